@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own, so that nobody who depends on swift-cloudkit resolves or builds it.
+// A package of its own, so that no user of swift-cloudkit resolves or builds it.
 //
 // One library per area, one executable that runs them all. To add an area: a target here, and a line
 // in Sources/bench/Areas.swift.
@@ -85,7 +85,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The features that swift-cloudkit itself is written in; its manifest says what each does.
+// The features in which swift-cloudkit itself is written; its manifest describes them.
 for target in package.targets {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

@@ -24,7 +24,7 @@ let package = Package(
         .package(path: "../Support"),
     ],
     targets: [
-        // The app: contacts in a JSON file, kept in step by CKSyncEngine.
+        // The app: contacts in a JSON file, synced by CKSyncEngine.
         .target(name: "ContactBook", dependencies: [cloudKit]),
         // The command line around it.
         .executableTarget(name: "contacts", dependencies: ["ContactBook", cloudKit]),

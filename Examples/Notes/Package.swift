@@ -27,7 +27,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
-        // The app: notes in a SQLite file, kept in step by CloudKitStore.
+        // The app: notes in a SQLite file, synced by CloudKitStore.
         .target(name: "Notebook", dependencies: [cloudKit, store, grdb]),
         // The terminal around it.
         .executableTarget(name: "notes", dependencies: ["Notebook", cloudKit, store]),

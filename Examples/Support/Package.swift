@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// What the tests of several examples need: a server, and a program in a terminal.
+// Support for the tests of several examples: a server, and a program in a terminal.
 let package = Package(
     name: "Support",
     platforms: [.macOS(.v15)],

@@ -1,6 +1,6 @@
 /// Bytes as hexadecimal digits, two for each byte.
 package enum Hexadecimal {
-    /// Returns the digits of bytes, in lower case unless asked otherwise.
+    /// Returns the digits of bytes, in lower case by default.
     package static func text(
         _ bytes: some Sequence<UInt8>,
         uppercase: Bool = false
@@ -23,8 +23,8 @@ package enum Hexadecimal {
         (digit(byte >> 4, uppercase), digit(byte & 15, uppercase))
     }
 
-    /// Returns the bytes of digits in either case; nil for an odd number of them, and for anything
-    /// that is no digit.
+    /// Returns the bytes of digits in either case; nil for an odd number of digits, and for any
+    /// other text.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -1,32 +1,33 @@
 public import CloudKit
 
-/// Reads a `Codable` value from a record.
+/// Decodes a `Codable` value from a record.
 ///
 /// ```swift
 /// let record = try await database.record(for: recordID)
 /// let person = try CloudKitRecordDecoder().decode(Person.self, from: record)
 /// ```
 ///
-/// It reads fields in every form in which this module, or the library whose API this is, ever wrote
-/// them. The keys `cloudKitSystemFields` and `cloudKitIdentifier` are read from the record itself.
+/// Fields are decoded from every form in which this module, or the library whose API it has, ever
+/// stored them. The keys `cloudKitSystemFields` and `cloudKitIdentifier` are decoded from the record
+/// itself.
 final public class CloudKitRecordDecoder: Sendable {
-    /// What `init(from:)` of the values can ask for.
+    /// The user info that `init(from:)` of the values can read.
     public let userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Makes a decoder.
+    /// Creates a decoder without user info.
     public init() {
         userInfo = [:]
     }
 
-    /// Makes a decoder whose values can ask for something.
+    /// Creates a decoder with user info for `init(from:)` of the values.
     public init(userInfo: [CodingUserInfoKey: any Sendable]) {
         self.userInfo = userInfo
     }
 
-    /// Reads a value from a record.
+    /// Decodes a value from a record.
     ///
-    /// - Throws: `DecodingError` with the path to the field, and a message that says which record
-    ///   and field, what was expected and what was found.
+    /// - Throws: `DecodingError` with the path to the field; its message names the record and the
+    ///   field, the expected type and the type that was found.
     public func decode<T>(_ type: T.Type, from record: CKRecord) throws -> T where T: Decodable {
         let kind = FieldKind.of(type)
         let model = kind == .model ? type as? any CloudKitModel.Type : nil

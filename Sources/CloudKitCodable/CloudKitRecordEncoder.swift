@@ -2,54 +2,53 @@ public import CloudKit
 import CloudKitBasics
 import Foundation
 
-/// Makes a record of a `Codable` value.
+/// Encodes a `Codable` value into a record.
 ///
 /// ```swift
 /// let record = try CloudKitRecordEncoder(zoneID: zoneID).encode(person)
 /// try await database.save(record)
 /// ```
 ///
-/// A value that carries system fields becomes the record that it was read from, so that saving it
-/// is an update, and what is nil in it is cleared on the server. Values within the value become
-/// JSON bytes. Models within a ``CloudKitModel`` are records of their own, which
-/// ``CloudKitGraphEncoder`` makes.
+/// A value that carries system fields becomes the record it was decoded from, so saving it is an
+/// update, and its nil properties are cleared on the server. Nested values become JSON bytes. Nested
+/// ``CloudKitModel`` values are records of their own, which ``CloudKitGraphEncoder`` creates.
 public final class CloudKitRecordEncoder {
-    // `encode` reads these once, and calls nothing meanwhile: the runtime's checks of exclusive access
-    // would be a part of each value's cost.
+    // `encode` reads these once and calls nothing in between: the runtime's checks of exclusive
+    // access would add to the cost of each value.
 
-    /// The zone of new records; nil for the default zone.
+    /// The zone of new records; nil means the default zone.
     @exclusivity(unchecked)
     public var zoneID: CKRecordZone.ID?
 
-    /// In which form values that a record cannot hold as they are become fields.
+    /// The forms in which values that a record cannot hold directly become fields.
     ///
-    /// A ``CloudKitModel`` always has the native forms, as in a graph.
+    /// A ``CloudKitModel`` always uses the native forms, as in a graph.
     @exclusivity(unchecked)
     public var forms: CloudKitRecordForms
 
-    /// What `encode(to:)` of the values can ask for.
+    /// The user info that `encode(to:)` of the values can read.
     @exclusivity(unchecked)
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    // Many make an encoder for each value. It stays on their stack, because all that they call is
-    // inlined into them and hands the encoder to nobody.
+    // Many callers create an encoder for each value. It stays on their stack, because everything they
+    // call is inlined into them and passes the encoder to nobody.
 
-    /// Makes an encoder for a zone, the default zone unless given.
+    /// Creates an encoder for a zone; the default zone if none is given.
     @inlinable
     public init(zoneID: CKRecordZone.ID? = nil) {
         self.zoneID = zoneID
         forms = .original
-        // A call less than the literal: this is part of each value's cost.
+        // One call fewer than the literal: this is part of each value's cost.
         userInfo = Dictionary()
     }
 
     @inlinable
     deinit {}
 
-    /// Makes the record of a value.
+    /// Encodes a value into a record.
     ///
-    /// The record type and name are what the value says if it is ``CloudKitRecordRepresentable`` or
-    /// a ``CloudKitModel``, else the name of its type and a new UUID.
+    /// A ``CloudKitRecordRepresentable`` value or a ``CloudKitModel`` determines its record type and
+    /// name; for other values they are the name of the type and a new UUID.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode(_ value: some Encodable) throws -> CKRecord {
@@ -84,8 +83,8 @@ public final class CloudKitRecordEncoder {
 
     /// The record name of a model; nil for a value of another type.
     ///
-    /// A dynamic cast costs as much as three fields. It is left for an object whose variable is of its
-    /// superclass.
+    /// A dynamic cast costs as much as three fields. It is needed only for an object whose variable
+    /// has the type of its superclass.
     private func name<Value: Encodable, Model: CloudKitModel>(
         of value: Value,
         _ type: Model.Type
@@ -94,7 +93,7 @@ public final class CloudKitRecordEncoder {
             ?? (value as? any CloudKitModel)?.recordName
     }
 
-    /// The record of archived system fields, if it is of the value's type.
+    /// The record of archived system fields, if it has the value's type.
     private func record(
         from systemFields: Data,
         of value: any CloudKitRecordRepresentable
@@ -111,7 +110,7 @@ public final class CloudKitRecordEncoder {
         return record
     }
 
-    /// The error for a value whose type or name is empty, which may have no text of its own.
+    /// The error for a value whose type or name is empty, which may have no message of its own.
     static func nameless(_ type: Any.Type) -> any Error {
         EncodingError.invalidValue(
             "a \(type)",
@@ -122,11 +121,11 @@ public final class CloudKitRecordEncoder {
         )
     }
 
-    /// Puts a value into a record that is known, and touches only what differs.
+    /// Encodes a value into a known record and touches only the fields that differ.
     ///
-    /// Fields that hold the same value stay untouched, so that a save sends nothing for them; what
-    /// is nil in the value, or is not written by it though its type could, is cleared; fields that the
-    /// type does not know are kept. When encoding fails the record may have been changed in part.
+    /// Fields that hold the same value stay untouched, so a save sends nothing for them. A property
+    /// that is nil, or that the value does not write although its type could, is cleared; fields
+    /// unknown to the type are kept. When encoding fails, part of the record may have been changed.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func encode(_ value: any Encodable, onto record: CKRecord) throws {
@@ -144,7 +143,7 @@ public final class CloudKitRecordEncoder {
         let encoding = RecordEncoding(
             record: record,
             baseline: baseline,
-            // A model's fields have one type, whoever writes them.
+            // A model's fields have the same types, whichever encoder writes them.
             forms: traits.model == nil ? forms : .native,
             userInfo: userInfo,
             options: options,

@@ -2,8 +2,8 @@
 public import CloudKit
 
 extension CKContainer {
-    /// Says that the account can be used or not, in place of the system that a Linux process lacks:
-    /// for tests, and for programs that learn of it elsewhere.
+    /// Sets the account status, for tests and for programs that learn of it elsewhere, because a
+    /// Linux process has no system that reports it.
     ///
     /// ```swift
     /// try container.setAccountStatus(.temporarilyUnavailable)
@@ -11,15 +11,15 @@ extension CKContainer {
     /// try container.setAccountStatus(.available)
     /// ```
     ///
-    /// `.CKAccountChanged` is posted, and sync engines wait until the account is there again.
-    /// Requests fail and do not reach the service: with `managedAccountRestricted` when the account
-    /// is restricted, where `userRecordID()` gives `notAuthenticated`; with
+    /// Posts `.CKAccountChanged`, and sync engines wait until the account is available again.
+    /// Requests fail without reaching the service: with `managedAccountRestricted` when the account
+    /// is restricted, where `userRecordID()` throws `notAuthenticated`; with
     /// `accountTemporarilyUnavailable` when it is temporarily unavailable or not determined.
-    /// `noAccount` signs the user out, and `available` after it signs the same user in again. The status
-    /// holds until the next one or the next sign-in.
+    /// `noAccount` signs the user out, and a subsequent `available` signs the same user in again.
+    /// The status holds until it is set again or a user signs in.
     ///
-    /// - Throws: `CKError.badContainer` when nothing says where the service is, and
-    ///   `CKError.notAuthenticated` for `available` where nobody was signed in before.
+    /// - Throws: `CKError.badContainer` when no service is configured, and
+    ///   `CKError.notAuthenticated` for `available` if no user was signed in before.
     public func setAccountStatus(_ status: CKAccountStatus) throws {
         try connection.setAccountStatus(status)
     }

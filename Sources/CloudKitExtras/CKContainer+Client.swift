@@ -3,8 +3,8 @@ public import CloudKit
 public import CloudKitWebClient
 
 extension CKContainer {
-    /// Makes a container that reaches its service through a client: its address, environment,
-    /// credentials and transport.
+    /// Creates a container that connects to its service through a client, with its address,
+    /// environment, credentials and transport.
     ///
     /// ```swift
     /// let container = CKContainer(

@@ -2,12 +2,11 @@
 public import CloudKit
 
 extension CKSyncEngine {
-    /// Why the state that the engine was made with could not be used; nil where it could, or where there
-    /// was none.
+    /// The reason why the given state could not be used; nil if it could, or if there was none.
     ///
-    /// Such an engine starts afresh: it keeps the pending changes that can be read, fetches everything
-    /// and tells its delegate of a sign-in. An app that queues changes of its own compares them with
-    /// `state.pendingRecordZoneChanges` then.
+    /// The engine then starts without a state: it keeps the pending changes that can be read,
+    /// fetches everything and notifies its delegate of a sign-in. An app that queues changes of its
+    /// own should then compare them with `state.pendingRecordZoneChanges`.
     public var stateFailure: String? { stateProblem }
 }
 #endif

@@ -4,7 +4,8 @@ import CloudKitWebClient
 import Foundation
 
 extension CKContainer {
-    /// What the user's subscriptions push, as long as somebody listens.
+    /// Returns the push notifications of the user's subscriptions, for as long as they are
+    /// iterated.
     ///
     /// ```swift
     /// for try await notification in container.notifications() {
@@ -12,51 +13,51 @@ extension CKContainer {
     /// }
     /// ```
     ///
-    /// Lost connections are made again. What was pushed before the sequence started, and a
-    /// notification that a connection was lost with, do not come: fetch changes when the sequence
-    /// starts, and now and then. What this container itself changes is not pushed to it.
+    /// Lost connections are restored. Notifications that were pushed before the sequence started,
+    /// or lost with a connection, are not delivered: fetch changes when the sequence starts, and
+    /// from time to time. The container's own changes are not pushed to it.
     ///
-    /// - Parameter clientID: A name under which the service knows this listener again.
+    /// - Parameter clientID: A name by which the service recognises this listener.
     /// - Returns: The notifications, which start with the first iteration.
     public func notifications(clientID: String? = nil) -> CloudNotifications {
         CloudNotifications(container: self, clientID: clientID)
     }
 }
 
-/// The notifications of a container, one after the other; see `CKContainer.notifications()`.
+/// The notifications of a container; see `CKContainer.notifications()`.
 public struct CloudNotifications: AsyncSequence, Sendable {
-    /// A notification.
+    /// The element type.
     public typealias Element = CKNotification
 
-    /// Why listening ended: only what a new connection cannot cure.
+    /// The error that ends the sequence: one that a new connection cannot resolve.
     public typealias Failure = any Error
 
     let container: CKContainer
     let clientID: String?
 
-    /// Starts to listen.
+    /// Returns an iterator, which starts to listen.
     public func makeAsyncIterator() -> Iterator {
         Iterator(container: container, clientID: clientID)
     }
 
-    /// Waits for one notification after the other.
+    /// An iterator that waits for one notification after the other.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Failures in a row after which the cause is given to the caller.
+        /// The number of consecutive failures after which the error is thrown.
         private static let patience = 10
 
         private let container: CKContainer
         private let clientID: String
-        /// The place where the notifications of one sign-in come.
+        /// The address of one sign-in's notifications.
         private var place: (url: String, signIn: Int?)?
         private var failures = 0
 
         init(container: CKContainer, clientID: String?) {
             self.container = container
-            // The same place after every interruption, with what was pushed meanwhile.
+            // The same address after every interruption, with the notifications pushed meanwhile.
             self.clientID = clientID ?? UUID().uuidString
         }
 
-        /// Waits for the next notification; nil when the task is cancelled.
+        /// Returns the next notification; nil when the task is cancelled.
         ///
         /// - Throws: `CKError` when the service refuses, or cannot be reached for long.
         public mutating func next() async throws -> CKNotification? {
@@ -68,7 +69,7 @@ public struct CloudNotifications: AsyncSequence, Sendable {
                     if let notification = data.flatMap(Self.read) { return notification }
                 } catch {
                     guard !Task.isCancelled else { return nil }
-                    // A place may be forgotten by the service: ask for another one.
+                    // The service may have dropped the address: request another one.
                     place = nil
                     failures += 1
                     guard failures < Self.patience, Self.isCurable(error) else {

@@ -1,2 +1,2 @@
-// The client that a container is given, with its credentials.
+// The client of a container, with its credentials.
 @_exported public import CloudKitWebClient

@@ -1,20 +1,20 @@
 package import Foundation
 
-/// What changes with a file's bytes: where it is, how long it is, when it was written.
+/// The attributes of a file that change with its bytes: location, size and modification date.
 ///
-/// A change of equal length within one tick of the file system's clock is not seen.
+/// A change without a change of size within one tick of the file system's clock is not detected.
 package struct FileStamp: Equatable, Sendable {
     private let number: UInt64?
     private let size: UInt64?
     private let modified: Date?
 
-    /// Whether it is a file with bytes of its own: no folder, pipe, socket or device.
+    /// `true` for a regular file, rather than a folder, pipe, socket or device.
     package let isFile: Bool
 
-    /// Whether it is a folder.
+    /// `true` for a folder.
     package let isFolder: Bool
 
-    /// Looks at a file; nil when it is not there.
+    /// Creates the stamp of a file; nil when it does not exist.
     package init?(of file: URL) {
         let path = file.resolvingSymlinksInPath().path
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else {

@@ -1,29 +1,28 @@
 package import Foundation
 import Synchronization
 
-/// The files that the process was given by a service, or made for one, in a folder that nobody else
-/// can read.
+/// The files that the process received from a service, or created for one, in a folder that only
+/// its user can read.
 ///
-/// A file whose place was handed out stays for as long as there is room: when the files take more
-/// than the limit, those go first that were used least recently, but none within an hour of its last
-/// use. The folder goes when the process ends; what a process left that was killed goes with the
-/// next start of one that needs files.
+/// A file whose URL was handed out stays while there is room: beyond the limit, the least recently used
+/// files are deleted first, but none within an hour of its last use. The folder is deleted when the process
+/// ends; leftovers of a killed process are deleted by the next process that needs files.
 package final class PrivateFiles: Sendable {
     /// The files of this process.
     package static let shared = PrivateFiles()
 
-    /// The bytes that files may take before some go: two gigabytes.
+    /// The default number of bytes that files may take before some are deleted: two gigabytes.
     package static let defaultLimit: Int64 = 2_000_000_000
 
-    /// How long a file stays after its last use, whatever the others take.
+    /// The time that a file stays after its last use, whatever the others take.
     package static let grace: Duration = .seconds(3600)
 
     private struct Entry {
         let size: Int64
         var lastUse: Duration
-        /// Whether somebody may know its place.
+        /// `true` when a caller may know its URL.
         var isHandedOut = false
-        /// Whether an object stands for it.
+        /// `true` while an object represents the file.
         var isHeld = true
     }
 
@@ -39,12 +38,12 @@ package final class PrivateFiles: Sendable {
     private let now: @Sendable () -> Duration
     private let state = Mutex(State())
 
-    /// Makes a folder's object; the folder itself comes with the first file.
+    /// Creates the object of a folder; the folder itself is created with the first file.
     ///
     /// - Parameters:
-    ///   - parent: Where the folder is made; the folder for temporary files unless given.
-    ///   - limit: The bytes that files may take before some go.
-    ///   - now: The time since some moment, which never goes backwards.
+    ///   - parent: The parent folder; the folder for temporary files by default.
+    ///   - limit: The number of bytes that files may take before some are deleted.
+    ///   - now: A closure that returns the time since some moment, which never goes backwards.
     package init(
         in parent: URL = FileManager.default.temporaryDirectory,
         limit: Int64 = PrivateFiles.defaultLimit,
@@ -58,9 +57,9 @@ package final class PrivateFiles: Sendable {
 
     deinit { state.withLock { $0.folder?.remove() } }
 
-    /// The folder, made when it is not there.
+    /// Returns the folder, which is created if it does not exist.
     ///
-    /// - Throws: When it cannot be made.
+    /// - Throws: An error if it cannot be created.
     package func folder() throws -> URL {
         try state.withLock { state in
             if let folder = state.folder, folder.isThere { return folder.url }
@@ -71,16 +70,16 @@ package final class PrivateFiles: Sendable {
         }
     }
 
-    /// A place for a new file.
+    /// Returns a URL for a new file.
     ///
-    /// - Throws: When the folder cannot be made.
+    /// - Throws: An error if the folder cannot be created.
     package func newPlace() throws -> URL {
         try folder().appendingPathComponent(UUID().uuidString, isDirectory: false)
     }
 
     // MARK: Files
 
-    /// Takes a file that was written to a new place, for an object that stands for it.
+    /// Adds a file that was written to a new URL, represented by an object.
     package func take(_ file: URL) {
         let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
         try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
@@ -94,9 +93,9 @@ package final class PrivateFiles: Sendable {
         for path in gone { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Makes a second place of another's file, which stays when the first goes, and hands it out.
+    /// Creates a second link to a file, which stays when the first is deleted, and hands out its URL.
     ///
-    /// - Throws: When there is no room for a copy, or no such file.
+    /// - Throws: An error if there is no room for a copy, or no such file.
     package func link(to file: URL) throws -> URL {
         let place = try folder()
             .appendingPathComponent(UUID().uuidString, isDirectory: false)
@@ -113,9 +112,9 @@ package final class PrivateFiles: Sendable {
         return place
     }
 
-    /// Notes that a file's place is handed out now; nothing for files that are not from here.
+    /// Marks a file's URL as handed out; has no effect on files of other folders.
     ///
-    /// - Returns: Whether the file is still there, as far as that is known here.
+    /// - Returns: Whether the file still exists, as far as known here.
     @discardableResult
     package func use(_ file: URL) -> Bool {
         let now = now()
@@ -127,7 +126,7 @@ package final class PrivateFiles: Sendable {
         }
     }
 
-    /// Notes that no object stands for a file any more: it goes, unless its place was handed out.
+    /// Marks a file as no longer represented by an object; it is deleted unless its URL was handed out.
     package func release(_ file: URL) {
         let isUnknown = state.withLock { state in
             state.evicted.remove(file.path)
@@ -140,14 +139,14 @@ package final class PrivateFiles: Sendable {
             state.total -= entry.size
             return true
         }
-        // A file that the app has moved away is simply not there any more.
+        // A file that the app has moved away simply no longer exists.
         if isUnknown { try? FileManager.default.removeItem(at: file) }
     }
 
-    /// The files that go so that the others are within the limit.
+    /// Returns the files to delete so that the others stay within the limit.
     private func makeRoom(_ state: inout State, _ now: Duration) -> [String] {
         guard state.total > limit else { return [] }
-        // Those first for which no object stands, then those that were used least recently.
+        // Files without an object first, then the least recently used ones.
         let old = state.entries.filter { now - $0.value.lastUse > Self.grace }
             .sorted {
                 ($0.value.isHeld ? 1 : 0, $0.value.lastUse) < (
@@ -171,7 +170,7 @@ package final class PrivateFiles: Sendable {
         _ = exitHandler
     }
 
-    /// Registered once, however often the folder is made.
+    /// Registered once, however often the folder is created.
     private static let exitHandler: Void = {
         #if !os(Windows)
         atexit {

@@ -10,13 +10,13 @@ import Android
 import Darwin
 #endif
 
-/// A folder that belongs to one process, of which others see whether that process lives: it holds a
-/// lock on the folder, which the system takes away when the process ends in any way.
+/// A folder that belongs to one process and shows others whether that process is alive: it is
+/// locked, and the system releases the lock when the process ends in any way.
 struct ProcessFolder {
-    /// What the names of such folders begin with.
+    /// The prefix of such folders' names.
     static let prefix = "CloudKit-files-"
 
-    /// What they begin with until they are locked: such a folder may look like a dead one.
+    /// The prefix of their names until they are locked, because an unlocked folder looks abandoned.
     private static let unlockedPrefix = "CloudKit-new-"
 
     let url: URL
@@ -31,7 +31,7 @@ struct ProcessFolder {
     /// The lock, held until the process ends.
     private let descriptor: Int32
 
-    /// Makes and locks a folder, and removes those of processes that ended without doing so.
+    /// Creates and locks a folder, and removes those of processes that ended without doing so.
     init(in parent: URL) throws {
         let name = UUID().uuidString
         let new = parent.appendingPathComponent(Self.unlockedPrefix + name, isDirectory: true)
@@ -39,7 +39,7 @@ struct ProcessFolder {
         guard mkdir(new.path, 0o700) == 0 else { throw Self.failure(new) }
         descriptor = open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(new) }
-        // A file system without locks has no one who would take the folder for a dead one.
+        // On a file system without locks, no process would treat the folder as abandoned.
         _ = flock(descriptor, LOCK_EX | LOCK_NB)
         guard rename(new.path, url.path) == 0 else {
             let failure = Self.failure(url)
@@ -70,14 +70,14 @@ struct ProcessFolder {
             defer { close(descriptor) }
             var facts = stat()
             guard fstat(descriptor, &facts) == 0, facts.st_uid == geteuid() else { continue }
-            // Between its making and its lock a folder is nobody's.
+            // Between its creation and its lock, a folder has no owner.
             if name.hasPrefix(unlockedPrefix), age(facts) < 3600 { continue }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
             try? FileManager.default.removeItem(atPath: path)
         }
     }
 
-    /// How long ago a folder was changed, in seconds.
+    /// Returns the time since a folder was changed, in seconds.
     private static func age(_ facts: stat) -> Int {
         #if canImport(Darwin)
         time(nil) - facts.st_mtimespec.tv_sec
@@ -87,15 +87,15 @@ struct ProcessFolder {
     }
     #endif
 
-    /// Whether nobody has removed it.
+    /// `true` when the folder still exists.
     var isThere: Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
             && isFolder.boolValue
     }
 
-    /// Removes the folder with all that is in it; not in a child of its process, which has the
-    /// folder's object without its being the child's.
+    /// Removes the folder with its content; has no effect in a child process, which inherits the
+    /// object but does not own the folder.
     func remove() {
         guard process == ProcessInfo.processInfo.processIdentifier else { return }
         try? FileManager.default.removeItem(at: url)

@@ -20,7 +20,7 @@ package struct FieldExpansion: PeerMacro {
         return []
     }
 
-    /// Whether the type around the property is a record.
+    /// Returns whether the type around the property is a record.
     private static func isInRecord(_ context: some MacroExpansionContext) -> Bool {
         let attributes = context.lexicalContext.first?.asProtocol((any WithAttributesSyntax).self)
         return attributes?.attributes.named("CloudKitRecord").isEmpty == false

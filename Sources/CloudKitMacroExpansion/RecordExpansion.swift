@@ -13,7 +13,7 @@ extension RecordExpansion: MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        // The errors are told here; the extension is left out without a word.
+        // The member macro reports the errors; the extension is left out silently.
         var problems = Problems()
         let record = RecordDeclaration(declaration, node, context, &problems)
         problems.diagnose(in: context)

@@ -3,7 +3,7 @@ import CloudKitMacroExpansion
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@CloudKitField`, under the name by which the compiler asks for it.
+/// `@CloudKitField`, under the name that the compiler looks up.
 struct CloudKitFieldMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax,

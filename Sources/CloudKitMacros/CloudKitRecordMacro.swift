@@ -3,7 +3,7 @@ import CloudKitMacroExpansion
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@CloudKitRecord`, under the name by which the compiler asks for it.
+/// `@CloudKitRecord`, under the name that the compiler looks up.
 struct CloudKitRecordMacro: MemberMacro, ExtensionMacro {
     static func expansion(
         of node: AttributeSyntax,

@@ -7,7 +7,7 @@ struct MacroPlugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [CloudKitRecordMacro.self, CloudKitFieldMacro.self]
 }
 #else
-/// Without the trait there is nothing to plug in.
+/// An empty program, because without the trait there are no macros.
 @main
 enum MacroPlugin {
     static func main() {}

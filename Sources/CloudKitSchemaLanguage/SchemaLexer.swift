@@ -1,11 +1,11 @@
 /// Splits the text of a schema into tokens.
 struct SchemaLexer {
-    /// A piece of the text and where it stands.
+    /// A token of the text, with its position.
     struct Token: Hashable {
         enum Kind: Hashable {
-            /// A word without quotes: a keyword or a name.
+            /// An unquoted word: a keyword or a name.
             case word
-            /// A name in quotes.
+            /// A quoted name.
             case quoted
             /// One of `( ) , ; < >`.
             case mark
@@ -17,10 +17,10 @@ struct SchemaLexer {
         var line: Int
         var column: Int
 
-        /// The text and the place, for those who have no use for the kind.
+        /// The text and the position, for callers that do not need the kind.
         var word: SchemaWord { SchemaWord(text: text, line: line, column: column) }
 
-        /// Whether this is a keyword, in any case.
+        /// Returns whether this is a keyword, in any letter case.
         func isKeyword(_ keyword: String) -> Bool {
             kind == .word && text.uppercased() == keyword
         }
@@ -36,7 +36,7 @@ struct SchemaLexer {
         rest = text[...].unicodeScalars
     }
 
-    /// The next piece; the last is `end`, again and again.
+    /// Returns the next token; at the end of the text, every call returns `end`.
     mutating func next() throws(SchemaMistake) -> Token {
         try skipBlanks()
         let (line, column) = (line, column)
@@ -53,8 +53,8 @@ struct SchemaLexer {
             throw SchemaMistake(
                 line: line,
                 column: column,
-                message: "Encountered '\(first)'; names other than letters, digits and "
-                    + "underscores stand in double quotes"
+                message: "Encountered '\(first)'; names with characters other than letters, "
+                    + "digits and underscores must be in double quotes"
             )
         }
         var word = String.UnicodeScalarView()
@@ -121,7 +121,7 @@ struct SchemaLexer {
         }
     }
 
-    /// Whether a name is a word without quotation marks.
+    /// Returns whether a name needs no quotation marks.
     static func isPlain(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, isLetter(first) else { return false }
         return name.unicodeScalars.allSatisfy { isLetter($0) || isInner($0) }

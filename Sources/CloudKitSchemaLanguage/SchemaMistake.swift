@@ -1,10 +1,10 @@
-/// The first place at which a text is no schema, and the reason.
+/// A syntax error in a schema: the position of the first error and a description.
 package struct SchemaMistake: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line of the text, from 1.
+    /// The line of the text, counted from 1.
     package let line: Int
-    /// The column of the line, from 1.
+    /// The column of the line, counted from 1.
     package let column: Int
-    /// What was found and what was expected.
+    /// The description of the expected and the found text.
     package let message: String
 
     init(line: Int, column: Int, message: String) {
@@ -13,11 +13,11 @@ package struct SchemaMistake: Error, Hashable, Sendable, CustomStringConvertible
         self.message = message
     }
 
-    /// Creates the mistake of a word that the grammar allows and the reader of the schema does not.
+    /// Creates the error for a word that the grammar allows but the reader of the schema rejects.
     package init(_ message: String, at word: SchemaWord) {
         self.init(line: word.line, column: word.column, message: message)
     }
 
-    /// The place and the message.
+    /// The position and the message.
     package var description: String { "line \(line), column \(column): \(message)" }
 }

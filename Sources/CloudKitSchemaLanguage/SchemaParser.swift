@@ -1,12 +1,12 @@
-/// Reads the schema language ("Integrating a Text-Based Schema into Your Workflow"), one statement
-/// after the other.
+/// A parser of the schema language ("Integrating a Text-Based Schema into Your Workflow") that
+/// reads one statement at a time.
 package struct SchemaParser {
     private var lexer: SchemaLexer
     private var token: SchemaLexer.Token
 
-    /// Creates a parser, and reads the words with which every schema begins.
+    /// Creates a parser and reads the words with which every schema begins.
     ///
-    /// - Throws: `SchemaMistake` when the text begins otherwise.
+    /// - Throws: `SchemaMistake` when the text begins differently.
     package init(_ text: String) throws(SchemaMistake) {
         lexer = SchemaLexer(text)
         token = try lexer.next()
@@ -14,9 +14,9 @@ package struct SchemaParser {
         try keyword("SCHEMA")
     }
 
-    /// Reads a statement; nil at the end of the text.
+    /// Reads a statement; returns `nil` at the end of the text.
     ///
-    /// - Throws: `SchemaMistake` with the first place that the grammar does not allow.
+    /// - Throws: `SchemaMistake` with the first position that the grammar does not allow.
     package mutating func next() throws(SchemaMistake) -> SchemaStatement? {
         guard token.kind != .end else { return nil }
         let statement: SchemaStatement =
@@ -138,7 +138,7 @@ package struct SchemaParser {
         try advance()
     }
 
-    /// Reads a comma where there is one, and returns whether there was.
+    /// Reads a comma if there is one, and returns whether there was.
     private mutating func acceptComma() throws(SchemaMistake) -> Bool {
         guard token.isMark(",") else { return false }
         try advance()

@@ -1,5 +1,7 @@
-/// A statement of a schema, as it is written: whether its names and types exist is for the reader to
-/// say, who has the words' places for that.
+/// A statement of a schema, as written.
+///
+/// Its reader decides whether the names and types exist, and reports errors at the words'
+/// positions.
 package enum SchemaStatement: Hashable, Sendable {
     /// `CREATE ROLE name`
     case role(SchemaWord)
@@ -7,19 +9,19 @@ package enum SchemaStatement: Hashable, Sendable {
     case recordType(SchemaRecordType)
 }
 
-/// A name or keyword, and where it stands.
+/// A name or keyword with its position.
 package struct SchemaWord: Hashable, Sendable {
     /// The word, without the quotation marks around it.
     package let text: String
-    /// The line, from 1.
+    /// The line, counted from 1.
     package let line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     package let column: Int
 }
 
 /// The definition of a record type.
 package struct SchemaRecordType: Hashable, Sendable {
-    /// What stands between the parentheses.
+    /// An entry between the parentheses.
     package enum Member: Hashable, Sendable {
         case field(SchemaField)
         case grant(SchemaGrant)
@@ -27,15 +29,15 @@ package struct SchemaRecordType: Hashable, Sendable {
 
     /// The name.
     package let name: SchemaWord
-    /// The fields and grants, in the order in which they are written.
+    /// The fields and grants, in written order.
     package let members: [Member]
 }
 
 /// The definition of a field.
 package struct SchemaField: Hashable, Sendable {
-    /// An index, and the word that names it.
+    /// An index and the word that names it.
     package struct Index: Hashable, Sendable {
-        /// The indexes that there are.
+        /// The kinds of index.
         package enum Kind: String, Hashable, Sendable {
             case queryable = "QUERYABLE"
             case sortable = "SORTABLE"
@@ -48,19 +50,19 @@ package struct SchemaField: Hashable, Sendable {
 
     /// The name.
     package let name: SchemaWord
-    /// Whether `LIST<…>` stands around the type.
+    /// `true` when the type is written as `LIST<…>`.
     package let isList: Bool
-    /// Whether `ENCRYPTED` stands before the type.
+    /// `true` when `ENCRYPTED` precedes the type.
     package let isEncrypted: Bool
-    /// The type of the value, or of the list's elements; the grammar takes any word for one.
+    /// The type of the value or of the list's elements; the grammar accepts any word.
     package let type: SchemaWord
-    /// What `NUMBER PREFERRED AS` names; nil for other types, and without a preference.
+    /// The type that `NUMBER PREFERRED AS` names; `nil` for other types and without a preference.
     package let preference: SchemaNumber?
-    /// The indexes in the order in which they are written.
+    /// The indexes, in written order.
     package let indexes: [Index]
 }
 
-/// The type of a number that development made just in time.
+/// The type of a number field that the development environment created from a save.
 package enum SchemaNumber: String, Hashable, Sendable {
     case int64 = "INT64"
     case double = "DOUBLE"
@@ -68,15 +70,15 @@ package enum SchemaNumber: String, Hashable, Sendable {
 
 /// The permissions of a role.
 package struct SchemaGrant: Hashable, Sendable {
-    /// What a role can be allowed.
+    /// A permission that a role can have.
     package enum Permission: String, Hashable, Sendable {
         case read = "READ"
         case create = "CREATE"
         case write = "WRITE"
     }
 
-    /// What is allowed.
+    /// The granted permissions.
     package let permissions: [Permission]
-    /// To whom.
+    /// The role that receives them.
     package let role: SchemaWord
 }

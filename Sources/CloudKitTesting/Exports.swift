@@ -1,4 +1,4 @@
-// The plans of faults and the clock that a test hands to its cloud.
+// Fault plans and the clock that a test hands to its cloud.
 @_exported public import CloudKitServerCore
-// The error codes in those plans.
+// The error codes in fault plans.
 @_exported public import CloudKitWire

@@ -2,20 +2,21 @@ public import CloudKitServerCore
 public import CloudKitWebClient
 public import Foundation
 
-/// Carries a client's requests straight into a service in the same process: the same messages and
-/// the same rules as over HTTP, without sockets.
+/// A transport that passes a client's requests directly to a service in the same process.
+///
+/// Messages and rules are the same as over HTTP; only the sockets are missing.
 public struct InProcessTransport: Transport {
-    /// The address under which the service seems to be; no request leaves the process.
+    /// The address at which the service appears to be; no request leaves the process.
     public static let url = "http://cloud.invalid"
 
     private let service: CloudService
 
-    /// Makes a transport into a service.
+    /// Creates a transport that sends requests to a service.
     public init(service: CloudService) {
         self.service = service
     }
 
-    /// Hands a request to the service.
+    /// Sends a request to the service.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Self.checkCancellation()
         let (path, query) = Self.target(of: request.url)
@@ -30,12 +31,13 @@ public struct InProcessTransport: Transport {
             )
         )
         try await Self.wait(response.delivery, bytes: response.body.count, request.timeout)
-        // A failure in a cancelled task is what the cancellation did to the service's own work.
+        // In a cancelled task, a failure is the effect of the cancellation on the service's own
+        // work.
         if response.status >= 500 { try Self.checkCancellation() }
         return Self.response(response)
     }
 
-    /// Hands a file's bytes to the service.
+    /// Sends a file's bytes to the service.
     public func upload(
         _ file: URL,
         to url: String,
@@ -60,7 +62,8 @@ public struct InProcessTransport: Transport {
             stream.finish()
         }
         let response = await service.receiveAsset(token: token, body: body)
-        // A stream ends early when its reader is cancelled, and what arrived looks complete.
+        // A stream ends early when its reader is cancelled, and the bytes that arrived look
+        // complete.
         try Self.checkCancellation()
         try await Self.wait(response.delivery, bytes: response.body.count, Self.transferTimeout)
         progress(1)
@@ -99,12 +102,12 @@ public struct InProcessTransport: Transport {
         progress(1)
     }
 
-    /// Seconds within which an asset has to travel.
+    /// The number of seconds within which an asset must be transferred.
     private static let transferTimeout = 60.0
 
-    /// Lets an answer take the time that its delivery says.
+    /// Delays a response as its delivery requires.
     ///
-    /// - Throws: `TransportError` where the answer does not arrive, as over a network.
+    /// - Throws: `TransportError` when the response does not arrive, as over a network.
     private static func wait(
         _ delivery: ServiceResponse.Delivery,
         bytes: Int,
@@ -119,7 +122,7 @@ public struct InProcessTransport: Transport {
             try checkCancellation()
         }
         if seconds > timeout {
-            throw TransportError(.timedOut, message: "The cloud did not answer in time")
+            throw TransportError(.timedOut, message: "The cloud did not respond in time")
         }
         switch delivery.end {
         case .whole: return
@@ -138,7 +141,7 @@ public struct InProcessTransport: Transport {
         TransportError(.unreachable, message: "\(url) is not an asset URL of this cloud")
     }
 
-    /// The path and the query of a URL, as they stand in it.
+    /// Returns the path and the query of a URL, unchanged.
     private static func target(of url: String) -> (path: String, query: String?) {
         let target = url.hasPrefix(Self.url) ? url.dropFirst(Self.url.count) : url[...]
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

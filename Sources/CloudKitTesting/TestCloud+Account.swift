@@ -2,7 +2,7 @@ public import CloudKit
 import CloudKitExtras
 
 extension TestCloud {
-    /// Signs a user in on a device, in the place of whoever is signed in there.
+    /// Signs in a user on a device, replacing the device's current user.
     ///
     /// ```swift
     /// let phone = try await cloud.device(of: ada)
@@ -12,16 +12,16 @@ extension TestCloud {
     /// `.CKAccountChanged` is posted, and the device's sync engines report the change.
     ///
     /// - Parameters:
-    ///   - user: Who uses the device from now on.
-    ///   - device: A container that `device(of:)` made.
-    /// - Throws: When the cloud's storage fails.
+    ///   - user: The device's new user.
+    ///   - device: A container that `device(of:)` created.
+    /// - Throws: An error when the cloud's storage fails.
     public func signIn(_ user: User, on device: CKContainer) async throws {
         let client = try await client(of: user)
         guard let token = client.credentials.webAuthToken else { return }
         try device.signIn(webAuthToken: token)
     }
 
-    /// Signs out whoever is signed in on a device.
+    /// Signs out a device's current user.
     ///
     /// `.CKAccountChanged` is posted, and the device's sync engines report the change.
     ///
@@ -30,7 +30,8 @@ extension TestCloud {
         try device.signOut()
     }
 
-    /// Makes the account of a device unusable for now, or usable again.
+    /// Changes the account status of a device, for example to make the account temporarily
+    /// unusable.
     ///
     /// ```swift
     /// try cloud.setAccountStatus(.temporarilyUnavailable, on: phone)
@@ -38,14 +39,14 @@ extension TestCloud {
     /// try cloud.setAccountStatus(.available, on: phone)
     /// ```
     ///
-    /// `.CKAccountChanged` is posted. Other devices of the user are not concerned: for those there
-    /// are faults with the user's name, such as `.nativeError(.accountTemporarilyUnavailable)`.
+    /// `.CKAccountChanged` is posted. The user's other devices are unaffected; to affect them all,
+    /// use a fault with the user's name, such as `.nativeError(.accountTemporarilyUnavailable)`.
     ///
     /// - Parameters:
-    ///   - status: What `accountStatus()` says from now on. While it is `restricted`, requests fail
-    ///     with `managedAccountRestricted`; while it is `temporarilyUnavailable` or
+    ///   - status: The status that `accountStatus()` returns from now on. While it is `restricted`,
+    ///     requests fail with `managedAccountRestricted`; while it is `temporarilyUnavailable` or
     ///     `couldNotDetermine`, with `accountTemporarilyUnavailable`. `noAccount` signs out.
-    ///   - device: A container that `device(of:)` made.
+    ///   - device: A container that `device(of:)` created.
     /// - Throws: `CKError.badContainer` for a container that reaches no service.
     public func setAccountStatus(_ status: CKAccountStatus, on device: CKContainer) throws {
         try device.setAccountStatus(status)

@@ -1,8 +1,8 @@
 public import CloudKitServerCore
 
-// What a test does to its cloud, rather than with it.
+// A test's control over its cloud: faults, time, resets and snapshots.
 extension TestCloud {
-    /// Makes things go wrong as a plan says, from its start; nil ends that.
+    /// Starts a fault plan from its beginning; `nil` ends the current plan.
     ///
     /// ```swift
     /// cloud.setFaults(FaultPlan(rules: [
@@ -11,18 +11,20 @@ extension TestCloud {
     /// ```
     public func setFaults(_ plan: FaultPlan?) { service.setFaults(plan) }
 
-    /// What became of the plan's rules so far, in their order.
+    /// The number of matching requests and of faults for each rule of the plan, in the order of the
+    /// rules.
     public var faultCounts: [FaultCount] { service.faultCounts }
 
     /// Moves the cloud's time forward.
     public func advance(by duration: Duration) { clock.advance(by: duration) }
 
-    /// Empties a container: records, zones, subscriptions and shares go, users stay signed in.
+    /// Empties a container: deletes records, zones, subscriptions and shares; users stay signed in.
     ///
     /// - Parameters:
-    ///   - container: The container; the cloud's own unless given.
-    ///   - keepsSchema: Whether record types, fields and indexes stay.
-    /// - Throws: When there is no such container, or the cloud's storage fails.
+    ///   - container: The container; by default the cloud's own.
+    ///   - keepsSchema: A Boolean value that indicates whether record types, fields and indexes are
+    ///     kept.
+    /// - Throws: An error when there is no such container, or the cloud's storage fails.
     public func reset(container: String? = nil, keepsSchema: Bool = false) async throws {
         try await service.resetContainer(
             container ?? containerIdentifier,
@@ -30,24 +32,26 @@ extension TestCloud {
         )
     }
 
-    /// Keeps what a container holds under a name.
+    /// Saves the contents of a container as a named snapshot.
     ///
     /// - Parameters:
-    ///   - name: The snapshot's name; an earlier one of that name goes.
-    ///   - container: The container; the cloud's own unless given.
-    /// - Throws: When there is no such container, or the cloud's storage fails.
+    ///   - name: The snapshot's name; an earlier snapshot with the same name is replaced.
+    ///   - container: The container; by default the cloud's own.
+    /// - Throws: An error when there is no such container, or the cloud's storage fails.
     public func takeSnapshot(_ name: String, container: String? = nil) async throws {
         try await service.takeSnapshot(name, of: container ?? containerIdentifier)
     }
 
-    /// Brings a container back to what a snapshot kept.
+    /// Restores a container to the contents of a snapshot.
     ///
-    /// Change tokens of before are expired then, as they are after a restore of a real server.
+    /// Change tokens issued before the call are expired afterwards, as after a restore of a real
+    /// server.
     ///
     /// - Parameters:
     ///   - name: The snapshot's name.
-    ///   - container: The container; the cloud's own unless given.
-    /// - Throws: When there is no such container or snapshot, or the cloud's storage fails.
+    ///   - container: The container; by default the cloud's own.
+    /// - Throws: An error when there is no such container or snapshot, or the cloud's storage
+    ///   fails.
     public func restoreSnapshot(_ name: String, container: String? = nil) async throws {
         try await service.restoreSnapshot(name, of: container ?? containerIdentifier)
     }

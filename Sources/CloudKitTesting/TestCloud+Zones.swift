@@ -1,21 +1,22 @@
 import CloudKitServerCore
 import CloudKitWire
 
-// What a user does to an app's data in the settings of a device, where the app cannot see it.
+// A user's actions in the settings of a device, outside the app's sight.
 extension TestCloud {
-    /// Deletes zones as a user does who deletes the app's data in the settings.
+    /// Deletes zones as if the user had deleted the app's data in the settings.
     ///
     /// ```swift
     /// try await cloud.purgeZones(of: ada)
     /// ```
     ///
-    /// Until such a zone is made again, requests about it fail with `userDeletedZone`. What is
-    /// fetched of the database's changes, by sync engines too, gives the reason `purged`.
+    /// Until a purged zone is created again, requests about it fail with `userDeletedZone`. Fetched
+    /// database changes, including those of sync engines, have the reason `purged`.
     ///
     /// - Parameters:
-    ///   - names: The zones; all custom zones of the user unless given.
-    ///   - user: Whose private database it is.
-    /// - Throws: When there is no such zone, or the cloud's storage fails; nothing is changed then.
+    ///   - names: The zones; by default all custom zones of the user.
+    ///   - user: The owner of the private database.
+    /// - Throws: An error when there is no such zone, or the cloud's storage fails; nothing changes
+    ///   then.
     public func purgeZones(_ names: [String]? = nil, of user: User) async throws {
         try await service.deleteZones(
             names,
@@ -25,16 +26,17 @@ extension TestCloud {
         )
     }
 
-    /// Deletes zones as a user does who resets the encrypted data, because its keys are lost.
+    /// Deletes zones as if the user had reset the encrypted data because its keys are lost.
     ///
-    /// Until such a zone is made again, requests about it fail with `zoneNotFound`; `userInfo` has
-    /// `CKErrorUserDidResetEncryptedDataKey`. What is fetched of the database's changes, by sync
-    /// engines too, gives the reason `encryptedDataReset`.
+    /// Until a deleted zone is created again, requests about it fail with `zoneNotFound`;
+    /// `userInfo` has `CKErrorUserDidResetEncryptedDataKey`. Fetched database changes, including
+    /// those of sync engines, have the reason `encryptedDataReset`.
     ///
     /// - Parameters:
-    ///   - names: The zones; all custom zones of the user unless given.
-    ///   - user: Whose private database it is.
-    /// - Throws: When there is no such zone, or the cloud's storage fails; nothing is changed then.
+    ///   - names: The zones; by default all custom zones of the user.
+    ///   - user: The owner of the private database.
+    /// - Throws: An error when there is no such zone, or the cloud's storage fails; nothing changes
+    ///   then.
     public func resetEncryptedData(inZones names: [String]? = nil, of user: User) async throws {
         try await service.deleteZones(
             names,

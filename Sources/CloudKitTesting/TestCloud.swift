@@ -6,7 +6,7 @@ public import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// A whole CloudKit in the test's own process: the server's rules and storage, without sockets.
+/// A complete CloudKit in the test's own process: the server's rules and storage, without sockets.
 ///
 /// ```swift
 /// let cloud = try await TestCloud()
@@ -17,13 +17,13 @@ import Foundation
 /// #expect(try await laptop.privateCloudDatabase.allRecordZones().count == 2)
 /// ```
 ///
-/// Every cloud is empty and knows nothing of others; what it holds goes with it.
+/// Every cloud starts empty, is independent of others, and keeps its data in memory only.
 public struct TestCloud: Sendable {
     /// A user of the cloud.
     public struct User: Hashable, Sendable {
         let user: ServiceUser
 
-        /// The name of the user's record.
+        /// The record name of the user's record.
         public var recordName: String { user.userRecordName }
     }
 
@@ -33,20 +33,21 @@ public struct TestCloud: Sendable {
     /// The service itself.
     package let service: CloudService
 
-    /// The cloud's time: the machine's, until a test moves it forward.
+    /// The cloud's clock, which runs with the machine's until a test moves it forward.
     public let clock: VirtualClock
 
     private let apiToken: String
 
-    /// Makes an empty cloud.
+    /// Creates an empty cloud.
     ///
     /// - Parameters:
     ///   - containerIdentifier: The container that the cloud serves.
-    ///   - opensContainers: Whether any other container can be used too; each is empty at first.
-    ///   - clock: The cloud's time; one that goes with the machine's unless given.
-    ///   - faults: What goes wrong from the start.
+    ///   - opensContainers: A Boolean value that indicates whether any other container can be used
+    ///     too; each is empty at first.
+    ///   - clock: The cloud's clock; by default one that runs with the machine's.
+    ///   - faults: The faults that are in effect from the start.
     ///   - configuration: The service's limits, such as a user's quota and the rate of requests.
-    /// - Throws: When the cloud's storage fails.
+    /// - Throws: An error when the cloud's storage fails.
     public init(
         containerIdentifier: String = "iCloud.test",
         opensContainers: Bool = false,
@@ -64,8 +65,8 @@ public struct TestCloud: Sendable {
         )
     }
 
-    /// Makes an empty cloud whose keys and tokens come from a given source, for runs that are to be
-    /// alike twice.
+    /// Creates an empty cloud whose keys and tokens come from a given source, for reproducible
+    /// runs.
     package init(
         containerIdentifier: String = "iCloud.test",
         opensContainers: Bool = false,
@@ -93,21 +94,23 @@ public struct TestCloud: Sendable {
         )
     }
 
-    /// Makes a user.
+    /// Creates a user.
     public func addUser(_ name: String = "Ada") async throws -> User {
         User(user: try await service.addUser(container: containerIdentifier, name: name))
     }
 
-    /// Makes the container as one device of a user sees it; nil for nobody signed in.
+    /// Creates a new device of a user, represented by its container; `nil` creates one that is
+    /// signed out.
     ///
-    /// Each call makes another device: devices share nothing but the cloud.
+    /// Each call creates another device; devices share nothing except the cloud.
     ///
     /// - Parameters:
-    ///   - user: Whose device it is.
-    ///   - container: The container, where it is another than the cloud's own; see `opensContainers`.
-    ///   - transport: Wraps the way into the cloud, to count, delay or break what goes over it.
+    ///   - user: The device's user.
+    ///   - container: The container, if it is not the cloud's own; see `opensContainers`.
+    ///   - transport: A closure that wraps the transport into the cloud, to count, delay or break
+    ///     requests.
     /// - Returns: The device's container.
-    /// - Throws: When the cloud's storage fails.
+    /// - Throws: An error when the cloud's storage fails.
     public func device(
         of user: User?,
         container: String? = nil,
@@ -118,14 +121,15 @@ public struct TestCloud: Sendable {
         )
     }
 
-    /// Makes the web client of a device, for tests below Apple's API.
+    /// Creates the web client of a new device, for tests below Apple's API.
     ///
     /// - Parameters:
-    ///   - user: Whose device it is.
-    ///   - container: The container, where it is another than the cloud's own; see `opensContainers`.
-    ///   - transport: Wraps the way into the cloud, to count, delay or break what goes over it.
+    ///   - user: The device's user.
+    ///   - container: The container, if it is not the cloud's own; see `opensContainers`.
+    ///   - transport: A closure that wraps the transport into the cloud, to count, delay or break
+    ///     requests.
     /// - Returns: The device's client.
-    /// - Throws: When the cloud's storage fails.
+    /// - Throws: An error when the cloud's storage fails.
     public func client(
         of user: User?,
         container: String? = nil,

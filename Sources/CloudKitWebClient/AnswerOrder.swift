@@ -1,26 +1,26 @@
 import CloudKitWire
 
-/// Puts answers into the order of what was asked, by the names in them.
+/// Sorts the items of a response into the order of the request, by their names.
 ///
-/// The service was observed to answer in that order. An answer about something else must never be
-/// taken for the answer to what was asked, whatever the place at which it stands.
+/// The service was observed to keep that order. An item about something else must never be taken for
+/// the requested one, whatever its position.
 struct AnswerOrder {
-    /// What an item is, in an error.
+    /// The kind of item, for errors.
     let item: String
-    /// What was asked for; nil where the service makes the name.
+    /// The requested names; nil where the service creates the name.
     let names: [AnswerName?]
 
-    /// The answers in the order of the names.
+    /// Returns the items of the response in the order of the names.
     ///
-    /// An answer without a name, as errors may be, is about what was asked at its place.
+    /// An item without a name, as errors may be, belongs to the request at its position.
     ///
-    /// - Throws: When there are more or fewer answers than names, or one is about something else.
+    /// - Throws: When there are more or fewer items than names, or one is about something else.
     func sort<Answer>(
         _ answers: [Answer],
         by name: (Answer) -> AnswerName?
     ) throws(WebClientError) -> [Answer] {
         guard answers.count == names.count else {
-            throw .misplaced("\(answers.count) answers about \(names.count) \(item)s")
+            throw .misplaced("\(answers.count) results for \(names.count) \(item)s")
         }
         var match = AnswerMatch(names, answers.map(name))
         match.findEqual()
@@ -32,17 +32,17 @@ struct AnswerOrder {
         guard let missing else { return match.places.compactMap { $0.map { answers[$0] } } }
         let name = names[missing].map { "'\($0)'" } ?? "without a name"
         throw .misplaced(
-            "No answer is about the \(item) \(name), and \(match.restCount) are about what was not "
-                + "asked, or came twice"
+            "No result is about the \(item) \(name), and \(match.restCount) are about something "
+                + "else or duplicates"
         )
     }
 }
 
-/// What an item is known by.
+/// The name of an item.
 struct AnswerName: Hashable, CustomStringConvertible {
     /// The item's own name.
     let name: String
-    /// What it belongs to, from the inside out; nil where that is not said.
+    /// The containers of the item, from the inside out; nil where they are not given.
     let owners: [String?]
 
     init(_ name: String, of owners: String?...) {
@@ -50,17 +50,17 @@ struct AnswerName: Hashable, CustomStringConvertible {
         self.owners = owners
     }
 
-    /// A record, by the zone that it or else its request names.
+    /// Creates the name of a record in its own zone or else in that of its request.
     init(record name: String, in zoneID: WireZoneID?) {
         self.init(name, of: zoneID?.zoneName, zoneID?.foreignOwner)
     }
 
-    /// A zone; its owner may be left out where it is the caller.
+    /// Creates the name of a zone; its owner may be left out if it is the caller.
     init(zone zoneID: WireZoneID) {
         self.init(zoneID.zoneName, of: zoneID.foreignOwner)
     }
 
-    /// Whether both may be about one item.
+    /// Returns whether both names may denote one item.
     func agrees(with other: AnswerName) -> Bool {
         name == other.name
             && zip(owners, other.owners).allSatisfy { $0 == nil || $1 == nil || $0 == $1 }
@@ -70,7 +70,7 @@ struct AnswerName: Hashable, CustomStringConvertible {
 }
 
 extension WireZoneID {
-    /// The owner, unless it is the caller under a name that is not the user's own.
+    /// The owner, unless it is the caller under a name other than the user's own.
     fileprivate var foreignOwner: String? {
         ownerRecordName.flatMap {
             $0.isEmpty || WireZoneID.currentUserNames.contains($0) ? nil : $0
@@ -78,12 +78,12 @@ extension WireZoneID {
     }
 }
 
-/// Finds the answer to each question, by steps from what is certain to what is left.
+/// Matches items of a response to the request, in steps from the certain to the remaining ones.
 private struct AnswerMatch {
     private let asked: [AnswerName?]
     private let found: [AnswerName?]
     private var isFree: [Bool]
-    /// The place of each question's answer; nil while it is not found.
+    /// The position of each requested item in the response; nil until it is found.
     private(set) var places: [Int?]
 
     init(_ asked: [AnswerName?], _ found: [AnswerName?]) {
@@ -93,7 +93,7 @@ private struct AnswerMatch {
         places = Array(repeating: nil, count: asked.count)
     }
 
-    /// How many answers are about nothing that was asked.
+    /// The number of items that match no request.
     var restCount: Int { isFree.count { $0 } }
 
     private mutating func take(_ place: Int, for index: Int) {
@@ -101,7 +101,7 @@ private struct AnswerMatch {
         isFree[place] = false
     }
 
-    /// Gives questions the answers that are said to be about them, in their order.
+    /// Matches requests to the items that are known to belong to them, in their order.
     private mutating func pair(_ questions: [AnswerName?]) {
         var waiting: [AnswerName: ArraySlice<Int>] = [:]
         for (place, question) in questions.enumerated() where isFree[place] {
@@ -112,11 +112,11 @@ private struct AnswerMatch {
         }
     }
 
-    /// Takes answers that name what was asked.
+    /// Matches items with the requested names.
     mutating func findEqual() { pair(found) }
 
-    /// Takes answers that say more or less of it, where they may be about nothing else; of what may
-    /// be about several questions the place decides, or nothing does.
+    /// Matches items whose names have more or fewer parts, if they match no other request; among
+    /// several possible requests, the position decides, or nothing.
     mutating func findAgreeing(byPlace: Bool) {
         var left: [String: Set<AnswerName>] = [:]
         for (index, name) in asked.enumerated() where places[index] == nil {
@@ -132,15 +132,15 @@ private struct AnswerMatch {
         )
     }
 
-    /// Takes an answer without a name for what was asked at its place.
+    /// Matches items without a name to the request at their position.
     mutating func findNameless() {
         for index in asked.indices where asked[index] != nil && places[index] == nil {
             if found[index] == nil, isFree[index] { take(index, for: index) }
         }
     }
 
-    /// Takes what is left for what has no name, in its order, unless the name is none of its own:
-    /// somebody asked for it, or another answer has it.
+    /// Matches the remaining items to requests without a name, in their order, unless an item's name
+    /// was requested or belongs to another item.
     mutating func findNew() {
         let old = Set(asked.compactMap { $0?.name })
         let counts = Dictionary(
@@ -164,7 +164,7 @@ extension WebClientError {
 }
 
 extension RecordsResponse {
-    /// The answer in the order of what was asked.
+    /// Returns the response in the order of the request.
     func sorted(as names: [AnswerName?]) throws(WebClientError) -> RecordsResponse {
         var response = self
         response.records = try AnswerOrder(item: "record", names: names).sort(records) {
@@ -180,7 +180,7 @@ extension RecordsResponse {
 }
 
 extension Array {
-    /// Answers about zones in the order of what was asked.
+    /// Returns results of zones in the order of the request.
     func sorted<Success>(
         as zones: [WireZoneID],
         by zoneID: (Success) -> WireZoneID
@@ -195,7 +195,7 @@ extension Array {
 }
 
 extension SubscriptionsResponse {
-    /// The answer in the order of what was asked.
+    /// Returns the response in the order of the request.
     func sorted(as names: [String?]) throws(WebClientError) -> SubscriptionsResponse {
         let order = AnswerOrder(
             item: "subscription",
@@ -213,7 +213,7 @@ extension SubscriptionsResponse {
 }
 
 extension UploadAssetsResponse {
-    /// The answer in the order of what was asked; the service may make a record's name.
+    /// Returns the response in the order of the request; the service may create a record's name.
     func sorted(as wanted: [UploadAssetsRequest.Token]) throws(WebClientError) -> Self {
         let names = wanted.map { AnswerName($0.fieldName, of: $0.recordName) }
         return Self(
@@ -225,11 +225,11 @@ extension UploadAssetsResponse {
 }
 
 extension SharesResponse {
-    /// The answer in the order of what was asked; errors have no name.
+    /// Returns the response in the order of the request; errors have no name.
     func sorted(as shares: [SharesRequest.ShortGUID]) throws(WebClientError) -> SharesResponse {
         SharesResponse(
             results: try AnswerOrder(item: "share", names: shares.map { AnswerName($0.value) })
-                // A failure has no name of its own, and takes the place that is left.
+                // A failure has no name of its own, and takes the remaining position.
                 .sort(results) { (try? $0.get())?.shortGUID.map { AnswerName($0.value) } }
         )
     }

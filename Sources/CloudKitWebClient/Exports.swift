@@ -1,2 +1,2 @@
-// The messages that the client's calls take and give.
+// The messages that the client's calls take and return.
 @_exported public import CloudKitWire

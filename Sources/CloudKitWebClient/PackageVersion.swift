@@ -1,5 +1,5 @@
 /// The version of this package.
 package enum PackageVersion {
-    /// Stands here and in the manifest lines of the documents.
+    /// The version that is also in the manifest lines of the documents.
     package static let current = "0.1.0"
 }

@@ -1,32 +1,33 @@
 import CloudKitWire
 
-/// Which failed requests a client sends again, and after how long.
+/// A client's retry policy: which failed requests are sent again, and after how long.
 ///
-/// A request is repeated only when that cannot do anything twice: when it did not reach the server,
-/// when the server refused it for now, or when it only reads.
+/// A request is retried only when this cannot repeat its effect: when it did not reach the server,
+/// when the server refused it temporarily, or when it only reads.
 public struct Repetition: Hashable, Sendable {
-    /// How often a request is sent at most.
+    /// The maximum number of times that a request is sent.
     public var attempts: Int
-    /// Seconds before the first repetition where the service does not say; each doubles the last.
+    /// Seconds before the first retry unless the service specifies them; each delay is twice the
+    /// last.
     public var delay: Double
-    /// Seconds that are exceeded between two attempts only where the service asks for more.
+    /// The maximum number of seconds between two attempts, unless the service requires more.
     public var longestDelay: Double
 
-    /// Every failure is the caller's.
+    /// A policy that never retries: every failure is reported to the caller.
     public static let never = Repetition(attempts: 1, delay: 0, longestDelay: 0)
-    /// For work that nobody waits for: goes on for a week, which is longer than any maintenance.
+    /// A policy for background work that retries for a week, which is longer than any maintenance.
     ///
-    /// Operations and configured calls end earlier where their `timeoutIntervalForResource` does.
+    /// Operations and configured calls end earlier if their `timeoutIntervalForResource` is shorter.
     public static let patient = Repetition(attempts: 2025, delay: 1, longestDelay: 300)
 
-    /// Makes a rule.
+    /// Creates a retry policy.
     public init(attempts: Int, delay: Double, longestDelay: Double) {
         self.attempts = attempts
         self.delay = delay
         self.longestDelay = longestDelay
     }
 
-    /// How long to wait after a failed attempt, counted from 1; nil when there is no next one.
+    /// Returns the delay after a failed attempt, counted from 1; nil when there is no next one.
     func delay(
         after attempt: Int,
         _ error: WebClientError,
@@ -37,13 +38,13 @@ public struct Repetition: Hashable, Sendable {
         switch error {
         case .refused(let refusal, _):
             guard let seconds = refusal.retryAfter else { return nil }
-            // It is the least wait: a service that always says a second would get a storm of requests.
+            // A minimum: a service that always requires one second would be flooded with requests.
             return .seconds(max(seconds, growing))
         case .transport(let failure) where failure.code == .unreachable: return .seconds(growing)
         case .transport(let failure)
         where [.broken, .timedOut].contains(failure.code) && mayRepeat:
             return .seconds(growing)
-        // What is busy has not done anything; a proxy says when to come back, as the service does.
+        // A busy server has done nothing yet; a proxy specifies when to retry, like the service.
         case .unexpectedAnswer(let status, _, let seconds) where [429, 503].contains(status):
             return .seconds(max(seconds ?? 0, growing))
         case .unexpectedAnswer(let status, _, _)
@@ -55,7 +56,7 @@ public struct Repetition: Hashable, Sendable {
 }
 
 extension Endpoint {
-    /// Whether sending a request twice may do something twice.
+    /// A Boolean value that indicates whether sending a request twice may have its effect twice.
     var changesData: Bool {
         rawValue.hasSuffix("/modify") || self == .recordsAccept
     }

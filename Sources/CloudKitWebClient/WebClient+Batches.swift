@@ -1,24 +1,24 @@
 public import CloudKitWire
 
 extension WebClient {
-    /// Bytes of one modify request: half of what a server takes, because JSON escapes and names
-    /// are not counted exactly.
+    /// The size of one modify request: half of a server's limit, because JSON escapes and names are
+    /// not counted exactly.
     private static let bytesPerRequest = Limits.requestBodyBytes / 2
 
-    /// Changes any number of records of one zone, with as many requests as the limits ask for.
+    /// Changes any number of records of one zone, with as many requests as the limits require.
     ///
-    /// Requests go out in order. With `atomic`, each is all or nothing, and the first that fails is
-    /// the last one sent: what it would have been followed by fails with `ATOMIC_ERROR`. This
-    /// package's server takes 400 operations in one atomic request, others 200.
+    /// Requests are sent in order. With `atomic`, each is all or nothing, and the first that fails is
+    /// the last one sent: the operations after it fail with `ATOMIC_ERROR`. This package's server
+    /// accepts 400 operations in one atomic request, others 200.
     ///
     /// - Parameters:
     ///   - operations: The changes, at most one for a record.
     ///   - zoneID: The zone of all records.
-    ///   - atomic: Whether each request is all or nothing; nil for a zone that cannot be.
-    ///   - desiredKeys: The fields that the answers echo; nil for all.
+    ///   - atomic: Whether each request is all or nothing; nil for a zone that does not support it.
+    ///   - desiredKeys: The fields that the responses contain; nil for all.
     ///   - database: The database of the zone.
-    ///   - receive: Takes the answers of each request, in the order of the operations.
-    /// - Throws: When a request fails as a whole; `receive` has had the answers of those before.
+    ///   - receive: Receives the results of each request, in the order of the operations.
+    /// - Throws: When a request fails as a whole; `receive` has received the results of those before.
     public func modify(
         _ operations: [RecordOperation],
         zoneID: WireZoneID,
@@ -59,7 +59,7 @@ extension WebClient {
         )
     }
 
-    /// Cuts operations into runs that fit into one request each.
+    /// Splits operations into batches that fit into one request each.
     static func batches(
         of operations: [RecordOperation],
         limit: Int = Limits.operationsPerRequest
@@ -82,7 +82,7 @@ extension WebClient {
         return batches
     }
 
-    /// Fetches any number of records of one zone, with as many requests as the limits ask for.
+    /// Fetches any number of records of one zone, with as many requests as the limits require.
     ///
     /// - Returns: One element for each name, in order.
     public func lookup(
@@ -109,7 +109,7 @@ extension WebClient {
         return results
     }
 
-    /// Asks where any number of files may be uploaded to; answers in order.
+    /// Requests upload addresses for any number of files, in order.
     public func uploadTokens(
         for files: [UploadAssetsRequest.Token],
         zoneID: WireZoneID,

@@ -2,9 +2,9 @@ import CloudKitWire
 import Foundation
 
 extension WebClient {
-    /// Sends one request; the answer's type follows from the use.
+    /// Sends one request; the type of the response follows from the use.
     ///
-    /// `query` asks for what only this package's server knows.
+    /// `query` requests extensions of this package's server.
     func call<Response: Decodable>(
         _ endpoint: Endpoint,
         in database: DatabaseScope,
@@ -25,7 +25,7 @@ extension WebClient {
         )
     }
 
-    /// Sends one request to a path; one that may not repeat is sent again only when it did not
+    /// Sends one request to a path; one that may not be repeated is retried only when it did not
     /// reach the server.
     func call<Response: Decodable>(
         path: String,
@@ -34,7 +34,7 @@ extension WebClient {
         mayRepeat: Bool = true
     ) async throws(WebClientError) -> Response {
         try checkAddress()
-        // Repetitions are for the user of the first attempt.
+        // Retries are for the user of the first attempt.
         let signIn = signIn ?? credentials.signInCount
         let body = try body.map { body throws(WebClientError) in try Self.write(body) }
         var attempt = 1
@@ -54,14 +54,14 @@ extension WebClient {
         }
     }
 
-    /// A request with the credentials of this moment: a repeated one needs the newest.
+    /// Returns a request with the current credentials, because a retry needs the newest.
     private func request(
         to path: String,
         _ body: Data?,
         query: String,
         under signIn: Int
     ) throws(WebClientError) -> TransportRequest {
-        // Apple's service knows none of this package's extensions.
+        // Apple's service supports none of this package's extensions.
         let extensions = url == Self.appleURL ? "" : query
         let parameters = [try credentials.query(under: signIn), name, extensions]
             .filter { !$0.isEmpty }.joined(separator: "&")
@@ -78,10 +78,10 @@ extension WebClient {
         return request
     }
 
-    /// The container as one component of a path, whatever characters it has.
+    /// The container as one component of a path, whatever characters it contains.
     var containerComponent: String { WebCredentials.escaped(container) }
 
-    /// The client's name as a parameter, empty where there is none to send.
+    /// The client's name as a parameter, empty if none is to be sent.
     private var name: String {
         guard let clientID, credentials.webAuthToken != nil else { return "" }
         return "clientId=" + WebCredentials.escaped(clientID)
@@ -100,13 +100,13 @@ extension WebClient {
         under signIn: Int
     ) async throws(WebClientError) -> TransportResponse {
         do {
-            // Nothing new is begun for who has given up: over HTTP it would still be carried out.
+            // Nothing new is sent after a cancellation: over HTTP it would still be performed.
             try Task.checkCancellation()
             let response = try await transport.send(request)
             credentials.noteExtensions(
                 response.headers[WireExtensions.header.lowercased()] != nil
             )
-            // On error answers too, as observed on the service.
+            // On error responses too, as observed on the service.
             if let token = response.headers[Redaction.tokenHeader] {
                 credentials.renew(token, under: signIn)
             }
@@ -127,7 +127,7 @@ extension WebClient {
         }
     }
 
-    /// Reads an answer; `errors` cleans what a server says in those that it holds.
+    /// Decodes a response; `errors` cleans a server's texts in its errors.
     static func read<Response: Decodable>(
         _ type: Response.Type,
         from response: TransportResponse,
@@ -135,7 +135,8 @@ extension WebClient {
     ) throws(WebClientError) -> Response {
         guard (200..<300).contains(response.status) else {
             let body = response.body
-            // A body that is no error of the service, such as a proxy's page, leaves the status.
+            // For a body that is not an error of the service, such as a proxy's page, only the status
+            // remains.
             if var error = try? WireJSON.decode(RequestError.self, from: body, errors: errors) {
                 error.retryAfter = error.retryAfter ?? response.retryAfter()
                 throw .refused(error, status: response.status)
@@ -149,7 +150,7 @@ extension WebClient {
         do {
             return try WireJSON.decode(type, from: response.body, errors: errors)
         } catch {
-            // Of JSON the place is enough, and says nothing of what users keep.
+            // For JSON, the path is enough, and reveals no user data.
             let place = (error as? DecodingError).map(WireJSON.place) ?? "\(error)"
             let isForeign = response.body.first != UInt8(ascii: "{")
             throw .unexpectedAnswer(
@@ -159,8 +160,8 @@ extension WebClient {
         }
     }
 
-    /// What a foreign answer is, and nothing that it says: it may repeat the request's tokens, in
-    /// any form and cut anywhere.
+    /// Returns the kind of a foreign response, and none of its contents: it may repeat the request's
+    /// tokens, in any form and cut anywhere.
     private static func kind(of response: TransportResponse) -> String {
         guard !response.body.isEmpty else { return "no body" }
         let name = (response.headers["content-type"] ?? "").prefix { $0 != ";" }
@@ -171,18 +172,19 @@ extension WebClient {
 }
 
 extension TransportResponse {
-    /// Seconds after which to try again, as the answer's `Retry-After` says: a number or a date.
+    /// Returns the seconds after which to retry, from the response's `Retry-After`: a number or a
+    /// date.
     func retryAfter(now: Date = Date()) -> Double? {
         guard let text = headers["retry-after"]?.trimmingCharacters(in: .whitespaces) else {
             return nil
         }
         let seconds = Double(text) ?? Self.date(text)?.timeIntervalSince(now)
-        // A time that is over, as clocks that differ make it, says nothing.
+        // A time in the past, which differing clocks cause, is meaningless.
         guard let seconds, seconds > 0 else { return nil }
         return RetryAfter.seconds(seconds)
     }
 
-    /// A date as HTTP writes it (RFC 9110, 5.6.7).
+    /// Parses a date in HTTP's format (RFC 9110, 5.6.7).
     private static func date(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

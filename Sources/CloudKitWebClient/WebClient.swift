@@ -1,7 +1,7 @@
 public import CloudKitWire
 import Foundation
 
-/// CloudKit Web Services as async Swift: one container in one environment, as one user.
+/// An async client for CloudKit Web Services: one container in one environment, as one user.
 ///
 /// ```swift
 /// let client = WebClient(
@@ -12,40 +12,40 @@ import Foundation
 /// ```
 ///
 /// Each call is one request and throws `WebClientError`; splitting and paging are in
-/// `WebClient+Batches.swift`. A call that was begun for one user sends nothing for another: when
-/// someone else signs in, it fails with `TransportError.Code.userChanged`.
+/// `WebClient+Batches.swift`. A call for one user sends nothing for another: when someone else signs
+/// in, it fails with `TransportError.Code.userChanged`.
 public struct WebClient: Sendable {
-    /// Where Apple's service is.
+    /// The address of Apple's service.
     public static let appleURL = "https://api.apple-cloudkit.com"
 
     /// The server's address, without a slash at the end.
     public let url: String
     /// The container, such as `iCloud.com.example.app`.
     public let container: String
-    /// Development or production.
+    /// The environment: development or production.
     public let environment: ServiceEnvironment
-    /// What the client shows to the service.
+    /// The credentials that the client sends to the service.
     public let credentials: WebCredentials
-    /// What carries the requests.
+    /// The transport that sends the requests.
     public var transport: any Transport
-    /// Seconds without any byte after which a request that is on its way is given up, whatever the
-    /// value; waiting for a connection does not count.
+    /// Seconds without any byte after which a request in flight is abandoned, whatever the value;
+    /// waiting for a connection does not count.
     public var timeout: Double = 60
-    /// Which failed requests are sent again.
+    /// The retry policy for failed requests.
     public var repetition = Repetition.never
-    /// The name by which the service knows this client again, so that it does not push to it what
-    /// it changed itself; sent with a user's requests, and nil sends none.
+    /// The name by which the service recognizes this client, so that it does not notify it of its own
+    /// changes; sent with a user's requests, unless it is nil.
     public var clientID: String? = UUID().uuidString
-    /// What waits between repetitions.
+    /// The clock that waits between retries.
     public var clock: any Clock<Duration> = DeadlineClock()
-    /// The sign-in for which all requests are; nil for that of each call's begin.
+    /// The sign-in of all requests; nil for the one at each call's start.
     package var signIn: Int?
-    /// Why nothing can be sent to the address.
+    /// The reason why nothing can be sent to the address.
     private let problem: String?
 
-    /// Makes a client.
+    /// Creates a client.
     ///
-    /// An address to which nothing can be sent fails each call with `badAddress`.
+    /// With an address to which nothing can be sent, each call fails with `badAddress`.
     public init(
         url: String = WebClient.appleURL,
         container: String,
@@ -61,14 +61,14 @@ public struct WebClient: Sendable {
         problem = ServerAddress.problem(ofServer: url)
     }
 
-    /// The same client for one piece of work, which ends with the sign-in that it begins under.
+    /// Returns the same client for one piece of work, which ends with the current sign-in.
     package func begun() -> WebClient {
         var client = self
         client.signIn = signIn ?? credentials.signInCount
         return client
     }
 
-    /// Checks that something can be sent at all.
+    /// Checks that the address is usable.
     func checkAddress() throws(WebClientError) {
         if let problem { throw .transport(.badAddress(problem)) }
     }

@@ -1,20 +1,21 @@
 public import CloudKitWire
 
-/// Why a request to the service failed as a whole.
+/// An error of a request to the service that failed as a whole.
 public enum WebClientError: Error, Sendable {
     /// The service refused the request, with this HTTP status.
     case refused(RequestError, status: Int)
-    /// No answer came.
+    /// No response arrived.
     case transport(TransportError)
-    /// What answered is not the service, or not in a form that this client knows; it may have said
-    /// after how many seconds to try again.
+    /// The response is not from the service, or not in a form that this client knows; it may specify
+    /// after how many seconds to retry.
     case unexpectedAnswer(status: Int, message: String, retryAfter: Double? = nil)
-    /// The request cannot be written: a number that JSON does not know, such as infinity.
+    /// The request cannot be encoded: it contains a number that JSON does not support, such as
+    /// infinity.
     case unwritable(message: String)
 }
 
 extension WebClientError {
-    /// What a transport threw: one that is not of this package may throw what it likes.
+    /// Converts an error of a transport; a transport of another package may throw any error.
     init(thrown error: any Error) {
         switch error {
         case let error as TransportError: self = .transport(error)
@@ -28,14 +29,14 @@ extension WebClientError {
 }
 
 extension WebClientError: CustomStringConvertible {
-    /// What happened, and what to do where that is known.
+    /// A description of the failure and, if known, of its remedy.
     public var description: String {
         switch self {
         case .refused(let error, let status):
             "\(error.serverErrorCode.rawValue) (\(status)): \(error.reason ?? "no reason given")"
         case .transport(let error): error.message
         case .unexpectedAnswer(let status, let message, _):
-            "What answered is not the service, or not in a form that is known "
+            "The response is not from the service, or not in a known form "
                 + "(HTTP status \(status)): \(message)"
         case .unwritable(let message): message
         }

@@ -1,14 +1,15 @@
-/// What this package's client and server agree on beyond CloudKit Web Services.
+/// The extensions of CloudKit Web Services that this package's client and server share.
 ///
-/// A client asks with a header, and the server answers with the same one. Neither does anything that
-/// Apple's service or another client would not understand before it has seen the other's header.
+/// A client offers them in a header, and the server confirms them with the same one. Neither sends
+/// anything that Apple's service or another client would not understand before it has seen the
+/// other's header.
 package enum WireExtensions {
-    /// The header of requests and answers.
+    /// The header of requests and responses.
     package static let header = "X-Swift-CloudKit-Extensions"
 
-    /// What the header says: dates keep all their bits, and 400 operations are one atomic request.
+    /// The header's value: dates keep all their bits, and 400 operations are one atomic request.
     package static let value = "exact-dates, atomic-400"
 
-    /// Operations in one atomic `records/modify` request.
+    /// The maximum number of operations in one atomic `records/modify` request.
     package static let operationsPerRequest = 400
 }

@@ -4,9 +4,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How messages become bytes and back, in one place for client and server.
+/// The encoding of messages as JSON bytes and back, shared by client and server.
 public enum WireJSON {
-    /// Writes a message.
+    /// Encodes a message.
     ///
     /// - Throws: `EncodingError` for a number that JSON cannot hold.
     public static func encode(
@@ -19,9 +19,9 @@ public enum WireJSON {
         return try encoder.encode(message)
     }
 
-    /// Reads a message.
+    /// Decodes a message.
     ///
-    /// - Throws: `DecodingError`, whose path `place(of:)` puts into words.
+    /// - Throws: `DecodingError`, which `place(of:)` describes.
     public static func decode<Message: Decodable>(
         _ type: Message.Type,
         from data: Data
@@ -29,15 +29,15 @@ public enum WireJSON {
         try decode(type, from: data, errors: nil)
     }
 
-    /// Reads a message, and the errors in it as a client does.
+    /// Decodes a message, and cleans the errors in it as a client does.
     ///
-    /// - Throws: `DecodingError`, whose path `place(of:)` puts into words.
+    /// - Throws: `DecodingError`, which `place(of:)` describes.
     package static func decode<Message: Decodable>(
         _ type: Message.Type,
         from data: Data,
         errors: ErrorText?
     ) throws -> Message {
-        // These readers know no errors, and leave messages with some to Foundation.
+        // These readers do not handle errors, and leave messages that contain some to Foundation.
         if Message.self == ZoneChangesResponse.self,
             let message = ZoneChangesResponse(common: data) as? Message
         {
@@ -53,8 +53,8 @@ public enum WireJSON {
         return try decoder.decode(type, from: data)
     }
 
-    /// What a decoding error says, with the place in the message: "operations[3].record.fields.due:
-    /// Expected …".
+    /// Returns a decoding error's message, with its place in the data:
+    /// "operations[3].record.fields.due: Expected …".
     public static func place(of error: DecodingError) -> String {
         let context: DecodingError.Context
         switch error {

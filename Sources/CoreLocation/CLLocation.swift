@@ -1,35 +1,35 @@
 public import Foundation
 
-/// A place on the earth with what is known of its accuracy, course and time.
+/// A location on the earth with its accuracy, course and time.
 ///
-/// The values are those of Apple's class of this name: metres, degrees and metres per second, with
-/// negative accuracies, speed and course for "not known".
+/// As in Apple's class, the values are in metres, degrees and metres per second, and a negative
+/// accuracy, speed or course is not known.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // @unchecked Sendable because every stored property is a constant value; a subclass answers for
-    // its own.
+    // @unchecked Sendable because every stored property is a constant value; a subclass is
+    // responsible for its own.
 
     /// The point on the earth.
     public let coordinate: CLLocationCoordinate2D
 
-    /// Metres above sea level.
+    /// The altitude in metres above sea level.
     public let altitude: CLLocationDistance
 
-    /// Radius of uncertainty of the point in metres; negative when the point is not known.
+    /// The point's radius of uncertainty in metres; negative when the point is not known.
     public let horizontalAccuracy: CLLocationAccuracy
 
-    /// Uncertainty of the altitude in metres; negative when the altitude is not known.
+    /// The altitude's uncertainty in metres; negative when the altitude is not known.
     public let verticalAccuracy: CLLocationAccuracy
 
-    /// Degrees clockwise from north; negative when not known.
+    /// The course in degrees clockwise from north; negative when not known.
     public let course: CLLocationDirection
 
-    /// Metres per second; negative when not known.
+    /// The speed in metres per second; negative when not known.
     public let speed: CLLocationSpeed
 
-    /// When the location was determined.
+    /// The time at which the location was determined.
     public let timestamp: Date
 
-    /// Makes a location from all it can say.
+    /// Creates a location from all of its values.
     public init(
         coordinate: CLLocationCoordinate2D,
         altitude: CLLocationDistance,
@@ -48,7 +48,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         self.timestamp = timestamp
     }
 
-    /// Makes a location whose course and speed are not known.
+    /// Creates a location whose course and speed are not known.
     public convenience init(
         coordinate: CLLocationCoordinate2D,
         altitude: CLLocationDistance,
@@ -67,7 +67,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         )
     }
 
-    /// Makes a location of now from its coordinates; the altitude is not known.
+    /// Creates a location from its coordinates, with the current time; the altitude is not known.
     public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.init(
             coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude),
@@ -78,7 +78,8 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         )
     }
 
-    /// Metres to another location along the great circle of a sphere of the earth's mean radius.
+    /// Returns the distance in metres to another location on a great circle of a sphere with the
+    /// earth's mean radius.
     open func distance(from location: CLLocation) -> CLLocationDistance {
         let radius = 6_371_008.8
         let (fromLatitude, toLatitude) = (
@@ -94,7 +95,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
 
     // MARK: Equality
 
-    /// Whether every value is the same.
+    /// Returns whether all values are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CLLocation else { return false }
         return values == other.values && timestamp == other.timestamp
@@ -118,10 +119,10 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
 
     // MARK: Copying and coding
 
-    /// The location itself, which cannot change.
+    /// Returns the location itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived location can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
     private static let keys = [
@@ -129,13 +130,13 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         "speed",
     ]
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         for (key, value) in zip(Self.keys, values) { coder.encode(value, forKey: key) }
         coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "timestamp")
     }
 
-    /// Reads a location; nil when a value is missing.
+    /// Creates a location from an archive; nil when a value is missing.
     public required init?(coder: NSCoder) {
         guard (Self.keys + ["timestamp"]).allSatisfy(coder.containsValue(forKey:)) else {
             return nil
@@ -152,7 +153,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         )
     }
 
-    /// The coordinates and the time.
+    /// A textual representation with the coordinates and the time.
     open override var description: String {
         "<\(coordinate.latitude),\(coordinate.longitude)> +/- \(horizontalAccuracy)m @ \(timestamp)"
     }

@@ -6,19 +6,19 @@ public struct CLLocationCoordinate2D: Sendable {
     /// Degrees east of Greenwich.
     public var longitude: CLLocationDegrees
 
-    /// Makes the point 0°, 0°.
+    /// Creates the point 0°, 0°.
     public init() {
         self.init(latitude: 0, longitude: 0)
     }
 
-    /// Makes a point from its coordinates.
+    /// Creates a point from its coordinates.
     public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
         self.latitude = latitude
         self.longitude = longitude
     }
 }
 
-/// Makes a point from its coordinates.
+/// Creates a point from its coordinates.
 public func CLLocationCoordinate2DMake(
     _ latitude: CLLocationDegrees,
     _ longitude: CLLocationDegrees
@@ -29,7 +29,7 @@ public func CLLocationCoordinate2DMake(
 /// A coordinate that is not a point on the earth.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
-/// Whether the coordinates lie within ±90° and ±180°.
+/// Returns whether the coordinates lie within ±90° and ±180°.
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
     abs(coordinate.latitude) <= 90 && abs(coordinate.longitude) <= 180
 }

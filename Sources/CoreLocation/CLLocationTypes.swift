@@ -1,14 +1,14 @@
-/// Degrees of latitude or longitude.
+/// An angle of latitude or longitude, in degrees.
 public typealias CLLocationDegrees = Double
 
-/// Metres, as a distance or an altitude.
+/// A distance or an altitude, in metres.
 public typealias CLLocationDistance = Double
 
-/// Metres, as a radius of uncertainty; negative when the value it belongs to is not known.
+/// A radius of uncertainty, in metres; negative when the value it belongs to is not known.
 public typealias CLLocationAccuracy = Double
 
-/// Metres per second; negative when not known.
+/// A speed in metres per second; negative when not known.
 public typealias CLLocationSpeed = Double
 
-/// Degrees clockwise from north; negative when not known.
+/// A course in degrees clockwise from north; negative when not known.
 public typealias CLLocationDirection = Double

@@ -1,2 +1,2 @@
-// What `import CoreLocation` brings along on Apple platforms.
+// The modules that `import CoreLocation` also imports on Apple platforms.
 @_exported public import Foundation

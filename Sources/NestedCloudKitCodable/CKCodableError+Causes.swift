@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitCodable
 
 extension CKCodableError {
-    /// The error that a failure of the coders or of the database is reported as.
+    /// Creates the error that reports a failure of the coders or of the database.
     init(cause: any Error) {
         switch cause {
         case let error as CKCodableError: self = error

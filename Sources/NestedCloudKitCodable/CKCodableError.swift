@@ -1,25 +1,25 @@
 public import Foundation
 
-/// An error of encoding or decoding.
+/// An error that occurs while a value is encoded or decoded.
 ///
-/// Two errors are equal when they are of the same kind.
+/// Two errors are equal when they have the same kind.
 public struct CKCodableError: Error {
-    /// What kind of error it is.
+    /// The kind of an error.
     public enum ErrorType: String, Sendable {
-        /// CloudKit could not do what it was asked for.
+        /// CloudKit could not perform a request.
         case cloudkitError
-        /// What CloudKit answered does not fit together.
+        /// A response of CloudKit is inconsistent.
         case cloudkitInconsistence
-        /// A record that is referred to is not there.
+        /// A record that a reference leads to is missing.
         case recordNotFound
-        /// A field, or a value, is not of the type that is needed.
+        /// A field, or a value, does not have the required type.
         case typeMismatch
     }
 
-    /// What kind of error it is.
+    /// The kind of error.
     public let errorType: ErrorType
 
-    /// What went wrong, with the record and the path to the value.
+    /// A description of the problem, with the record and the path to the value.
     public let description: String
 
     /// The error that caused this one.
@@ -33,11 +33,11 @@ public struct CKCodableError: Error {
 }
 
 extension CKCodableError: Equatable {
-    /// Whether both are of the same kind.
+    /// Returns whether both errors have the same kind.
     public static func == (left: Self, right: Self) -> Bool { left.errorType == right.errorType }
 }
 
 extension CKCodableError: CustomStringConvertible, LocalizedError {
-    /// What went wrong, with the record and the path to the value.
+    /// A description of the problem, with the record and the path to the value.
     public var errorDescription: String? { description }
 }

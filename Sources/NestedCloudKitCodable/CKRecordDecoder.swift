@@ -1,15 +1,15 @@
 public import CloudKit
 public import CloudKitCodable
 
-/// Reads a value, and the values in it, from a record and those that it refers to.
+/// Decodes a value, and the values in it, from a record and those that it refers to.
 public class CKRecordDecoder {
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init() {}
 
-    /// Reads a value: one request for each level of references.
+    /// Decodes a value, with one request for each level of references.
     ///
-    /// A reference that leads back to a record on the way to it is an error only for a property that
-    /// needs it; references that no property asks for do no harm.
+    /// A reference that leads back to a record on the path to it is an error only for a property that
+    /// needs it; references that no property requests are ignored.
     ///
     /// - Throws: ``CKCodableError``.
     public func decode<T: Decodable>(
@@ -25,7 +25,7 @@ public class CKRecordDecoder {
         }
     }
 
-    /// Reads a value, and calls back exactly once, with the value or an error.
+    /// Decodes a value, and calls back exactly once, with the value or an error.
     public func decode<T>(
         _ type: T.Type,
         from record: CKRecord,
@@ -48,9 +48,9 @@ public class CKRecordDecoder {
     }
 }
 
-/// One call with a completion, on its way to the task that makes it.
+/// A call with a completion handler, passed to the task that performs it.
 private struct DecodingCall: @unchecked Sendable {
-    // @unchecked Sendable because the call is handed to one task and made there once.
+    // @unchecked Sendable because the call is passed to one task and performed there once.
 
     let run: () async -> Void
 }

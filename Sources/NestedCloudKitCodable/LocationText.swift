@@ -2,7 +2,7 @@ import CloudKit
 
 /// Locations as text: "latitude;longitude".
 enum LocationText {
-    /// The location that a text stands for; nil for any other text.
+    /// Returns the location that a text represents; nil for any other text.
     static func location(_ text: String) -> CLLocation? {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
         guard parts.count == 2, let latitude = Double(parts[0]), let longitude = Double(parts[1]),

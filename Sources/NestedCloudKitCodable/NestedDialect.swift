@@ -1,7 +1,7 @@
 import CloudKit
 import CloudKitCodable
 
-/// How this API sees values: what is `CKRecordRepresentable` is a record.
+/// This API's rules for graphs: `CKRecordRepresentable` values are records.
 struct NestedDialect: GraphDialect {
     let referenceAction: CKRecord.ReferenceAction
     let storesLocations: Bool
@@ -32,7 +32,7 @@ struct NestedDialect: GraphDialect {
         }
     }
 
-    /// A list of locations, when every text is one.
+    /// Returns a list of locations, if every text is one.
     private static func locations(_ texts: [String]) -> (any CKRecordValue)? {
         let locations = texts.compactMap(LocationText.location)
         return locations.count == texts.count ? NSArray(array: locations) : nil

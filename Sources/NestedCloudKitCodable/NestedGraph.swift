@@ -1,9 +1,9 @@
 import CloudKit
 import CloudKitCodable
 
-/// The way from this API to the coders of graphs.
+/// Connects this API to the coders of graphs.
 enum NestedGraph {
-    /// The records of a value, its own last.
+    /// Returns the records of a value, its own last.
     static func records(
         of value: any CKEncodable,
         zoneID: CKRecordZone.ID,

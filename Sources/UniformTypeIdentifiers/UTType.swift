@@ -1,13 +1,12 @@
-/// A type of data, by its identifier: the ones that asset values name, and what conforms to what
-/// among them.
+/// A type of data with an identifier: the types that asset values name, and their conformances.
 public struct UTType: Hashable, Sendable, CustomStringConvertible {
     /// The identifier, `public.json` for example.
     public let identifier: String
 
-    /// What the app said that its own type is a kind of.
+    /// The parent that the app declared for its own type.
     private var declaredParent: String?
 
-    /// Makes a type of an identifier that is known here; nil for others.
+    /// Creates the type with an identifier; nil for an unknown one.
     public init?(_ identifier: String) {
         guard Self.known[identifier] != nil else { return nil }
         self.identifier = identifier
@@ -17,21 +16,21 @@ public struct UTType: Hashable, Sendable, CustomStringConvertible {
         self.identifier = identifier
     }
 
-    /// Makes a type that the app declares, as a kind of another.
+    /// Creates a type that the app declares, as a subtype of another.
     ///
-    /// - Important: On Apple platforms the app's `Info.plist` declares it. Here nothing does: the type
-    ///   knows its parent, and no file extension.
+    /// - Important: On Apple platforms the app's `Info.plist` declares the type. Here nothing does:
+    ///   the type has its parent, and no file extension.
     public init(exportedAs identifier: String, conformingTo parentType: UTType? = nil) {
         self.identifier = identifier
         declaredParent = Self.known[identifier] == nil ? parentType?.identifier : nil
     }
 
-    /// Makes a type that another app declares, as a kind of another.
+    /// Creates a type that another app declares, as a subtype of another.
     public init(importedAs identifier: String, conformingTo parentType: UTType? = nil) {
         self.init(exportedAs: identifier, conformingTo: parentType)
     }
 
-    /// Makes the type of files with an extension; nil for extensions that are not known here.
+    /// Creates the type of files with an extension; nil for an unknown extension.
     public init?(filenameExtension: String) {
         let name = filenameExtension.lowercased()
         let found = Self.known.filter { $0.value.extensions.contains(name) }.keys.sorted()
@@ -78,20 +77,21 @@ public struct UTType: Hashable, Sendable, CustomStringConvertible {
         "public.jpeg": (["jpeg", "jpg"], ["public.image"]),
     ]
 
-    /// The extension of files of this type; nil for types that are only a family.
+    /// The preferred extension of files of this type; nil for abstract types.
     public var preferredFilenameExtension: String? { Self.known[identifier]?.extensions.first }
 
-    /// Whether the type was made up for an unknown file; none here is.
+    /// A Boolean value that indicates whether the type was generated for an unknown file; always
+    /// `false`.
     public var isDynamic: Bool { false }
 
-    /// Whether this type is another or a kind of it.
+    /// Returns whether this type equals another or is a subtype of it.
     public func conforms(to type: UTType) -> Bool {
         if self == type { return true }
         let parents = Self.known[identifier]?.parents ?? declaredParent.map { [$0] } ?? []
         return parents.contains { UTType(known: $0).conforms(to: type) }
     }
 
-    /// Whether both have the same identifier.
+    /// Returns whether both types have the same identifier.
     public static func == (left: UTType, right: UTType) -> Bool {
         left.identifier == right.identifier
     }

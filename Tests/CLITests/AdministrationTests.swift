@@ -95,7 +95,7 @@ struct AdministrationTests {
                 let place = ["--data", cloud.data, "--json"]
                 return try await CommandProcess.run(arguments + place, input: input)
             }
-            /// Waits until a user is refused: a server looks its callers up every few seconds.
+            /// Waits until a user is refused, because a server looks its callers up every few seconds.
             func isRefused(_ user: String) async throws {
                 while try await cloud.run("users", "current", as: user).status == 0 {
                     await Task.yield()
@@ -116,7 +116,7 @@ struct AdministrationTests {
             #expect(listed.allSatisfy { ($0["id"] as? String)?.count == 64 })
             #expect(!listed.description.contains(token))
 
-            // Nothing is revoked when one of them is none.
+            // Nothing is revoked if one of the credentials does not exist.
             let typed = try await administer("tokens", "revoke", token, "none")
             #expect(typed.status == 1)
             #expect(typed.errors.contains("cloudkit tokens list"), "\(typed.errors)")
@@ -211,7 +211,7 @@ struct AdministrationTests {
                 .appendingPathComponent(UUID().uuidString).path
             let outcome = try await CommandProcess.run(arguments + ["--data", folder])
             #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("is no data folder"))
+            #expect(outcome.errors.contains("is not a data folder"))
             #expect(!FileManager.default.fileExists(atPath: folder))
         }
     }

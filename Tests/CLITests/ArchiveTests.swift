@@ -3,7 +3,7 @@ import Testing
 
 @Suite("cloudkit export and import")
 struct ArchiveTests {
-    /// What of a record an import can bring back.
+    /// Returns the part of each record that an import can restore.
     private func contents(_ records: [[String: Any]]) throws -> [String: String] {
         var contents: [String: String] = [:]
         for record in records {
@@ -11,7 +11,7 @@ struct ArchiveTests {
             var fields = record["fields"] as? [String: [String: Any]] ?? [:]
             for (key, field) in fields {
                 guard var asset = field["value"] as? [String: Any] else { continue }
-                // Addresses differ, and so do owners of zones; what they lead to must not.
+                // URLs and owners of zones differ, but their targets must not.
                 asset["downloadURL"] = nil
                 asset["zoneID"] = nil
                 fields[key]?["value"] = asset
@@ -49,7 +49,7 @@ struct ArchiveTests {
             "-",
             input: lines.joined(separator: "\n")
         )
-        // n0 and n1 change last, so that in the list of changes they come after what needs them.
+        // n0 and n1 change last, so that they follow the records that need them in the change feed.
         let children = [
             #"{"recordName":"c","recordType":"Note","fields":{},"parent":{"recordName":"n0"}}"#,
             #"{"recordName":"v","recordType":"Note","fields":{"on":{"type":"REFERENCE","value":{"#
@@ -123,7 +123,7 @@ struct ArchiveTests {
             #expect(exported.first?["assets"] as? Int == 1)
             #expect(exported.first?["zones"] as? Int == 3)
 
-            // A second import replaces everything by the same.
+            // A second import replaces every record by the same.
             for _ in 0..<2 {
                 let imported = try await cloud.objects(
                     "import",
@@ -161,7 +161,7 @@ struct ArchiveTests {
             #expect(down.status == 0, "\(down.errors)")
             #expect(FileManager.default.contentsEqual(atPath: cloud.path("photo"), andPath: copy))
 
-            // An export of the copy says the same, up to the order of the lines.
+            // An export of the copy has the same lines, in any order.
             let again = cloud.path("again.jsonl")
             try await cloud.objects(
                 "export",
@@ -266,7 +266,7 @@ struct ArchiveTests {
                 .compactMap { $0["recordName"] as? String }
             #expect(Set(names) == ["ok", "p", "q"])
 
-            // What was kept can be imported when it is mended.
+            // Rejected lines can be imported after they are corrected.
             let orphan = try #require(kept.first { $0.contains("nobody") })
             let mended = try cloud.file(
                 "mended.jsonl",
@@ -345,7 +345,7 @@ struct ArchiveTests {
                 "City"
             )
             try await cloud.objects("records", "delete", "zrh", "--database", "public")
-            // Another user may not bring back what the service still has.
+            // Another user may not restore records that the service still has.
             try await cloud.objects("import", file, "--database", "public")
             let refused = try await cloud.run("import", file, "--database", "public", as: "bob")
             #expect(refused.status == 1)

@@ -17,7 +17,7 @@ struct CommandDocumentTests {
         let subcommands: [Command]?
         let arguments: [Argument]?
 
-        /// The commands that do something, by what is typed, with the options that they take.
+        /// Returns the commands without subcommands, by their path, with their options.
         func leaves(_ path: String = "") -> [String: Set<String>] {
             let path = path.isEmpty ? commandName : "\(path) \(commandName)"
             let parts = (subcommands ?? []).filter { $0.commandName != "help" }
@@ -36,7 +36,7 @@ struct CommandDocumentTests {
         let command: Command
     }
 
-    /// The sections of the page by the command of their heading, and what stands before them.
+    /// Returns the page's sections by the command in their heading, and the text before them.
     private func sections() throws -> (conventions: String, commands: [String: String]) {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

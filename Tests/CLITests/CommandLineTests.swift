@@ -132,7 +132,7 @@ struct CommandLineTests {
             let outcome = try await CommandProcess.run(arguments)
             #expect(outcome.status == 2, "\(arguments)")
             #expect(outcome.errors.contains("is no ") || outcome.errors.contains("that is no"))
-            // Options are called what the person called them.
+            // Messages use the option names that the user typed.
             for name in arguments where name.hasPrefix("--public") {
                 #expect(outcome.errors.contains(name), "\(outcome.errors)")
             }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The built `cloudkit`, run as a process of its own.
+/// The built `cloudkit`, run as a separate process.
 struct CommandProcess {
-    /// What a finished run left.
+    /// The outcome of a finished run.
     struct Outcome {
         let status: Int32
         let output: String
         let errors: String
 
-        /// The lines of the output as JSON objects.
+        /// Returns the lines of the output as JSON objects.
         func objects() throws -> [[String: Any]] {
             try output.split(separator: "\n").map { line in
                 try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
@@ -20,7 +20,7 @@ struct CommandProcess {
     static let executable = URL(fileURLWithPath: CommandLine.arguments[0])
         .deletingLastPathComponent().appendingPathComponent("cloudkit")
 
-    /// Runs the command to its end, with no settings but those given.
+    /// Runs the command to its end, with only the given settings.
     static func run(
         _ arguments: [String],
         settings: [String: String] = [:],
@@ -40,7 +40,7 @@ struct CommandProcess {
             process.terminationHandler = { _ in stream.finish() }
         }
         try process.run()
-        // Fits into the pipe: no test types more than some lines.
+        // The input fits into the pipe, because tests type only a few lines.
         typed.fileHandleForWriting.write(Data(input.utf8))
         try typed.fileHandleForWriting.close()
         async let outputText = text(of: output)
@@ -53,7 +53,7 @@ struct CommandProcess {
         )
     }
 
-    /// Reads a pipe to its end on a thread of its own: reading blocks.
+    /// Reads a pipe to its end on a separate thread, because reading blocks.
     private static func text(of pipe: Pipe) async throws -> String {
         let handle = pipe.fileHandleForReading
         return try await withCheckedThrowingContinuation { continuation in
@@ -67,7 +67,7 @@ struct CommandProcess {
         }
     }
 
-    /// A command that goes on until it is stopped.
+    /// A command that runs until it is stopped.
     struct Running {
         fileprivate let process: Process
         /// The first line that it printed.
@@ -76,7 +76,7 @@ struct CommandProcess {
         /// The exit status, once it has ended.
         var status: Int32 { process.terminationStatus }
 
-        /// Waits for its own end.
+        /// Waits for the command to end.
         ///
         /// - Returns: The exit status.
         func wait() -> Int32 {
@@ -84,17 +84,17 @@ struct CommandProcess {
             return process.terminationStatus
         }
 
-        /// Sends it a signal.
+        /// Sends a signal to the command.
         func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
 
-        /// Ends it with a signal, and waits until it is gone.
+        /// Ends the command with a signal, and waits for its end.
         func end(_ signal: CInt) {
             kill(process.processIdentifier, signal)
             process.waitUntilExit()
         }
     }
 
-    /// Starts the command and waits for nothing.
+    /// Starts the command without waiting.
     static func launch(_ arguments: [String], settings: [String: String]) throws -> Running {
         let process = Process()
         process.executableURL = executable
@@ -109,7 +109,7 @@ struct CommandProcess {
         return Running(process: process, greeting: "")
     }
 
-    /// Where a command tells that it has begun.
+    /// The stream on which a command reports its start.
     enum Stream {
         case output, errors
     }

@@ -15,7 +15,7 @@ struct ImportCheckpointTests {
         return tags
     }
 
-    /// An export of 500 notes, of which the first needs the last.
+    /// Exports 500 notes, of which the first needs the last.
     private func export(_ cloud: ServedCloud) async throws -> String {
         try await cloud.objects("zones", "create", "Notes")
         for start in stride(from: 0, to: 500, by: 100) {
@@ -50,7 +50,7 @@ struct ImportCheckpointTests {
         return try cloud.file("all.jsonl", lines.joined(separator: "\n") + "\n")
     }
 
-    /// The plan under which Bob's third request for changes goes wrong.
+    /// Returns the faults that let Bob's third request for changes fail.
     private static func faults(_ fault: String) -> String {
         #"{"rules":[{\#(fault),"operation":"records/modify","user":"Bob","call":3}]}"#
     }
@@ -72,7 +72,7 @@ struct ImportCheckpointTests {
             #expect(done.first?["zones"] as? Int == 1)
             let after = try await names(cloud, as: "bob")
             #expect(after.count == 500)
-            // What was there was not touched: a second save would give it another tag.
+            // Existing records were not touched: a second save would change their tags.
             for (name, tag) in before { #expect(after[name] == tag, "\(name)") }
             #expect(!FileManager.default.fileExists(atPath: mark))
         }
@@ -89,7 +89,7 @@ struct ImportCheckpointTests {
                 ["import", file, "--checkpoint", mark],
                 settings: settings
             )
-            // The second request is answered and the third is not: the import hangs there.
+            // The second request gets a response and the third does not: the import hangs there.
             func line() -> Int {
                 guard let data = FileManager.default.contents(atPath: mark),
                     let mark = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
@@ -113,7 +113,7 @@ struct ImportCheckpointTests {
                 #"{"export":{"container":"c","database":"private","environment":"development","version":1}}"#
             let file = try cloud.file("a.jsonl", header + "\n{\"end\":{}}\n")
             for (text, word) in [
-                ("junk", "no checkpoint"),
+                ("junk", "not a checkpoint"),
                 (
                     #"{"file":"x","line":3,"more":[],"report":{"zones":0,"records":0,"#
                         + #""assets":0,"rejected":0,"shares":0}}"#, "another export"

@@ -38,7 +38,7 @@ struct ModelCommandTests {
             )
             #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
             #expect(checked.output.isEmpty)
-            // Development's tokens are good for nothing else.
+            // Development tokens are valid only for development.
             let url = try #require(try cloud.settings(of: "ada")["CLOUDKIT_URL"])
             let tokens = try await run(
                 "tokens",

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("cloudkit backup, restore and check")
 struct OperatingTests {
-    /// Makes a zone with records, one with a file, in Ada's database.
+    /// Creates a zone with records, one with a file, in Ada's database.
     private func fill(_ cloud: ServedCloud) async throws {
         try await cloud.objects("zones", "create", "Notes")
         let photo = try cloud.file("photo", String(repeating: "photo", count: 50_000))
@@ -68,7 +68,7 @@ struct OperatingTests {
                 "syncToken"
             ]
             let backup = cloud.path("backup.tar")
-            // Saves go on while it is written.
+            // Saves continue while the backup is written.
             let outcomes = try await withThrowingTaskGroup(of: CommandProcess.Outcome.self) {
                 group in
                 for index in 0..<6 {
@@ -143,7 +143,7 @@ struct OperatingTests {
             let unwritable = try await run("restore", backup, "--data", "/proc/cloudkit")
             #expect(unwritable.status == 2)
             #expect(
-                unwritable.errors.contains("/proc/cloudkit cannot be made"),
+                unwritable.errors.contains("/proc/cloudkit cannot be created"),
                 "\(unwritable.errors)"
             )
             #expect(!unwritable.errors.contains("Domain"), "\(unwritable.errors)")
@@ -164,7 +164,7 @@ struct OperatingTests {
                 #expect(!outcome.errors.isEmpty)
                 #expect(!FileManager.default.fileExists(atPath: target), "\(place)")
             }
-            // What has failed is not in the way of the next try.
+            // A failed attempt does not block the next one.
             let target = cloud.path("target0")
             #expect(try await run("restore", backup, "--data", target).status == 0)
         }
@@ -245,7 +245,7 @@ struct OperatingTests {
             let found = try await run("check", "--data", data, "--json")
             #expect(found.status == 1)
             let objects = try found.objects()
-            // As many entries as there should be, and other ones.
+            // The number of entries is right, but the entries are wrong.
             let changed = objects.filter { $0["record"] as? String == "b" }
             #expect(changed.count == 1, "\(objects)")
             let problems = objects.compactMap { $0["problem"] as? String }
@@ -337,7 +337,7 @@ struct OperatingTests {
             let serve = ["serve", "--port", "0"]
             let file = URL(fileURLWithPath: data + "/cloud.sqlite")
             let before = try Data(contentsOf: file)
-            // A server that opens the file says where it is, and goes on until it is ended.
+            // A server that opens the file reports it, and continues until it is stopped.
             let server = try await CommandProcess.start(serve + ["--data", data])
             guard server.greeting.isEmpty else {
                 server.end(SIGTERM)

@@ -2,20 +2,20 @@
 import Foundation
 import Testing
 
-/// A command whose output and errors are a terminal.
+/// A command whose output and errors go to a terminal.
 struct PseudoTerminal {
-    // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which are macros that Swift does not see.
+    // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, which are macros that Swift cannot import.
     private static let unlock: UInt = 0x4004_5431
     private static let number: UInt = 0x8004_5430
 
-    /// Runs a command to its end, and gives what the terminal shows.
+    /// Runs a command to its end, and returns the content of the terminal.
     ///
     /// - Parameters:
     ///   - arguments: The command's arguments.
-    ///   - settings: Variables beside those of the test.
+    ///   - settings: Variables in addition to those of the test.
     ///   - columns: The terminal's width.
-    ///   - showsErrors: Whether standard error is the terminal, too.
-    ///   - answers: What is typed as soon as the terminal shows a question, one after the other.
+    ///   - showsErrors: Whether standard error is also the terminal.
+    ///   - answers: The replies that are typed as soon as the terminal shows a prompt, in order.
     static func show(
         _ arguments: [String],
         _ settings: [String: String] = [:],
@@ -31,13 +31,13 @@ struct PseudoTerminal {
     ///
     /// - Parameters:
     ///   - arguments: The command's arguments.
-    ///   - text: What the terminal shows last before that.
+    ///   - text: The last text that the terminal shows before that.
     /// - Returns: The exit status.
     static func hangUp(_ arguments: [String], after text: String) throws -> Int32 {
         try run(arguments, [:], 80, false, [Input(question: text, act: .hangUp)]).status
     }
 
-    /// What happens as soon as the terminal shows something.
+    /// Input that is sent as soon as the terminal shows a text.
     private struct Input {
         enum Act {
             case type(String)
@@ -73,7 +73,7 @@ struct PseudoTerminal {
         if showsErrors { process.standardError = terminal }
         if !inputs.isEmpty { process.standardInput = terminal }
         try process.run()
-        // The command's are the only ones then: reading fails when it has ended.
+        // The command's descriptors are then the only ones, so reading fails when it has ended.
         try terminal.close()
         var shown: [UInt8] = []
         var bytes = [UInt8](repeating: 0, count: 4096)

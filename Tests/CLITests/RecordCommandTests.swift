@@ -81,7 +81,7 @@ struct RecordCommandTests {
             #expect(ordered.map { $0["recordName"] as? String } == ["n2", "n1"])
             #expect(value(ordered.first, "count") == nil)
 
-            // The fields that are not given stay.
+            // Fields that are not given keep their values.
             try await cloud.objects(
                 "records",
                 "save",
@@ -304,7 +304,7 @@ struct RecordCommandTests {
                 "Note"
             )
             #expect(mixed.status == 2)
-            #expect(mixed.errors.contains("of a query subscription only"))
+            #expect(mixed.errors.contains("only for query subscriptions"))
         }
     }
 
@@ -327,7 +327,7 @@ struct RecordCommandTests {
     func values() async throws {
         try await ServedCloud.run { cloud in
             for (field, problem) in [
-                ("count:INT64=x", "'x' is not a whole number"), ("=x", "is no field"),
+                ("count:INT64=x", "'x' is not a whole number"), ("=x", "is not a field"),
                 ("a:NOTHING=x", "no type NOTHING"), ("due:TIMESTAMP=soon", "is not a date"),
                 ("b:BYTES=ü", "is not base64"), ("p:LOCATION=47", "a latitude and a longitude"),
                 ("l:STRING_LIST={}", "Field l"), ("f:ASSET=x", "--asset"),

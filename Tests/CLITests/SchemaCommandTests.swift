@@ -119,7 +119,7 @@ struct SchemaCommandTests {
             #expect(try await run("import", large, "--data", data).status == 0)
             #expect(try await run("deploy", "--data", data).status == 0)
             #expect(try await run("import", small, "--data", data).status == 0)
-            // Production keeps what it has.
+            // Production keeps its types and fields.
             let refused = try await run("deploy", "--data", data)
             #expect(refused.status == 1)
             #expect(refused.errors.contains("Production keeps every type and field"))

@@ -14,7 +14,7 @@ struct ServeTests {
         ])
     }
 
-    /// The settings in a user's file, as a shell would take them.
+    /// Returns the settings in a user's file, as a shell would read them.
     private func settings(_ name: String) throws -> [String: String] {
         let file = data.appendingPathComponent("\(name).env")
         var settings: [String: String] = [:]
@@ -88,7 +88,7 @@ struct ServeTests {
         let first = try settings("ada-l")
         var kept = first
         kept["CLOUDKIT_WEB_AUTH_TOKEN_FILE"] = data.path + "/token"
-        // Who keeps the newest token goes on, and on.
+        // A client that stores the newest token stays signed in.
         for _ in 0..<4 {
             let outcome = try await CommandProcess.run(["zones", "list"], settings: kept)
             #expect(outcome.status == 0, "\(outcome.errors)")
@@ -109,7 +109,7 @@ struct ServeTests {
         #expect(!FileManager.default.fileExists(atPath: data.path))
     }
 
-    /// The address in a greeting.
+    /// Returns the URL in a greeting.
     private func url(_ server: CommandProcess.Running) throws -> String {
         let words = server.greeting.split(separator: " ")
         let address = try #require(words.first { $0.hasPrefix("http://") })
@@ -148,7 +148,7 @@ struct ServeTests {
         let url = try url(server)
         let database = try database("ada-l")
         async let zones = database.allRecordZones()
-        // The request stands in the journal before its answer, which the fault holds back.
+        // The request is in the journal before its response, which the fault delays.
         while try await !ask(url + "/_ck/journal", key: "a key of the operator")
             .contains("zones/list")
         {
@@ -190,7 +190,7 @@ struct ServeTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    /// Serves for a moment.
+    /// Runs a server briefly, and returns its greeting.
     private func greeting(_ arguments: String...) async throws -> String {
         let server = try await CommandProcess.start(
             ["serve", "--data", data.path, "--port", "0"] + arguments
@@ -220,7 +220,7 @@ struct ServeTests {
         let outcome = try await CommandProcess.run(["serve", "--data", data.path, "--port", "0"])
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("iCloud.first, iCloud.second"))
-        // Names that become the same name of a file are two people nevertheless.
+        // Names that lead to the same file name still belong to two users.
         _ = try await greeting("--container", "iCloud.first", "--user", "A.B", "--user", "A-B")
         #expect(try self.settings("a-b")["CLOUDKIT_WEB_AUTH_TOKEN"] != nil)
         #expect(try self.settings("a-b-iCloud-first")["CLOUDKIT_WEB_AUTH_TOKEN"] != nil)
@@ -241,7 +241,7 @@ struct ServeTests {
         #expect(!FileManager.default.fileExists(atPath: ada))
         let users = try await CommandProcess.run(["users", "list", "--data", data.path])
         #expect(!users.output.contains("Ada"), "\(users.output)")
-        // Users who were added have no files; that is no reason to add another.
+        // Users who were added have no files, which is no reason to add another user.
         try FileManager.default.removeItem(atPath: data.path)
         let password = FileManager.default.temporaryDirectory
             .appendingPathComponent("ServeTests-\(UUID().uuidString).password")

@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// A server in a process of its own, with a folder that goes with the test.
+/// A server in a separate process, with a temporary folder for the test.
 struct ServedCloud {
-    /// The server's folder.
+    /// The server's data folder.
     let data: String
-    /// A folder for the test's own files.
+    /// A folder for the test's files.
     let folder: URL
 
     /// Runs a test against a server with the users Ada and Bob.
     ///
     /// - Parameters:
-    ///   - faults: What goes wrong on purpose, as JSON.
+    ///   - faults: The faults to inject, as JSON.
     ///   - body: The test.
     static func run(
         faults: String? = nil,
@@ -48,7 +48,7 @@ struct ServedCloud {
         )
     }
 
-    /// Runs a command that must succeed, and gives the objects that it prints.
+    /// Runs a command that must succeed, and returns the objects that it prints.
     @discardableResult
     func objects(
         _ arguments: String...,
@@ -65,12 +65,12 @@ struct ServedCloud {
         return try outcome.objects()
     }
 
-    /// The settings that the server wrote for a user.
+    /// Returns the settings that the server wrote for a user.
     func settings(of user: String) throws -> [String: String] {
         try Self.settings(String(contentsOfFile: "\(data)/\(user).env", encoding: .utf8))
     }
 
-    /// The settings of a file, as a shell would take them.
+    /// Returns the settings in a file, as a shell would read them.
     static func settings(_ text: String) -> [String: String] {
         var settings: [String: String] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("export ") {
@@ -80,13 +80,13 @@ struct ServedCloud {
         return settings
     }
 
-    /// Writes a file of the test's own, and gives its path.
+    /// Writes a file of the test, and returns its path.
     func file(_ name: String, _ contents: String) throws -> String {
         let file = folder.appendingPathComponent(name)
         try Data(contents.utf8).write(to: file)
         return file.path
     }
 
-    /// The path of a file of the test's own that may not be there yet.
+    /// Returns the path of a file of the test, which need not exist.
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }

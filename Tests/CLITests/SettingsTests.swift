@@ -7,7 +7,7 @@ struct SettingsTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("SettingsTests-\(UUID().uuidString)")
 
-    /// What `--print-config` says of each setting: its value, and where that is from.
+    /// Returns the value and the source of each setting that `--print-config` prints.
     private func settings(
         _ arguments: [String],
         _ variables: [String: String] = [:],
@@ -90,11 +90,11 @@ struct SettingsTests {
             (#"{"port": 70000}"#, [:], "from 0 to 65535"),
             (#"{"max-connections": 0}"#, [:], "the least is 1"),
             (#"{"durability": "some"}"#, [:], "is not full or relaxed"),
-            (#"{"port": {"a": 1}}"#, [:], "'port' is no text"),
-            ("[]", [:], "no JSON object"),
+            (#"{"port": {"a": 1}}"#, [:], "'port' is not a text"),
+            ("[]", [:], "not a JSON object"),
             ("{}", ["CLOUDKIT_SERVE_PROT": "1"], "did you mean 'CLOUDKIT_SERVE_PORT'"),
             ("{}", ["CLOUDKIT_SERVE_PORT": "many"], "CLOUDKIT_SERVE_PORT is not a whole number"),
-            ("{}", ["CLOUDKIT_SERVE_QUOTA": "lots"], "no number of bytes"),
+            ("{}", ["CLOUDKIT_SERVE_QUOTA": "lots"], "not a number of bytes"),
         ]
     )
     func mistakes(file: String, variables: [String: String], message: String) async throws {
@@ -142,7 +142,7 @@ struct SettingsTests {
 
     @Test("A user who asks too often for --request-rate is told so")
     func requestRate() async throws {
-        // However slow the machine is, two of these come within a second.
+        // Two of these arrive within a second on any machine.
         let outcome = try await CommandProcess.run([
             "exec", "--request-rate", "1", "python3", "-c",
             """
@@ -253,7 +253,7 @@ struct SettingsTests {
 
     @Test("With --types-by-schema a page that sends no types is served")
     func typesBySchema() async throws {
-        // The rule itself is tested with the service; here, that the option reaches it.
+        // The rule itself is tested with the service; this tests that the option reaches it.
         for (options, isTaken) in [(["--types-by-schema"], true), ([], false)] {
             let outcome = try await CommandProcess.run(
                 ["exec"] + options + [

@@ -19,7 +19,7 @@ struct SharedDatabaseTests {
         )
     }
 
-    /// Ada shares a list with an item, and Bob accepts.
+    /// Shares Ada's list with an item, and accepts the share for Bob.
     private func share(_ cloud: ServedCloud) async throws {
         let ada = try container(cloud.settings(of: "ada"))
         let zone = CKRecordZone(zoneName: "Lists")
@@ -87,7 +87,7 @@ struct SharedDatabaseTests {
             #expect(imported.first?["shares"] as? Int == 1)
             let mine = try await cloud.run("records", "get", "milk", "--zone", "Lists")
             #expect(mine.output.contains("Milk"))
-            // Still shared: an import keeps what it does not know.
+            // Still shared: an import keeps data that it does not know.
             let again = try await CommandProcess.run(
                 ["records", "get", "milk"] + place,
                 settings: bob

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("cloudkit sign-in")
 struct SignInTests {
-    /// Fills in the page at an address, and answers where it leads.
+    /// Fills in the page at a URL, and returns the URL that it leads to.
     private func fillIn(_ address: String, name: String, password: String) async throws -> String? {
         let allowed = CharacterSet.alphanumerics
         let form = [("name", name), ("password", password)]
@@ -53,7 +53,7 @@ struct SignInTests {
             let location = try #require(
                 try await fillIn(address, name: "grace", password: "correct horse battery")
             )
-            // Whoever does not know the path brings nothing.
+            // A caller that does not know the path cannot send a token.
             let port = try #require(URLComponents(string: location)?.port)
             let guess = "http://127.0.0.1:\(port)/signed-in/0?ckWebAuthToken=evil"
             #expect(try await visit(guess) == 404)

@@ -27,7 +27,7 @@ struct ValueTests {
         #expect(try FieldExpression(text).field.value == value)
     }
 
-    /// Each with what its error names.
+    /// The unreadable values, with texts in their errors.
     private static let unreadable = [
         (#"s="x y"#, "character 1, is not closed"), (#"s="x y\""#, "character 1, is not closed"),
         (#"s="x" y"#, "character 3"), (#"s="a"b""#, "character 3"), (#"s="a\q""#, "is not JSON"),

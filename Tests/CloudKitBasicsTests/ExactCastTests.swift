@@ -14,7 +14,7 @@ struct ExactCastTests {
         var object: String? = "object"
     }
 
-    /// Casts where nothing is known of the types, as in the coders.
+    /// Casts without static knowledge of the types, as in the coders.
     @inline(never)
     private func cast<Value, Result>(_ value: Value, _ type: Result.Type) -> Result? {
         exactCast(value, to: type)

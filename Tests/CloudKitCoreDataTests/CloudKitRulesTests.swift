@@ -238,7 +238,7 @@ struct CloudKitRulesTests {
                 == .needsMapping("it is required and has no default value")
         )
         #expect(change("Note", "secret").first?.cloudEffect?.contains("encryption") == true)
-        // The link's destination has another name, and is the same entity.
+        // The link's destination has another name, but is the same entity.
         #expect(change("Note", "tags").isEmpty)
         #expect(try app().changes(to: app()).isEmpty)
     }

@@ -2,14 +2,14 @@ import CloudKitCoreData
 import Foundation
 import Testing
 
-/// The files beside the tests, and models of a few lines.
+/// The fixture files beside the tests, and models of a few lines.
 enum Fixture {
     static func url(_ name: String) -> URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures").appendingPathComponent(name)
     }
 
-    /// The text of a model's file with something in it.
+    /// Returns the text of a model's file with some content.
     static func xml(_ content: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
@@ -17,7 +17,7 @@ enum Fixture {
         """
     }
 
-    /// Runs a test with a folder that goes with it.
+    /// Runs a test with a temporary folder.
     static func inFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("CoreDataTests-\(UUID().uuidString)")
@@ -35,12 +35,12 @@ enum Fixture {
         }
     }
 
-    /// A model with something in it.
+    /// Returns a model with some content.
     static func model(_ content: String) throws -> CoreDataModel {
         try read(Data(xml(content).utf8))
     }
 
-    /// The error of something that must fail.
+    /// Returns the error of an operation that must fail.
     static func failure(
         _ body: () throws -> Void,
         sourceLocation: SourceLocation = #_sourceLocation

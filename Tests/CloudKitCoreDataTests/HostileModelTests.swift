@@ -7,8 +7,8 @@ struct HostileModelTests {
     @Test(
         "A model that contradicts itself is an error with the place",
         arguments: [
-            (#"<entity name="A" parentEntity="B"/><entity name="B" parentEntity="A"/>"#, "circle"),
-            (#"<entity name="A" parentEntity="A"/>"#, "circle"),
+            (#"<entity name="A" parentEntity="B"/><entity name="B" parentEntity="A"/>"#, "cycle"),
+            (#"<entity name="A" parentEntity="A"/>"#, "cycle"),
             (#"<entity name="A" parentEntity="X"/>"#, "A: its parent X"),
             (#"<entity name="A"/><entity name="A"/>"#, "called A"),
             (
@@ -25,7 +25,7 @@ struct HostileModelTests {
             ),
             (
                 #"<composite name="C"><attribute name="c" attributeType="Composite" composite="C"/></composite>"#,
-                "circle"
+                "cycle"
             ),
             (
                 #"<entity name="A"><attribute name="x" attributeType="Integer 16" defaultValueString="no"/></entity>"#,
@@ -84,7 +84,7 @@ struct HostileModelTests {
             let file = folder.appendingPathComponent("contents")
             _ = FileManager.default.createFile(atPath: file.path, contents: nil)
             let handle = try FileHandle(forWritingTo: file)
-            // Without a byte on the disk.
+            // This takes no space on the disk.
             try handle.truncate(atOffset: 500 << 20)
             try handle.close()
             let error = try Fixture.failure { _ = try CoreDataModelVersions(contentsOf: file) }

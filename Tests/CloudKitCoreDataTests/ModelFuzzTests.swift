@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Core Data models: bytes from outside")
 struct ModelFuzzTests {
-    /// A model is read or refused; one that is read can be used for everything.
+    /// Reads a model, which may be refused; one that is accepted must work with all operations.
     private func use(_ read: () throws -> CoreDataModel) throws -> Bool {
         let model: CoreDataModel
         do {

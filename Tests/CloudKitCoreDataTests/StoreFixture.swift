@@ -2,7 +2,7 @@ import CloudKitCoreData
 import Foundation
 import GRDB
 
-/// A store as Core Data writes one, made of SQL alone: no code is shared with the reader.
+/// A store in Core Data's format, created with SQL alone, so that no code is shared with the reader.
 struct StoreFixture {
     let folder: URL
     let url: URL
@@ -52,7 +52,7 @@ struct StoreFixture {
 
     func execute(_ sql: String) throws { try write { try $0.execute(sql: sql) } }
 
-    /// Puts a file where the store keeps large values.
+    /// Adds a file to the folder of large values.
     func addExternal(_ name: String, _ data: Data) throws {
         let files = folder.appendingPathComponent(".App_SUPPORT/_EXTERNAL_DATA")
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
@@ -74,13 +74,13 @@ struct StoreFixture {
         let queue = try DatabaseQueue(path: file.path)
         defer { try? queue.close() }
         return try queue.read { database in
-            // What came over keeps to the keys that the tables have.
+            // The converted rows satisfy the tables' foreign keys.
             try database.checkForeignKeys()
             return try body(database, report)
         }
     }
 
-    /// The tables of every store, with the history's and the versions that both leave behind.
+    /// The tables of every store, with those of the history and the versions.
     private static let housekeeping = """
         CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX
             INTEGER);
@@ -103,7 +103,7 @@ struct StoreFixture {
         INSERT INTO ACHANGE VALUES (1, 16001, 1, 0, 1, 1, 1, x'FF', NULL);
         """
 
-    /// The tables of the mirroring as files have them up to about iOS 17.
+    /// The tables of the mirroring, in the format up to about iOS 17.
     static let mirroring = """
         CREATE TABLE ANSCKDATABASEMETADATA (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
             ZDATABASESCOPENUM INTEGER, ZDATABASENAME VARCHAR, ZCURRENTCHANGETOKEN BLOB);
@@ -133,7 +133,7 @@ struct StoreFixture {
         """
 }
 
-/// The rows of an entity, or the error that ends them.
+/// Returns the rows of an entity, or the error that ends them.
 func rows(
     _ store: CoreDataStore,
     _ entity: String,
@@ -142,7 +142,7 @@ func rows(
     try store.rows(of: entity, includesSubentities: includesSubentities).map { try $0.get() }
 }
 
-/// Rows of a database as text, for comparisons.
+/// Returns rows of a database as text, for comparisons.
 func lines(_ rows: [Row]) -> [String] {
     rows.map { row in
         row.databaseValues.map { value in

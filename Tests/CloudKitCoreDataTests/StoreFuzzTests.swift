@@ -42,7 +42,7 @@ struct StoreFuzzTests {
             SELECT 2, Z_PK, 'N' || Z_PK, 1 FROM ZNOTE;
         """
 
-    /// What SQLite itself says of a note's row, without the code under test.
+    /// Returns the content of notes according to SQLite, without the code under test.
     private func plain(_ file: URL) throws -> [Int64: (text: Data?, count: Int64?)] {
         let queue = try DatabaseQueue(path: file.path)
         defer { try? queue.close() }
@@ -61,7 +61,7 @@ struct StoreFuzzTests {
         }
     }
 
-    /// A store is read or refused; what is read is what SQLite reads.
+    /// Reads a store, which may be refused; the results must be those of SQLite.
     private func use(_ file: URL, _ open: () throws -> CoreDataStore) throws -> Bool {
         let store: CoreDataStore
         var found: [CoreDataRow] = []
@@ -165,7 +165,7 @@ struct StoreFuzzTests {
                 try changes.change(whole).write(to: log)
                 do {
                     for row in try rows(CoreDataStore(url: file, model: model), "Note") {
-                        // A frame that is damaged is left out with all after it.
+                        // A damaged frame is ignored, with all later ones.
                         let texts = ["note \(row.id.key)", "changed \(row.id.key)"].map(
                             CoreDataValue.string
                         )

@@ -97,7 +97,7 @@ struct StoreMatchTests {
             let other = #expect(throws: CoreDataStoreError.self) {
                 _ = try fixture.store(Self.note)
             }
-            #expect(other?.description.contains("no store of Core Data") == true)
+            #expect(other?.description.contains("not a Core Data store") == true)
             let missing = #expect(throws: CoreDataStoreError.self) {
                 _ = try CoreDataStore(url: fixture.folder.appendingPathComponent("none.sqlite"))
             }
@@ -119,7 +119,7 @@ struct StoreMatchTests {
             var options = CoreDataConversionOptions()
             options.replacesFile = true
             #expect(try store.convert(to: file, options: options).rows == ["Note": 1])
-            // The same store converts as often as is asked for.
+            // The same store can be converted repeatedly.
             #expect(try store.convert(to: file, options: options).rows == ["Note": 1])
             let nowhere = fixture.folder.appendingPathComponent("none/app.sqlite")
             #expect(throws: CoreDataStoreError.self) { try store.convert(to: nowhere) }
@@ -139,7 +139,7 @@ struct StoreMatchTests {
                 """
         try StoreFixture.with([(1, "Note", 0)], sql) { fixture in
             let store = try fixture.store(Self.note)
-            // The error is behind the rows that are taken.
+            // The error is after the rows that are taken.
             let first = try store.rows(of: "Note").prefix(1200).map { try $0.get() }
             #expect(first.map(\.id.key) == (1...1200).map { Int64($0) })
             let results = Array(try store.rows(of: "Note"))

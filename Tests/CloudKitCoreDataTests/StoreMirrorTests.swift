@@ -21,7 +21,8 @@ struct StoreMirrorTests {
         INSERT INTO ZTAG VALUES (1, 2, 1), (2, 2, 1);
         INSERT INTO Z_1TAGS VALUES (1, 1), (2, 2);
         """
-    /// Row 3 is gone from CloudKit, row 4 from here, and row 5 nobody knows why.
+    /// The records: row 3 was deleted in CloudKit, row 4 was deleted here, and row 5 disappeared
+    /// for an unknown reason.
     private static let records = """
         INSERT INTO ANSCKRECORDMETADATA (ZENTITYID, ZENTITYPK, ZCKRECORDNAME, ZRECORDZONE,
             ZNEEDSUPLOAD,
@@ -128,7 +129,7 @@ struct StoreMirrorTests {
 
     @Test("A damaged index of the records gives no row the record of another")
     func untrustedIndex() throws {
-        // The index says that all rows are one; only the table counts.
+        // According to the index all rows are one; only the table counts.
         try with("") { fixture in
             try fixture.write { database in
                 try database.execute(sql: "PRAGMA writable_schema = ON")

@@ -291,7 +291,7 @@ struct StoreReadingTests {
             try fixture.converted(store) { database, report throws in
                 #expect(report.danglingLinks == ["Post.tags": 1])
                 #expect(report.rows["Post_tags"] == 1)
-                // The one who is followed has the greater key.
+                // The followed user has the greater key.
                 let order = try Bool.fetchOne(
                     database,
                     sql: """
@@ -437,7 +437,7 @@ struct StoreReadingTests {
                         == "car"
                 )
             }
-            // A value that begins with 1 may be plain, or one that is not in a file.
+            // A value that begins with 1 may be plain, or not in a file.
             try fixture.execute("UPDATE ZTRIP SET ZTAGS = x'0102' WHERE Z_PK = 1")
             let error = #expect(throws: CoreDataStoreError.self) {
                 _ = try CoreDataStore(url: fixture.url)

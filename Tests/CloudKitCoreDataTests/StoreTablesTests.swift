@@ -91,7 +91,7 @@ struct StoreTablesTests {
             #expect(actions == ["post": action, "author": "SET NULL"])
             #expect(try database.indexes(on: "Comment").map(\.columns).contains(["post"]))
         }
-        // What deletes a parent with its child is no foreign key's business.
+        // No foreign key deletes a parent with its child.
         #expect(tables.notes.contains { $0.contains("Comment.post") && $0.contains("Cascade") })
     }
 

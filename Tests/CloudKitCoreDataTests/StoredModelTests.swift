@@ -86,7 +86,7 @@ struct StoredModelTests {
 
     @Test("Bytes that inflate to gigabytes are refused")
     func bomb() throws {
-        // A block of 258 zeros, again and again, by hand: fixed codes, one literal, then matches.
+        // A block of 258 zeros, repeated, written by hand: fixed codes, one literal, then matches.
         let file = Fixture.url("Bomb.deflate")
         let error = try Fixture.failure {
             _ = try CoreDataModel(archived: Data(contentsOf: file))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What @CloudKitRecord refuses")
 struct DiagnosticTests {
-    /// A property, and a part of what is said about it; nil when it is fine.
+    /// Properties, and a part of the diagnostic; nil when there is none.
     private static let properties: [(String, String?)] = [
         ("var title: String", nil),
         ("var a, b: Int", nil),
@@ -74,10 +74,10 @@ struct DiagnosticTests {
         ),
     ]
 
-    /// A declaration, and a part of what is said about its record name; nil when it is fine.
+    /// Declarations, and a part of the diagnostic about the record name; nil when there is none.
     private static let names: [(String, String?)] = [
-        ("struct Note { var title: String }", "nothing says which record a Note is"),
-        ("struct Note: Equatable, Sendable {}", "nothing says which record a Note is"),
+        ("struct Note { var title: String }", "nothing determines which record a Note is"),
+        ("struct Note: Equatable, Sendable {}", "nothing determines which record a Note is"),
         ("struct Note { var id: Int }", "'id' is of type Int"),
         ("struct Note: Identifiable { var id: Int }", "write 'var recordName: String { \"note-"),
         ("struct Note: Identifiable { let id: String? }", "'id' is of type String?"),

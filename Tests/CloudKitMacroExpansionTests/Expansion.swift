@@ -6,7 +6,7 @@ import SwiftSyntax
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 
-/// What the macros make of a source, and what they say about it.
+/// The expansion of a source's macros, and its diagnostics.
 struct Expansion {
     let text: String
     let diagnostics: [Diagnostic]
@@ -35,7 +35,7 @@ struct Expansion {
         diagnostics = context.diagnostics
     }
 
-    /// The source with the first diagnostic's first remedy.
+    /// Returns the source after applying the first diagnostic's first fix.
     func fixed() -> String? {
         diagnostics.first?.fixIts.first?.changes.lazy.compactMap { change -> String? in
             guard case .replace(_, let new) = change else { return nil }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Dates in queries", .timeLimit(.minutes(10)))
 struct DateTests {
-    /// One moment in whole milliseconds, as different arithmetic makes it.
+    /// Returns one moment in whole milliseconds, computed in different ways.
     private static func dates(_ milliseconds: Int64) -> [Date] {
         let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         let sinceReference = Double(whole) - 978_307_200
@@ -67,7 +67,7 @@ struct DateTests {
             )
             #expect(!records.contains { next.evaluate(with: $0) }, "\(moment)")
         }
-        // Otherwise nothing was tried.
+        // Otherwise nothing was tested.
         #expect(bits.count > moments.count)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-// How large and how deep a format may be.
+// Limits of a format's size and depth.
 extension FormatTests {
     private static func repeated(_ text: String, _ count: Int) -> String {
         String(repeating: text, count: count)
@@ -16,7 +16,8 @@ extension FormatTests {
         for (format, place) in [
             ("s == '\(long)' AND n == ; AND s == '\(long)'", "AND n == ;"),
             ("n == \(String(repeating: "9", count: 200_000))e", "is not a number"),
-            ("\(long).y == 5", "follows no key paths"), ("n == \(long)(5)", "does not know"),
+            ("\(long).y == 5", "does not support key paths"),
+            ("n == \(long)(5)", "does not support the function"),
         ] {
             let text = try await refusal(NSPredicate(format: format), database) ?? "answered"
             #expect(text.contains(place) && text.contains("character "), "\(text.prefix(2000))")

@@ -42,7 +42,7 @@ struct FormatTests {
         #expect(!NSPredicate(format: format).evaluate(with: Self.record(["s": value + "x"])))
     }
 
-    /// What a query with a predicate is refused with; nil when it is answered.
+    /// Returns the error with which a query with a predicate is refused; nil when it succeeds.
     func refusal(
         _ predicate: NSPredicate,
         sort: [NSSortDescriptor] = [],
@@ -59,7 +59,7 @@ struct FormatTests {
         }
     }
 
-    /// A database with one item that has every field.
+    /// Returns a database with one item that has every field.
     func database() async throws -> CKDatabase {
         let cloud = try await TestCloud()
         let database = try await cloud.device(of: cloud.addUser()).privateCloudDatabase

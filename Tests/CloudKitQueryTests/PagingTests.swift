@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import Testing
 
-/// What happens to the pages of a query while records change.
+/// The pages of a query while records change.
 @Suite("Pages while records change", .timeLimit(.minutes(5)))
 struct PagingTests {
     private static let zone = CKRecordZone(zoneName: "A")
@@ -98,7 +98,7 @@ struct PagingTests {
     }
 }
 
-/// How often each record came.
+/// The number of times that each record was returned.
 private final class Counts: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 

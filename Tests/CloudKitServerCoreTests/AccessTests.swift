@@ -73,7 +73,7 @@ struct AccessTests {
             #expect(nobody.status == 401 && nobody.code == "AUTHENTICATION_FAILED")
             #expect(nobody.body.nativeErrorCode == nil && !nobody.reason.contains(container))
         }
-        // The other environment of the same container is no other container.
+        // The other environment of the same container is not another container.
         let path = "/database/1/\(TestCloud.container)/production/private/zones/list"
         let production = try await cloud.send(
             ConformanceRequest(

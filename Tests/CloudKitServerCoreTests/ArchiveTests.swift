@@ -233,12 +233,12 @@ struct ArchiveTests {
     }
 }
 
-/// Unpacking with whatever program the machine has.
+/// Unpacks archives with a program that the machine has.
 private enum Unpacking {
     private static let python = "/usr/bin/python3"
     static var isPossible: Bool { FileManager.default.isExecutableFile(atPath: python) }
 
-    /// The files of an archive, by path.
+    /// Returns the files of an archive, by path.
     static func unpack(_ archive: Data) throws -> [String: Data] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("ArchiveTests-\(UUID().uuidString)")
@@ -263,7 +263,7 @@ private enum Unpacking {
             _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
             if !isFolder.boolValue { found[path] = try Data(contentsOf: url) }
         }
-        // Nothing beside the archive and the folder that it was unpacked into.
+        // The archive and the folder into which it was unpacked, and nothing else.
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
         return found
     }

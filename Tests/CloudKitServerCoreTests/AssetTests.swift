@@ -175,7 +175,7 @@ struct AssetTests {
             await cloud.service.receiveAsset(token: "AAAA", body: AsyncStream { $0.finish() })
         )
         #expect(answer.status == 403)
-        // What was issued, with another signature.
+        // An issued receipt with another signature.
         let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
         let saved = try await cloud.modify(
             as: ada,
@@ -193,7 +193,7 @@ struct AssetTests {
     func held() async throws {
         let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", ["image": photo])])
-        // The file is so old that only records and receipts keep it.
+        // The file is so old that only records and receipts protect it.
         cloud.outliveFiles()
         let user = try await cloud.again(ada)
         let answer = try await cloud.call(

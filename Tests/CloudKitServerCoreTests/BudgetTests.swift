@@ -41,7 +41,7 @@ struct BudgetTests {
         "fieldName": "s", "comparator": "NOT_EQUALS", "fieldValue": ["value": "plain"],
     ]
 
-    /// All pages of a query: how many there are, and the names in order.
+    /// Returns the number of pages of a query, and the names in order.
     private static func pages(
         _ query: JSON,
         _ cloud: TestCloud,
@@ -84,7 +84,7 @@ struct BudgetTests {
         ]
         let found = try await Self.pages(query, cloud, ada)
         #expect(found.names == expected.map { "n\($0)" })
-        // No page looks at more than the limit, and what shares a first key.
+        // No page visits more entries than the limit and those that share a first key.
         #expect(found.count >= 200 / 32)
     }
 
@@ -94,7 +94,7 @@ struct BudgetTests {
             RequestBudget(entriesPerPage: 20, entriesPerSort: 90)
         )
         try await Self.add(100, cloud, ada)
-        // All have one first key, so that the first result is known only after the last record.
+        // All have the same first key, so that the first result is known only after the last record.
         let fields: JSON = ["one": ["value": 1]]
         for start in stride(from: 0, to: 100, by: 50) {
             _ = try await cloud.modify(
@@ -167,7 +167,7 @@ struct BudgetTests {
     func names() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget())
         try await cloud.addZone("Notes", as: ada)
-        // Letters that have to be put into one form before they can be compared.
+        // Letters that must be normalized before they can be compared.
         let name = String(repeating: "e\u{301}", count: 100_000)
         let asked: [(String, JSON)] = [
             ("records/lookup", ["records": [["recordName": .string(name)]]]),
@@ -233,7 +233,7 @@ struct BudgetTests {
         let (cloud, ada) = try await Self.world(RequestBudget(rows: 400))
         let bob = try await cloud.addUser("Bob")
         try await cloud.addZone("Notes", as: ada)
-        // What is shared with who takes part already is listed for them, record by record.
+        // Records that are newly shared with an existing participant are listed for them, one by one.
         var links: [JSON] = []
         for root in ["small", "large"] {
             let participant: JSON = [

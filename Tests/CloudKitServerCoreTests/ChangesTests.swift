@@ -200,7 +200,7 @@ struct ChangesTests {
         let changes = try await databaseChanges(after: start.syncToken)
         #expect(changes.zones.elements.map(\.zoneID.zoneName) == ["Notes", "Notes"])
         #expect(changes.zones.elements.map(\.deleted) == [true, nil])
-        // Who knows of the new life, and who knows nothing yet, is told of the zone only.
+        // A client that knows the new generation, or no generation yet, is notified of the zone only.
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
         let later = try await databaseChanges(after: changes.syncToken)
         #expect(later.zones.elements.map(\.deleted) == [nil])

@@ -32,7 +32,7 @@ struct CopyTests {
         try await cloud.call("records/copy/status", as: user ?? ada, ["jobID": job]).body
     }
 
-    /// Copies, and asks until it has ended.
+    /// Copies records, and requests the status until the copy has ended.
     private func copy(
         _ more: [String: JSON] = ["excludeRecords": []],
         as user: TestCloud.User? = nil
@@ -136,7 +136,7 @@ struct CopyTests {
         #expect(fields.outer.value.action == "NONE")
         #expect(fields.list.value[0].zoneID == nil)
         #expect(fields.list.value[1].zoneID.zoneName == "Notes")
-        // The copy hangs on the copy: it goes with it, and the originals stay.
+        // The copy refers to the copy: it is deleted with it, and the originals stay.
         _ = try await cloud.modify("Copies", as: ada, [TestCloud.note("forceDelete", "child")])
         _ = try await cloud.modify("Copies", as: ada, [TestCloud.note("forceDelete", "target")])
         #expect(try await names() == [])
@@ -174,7 +174,7 @@ struct CopyTests {
         let job = try await start().body.jobID
         let first = try await self.names()
         #expect(first.count < names.count)
-        // Another service takes it up, as after the end of a process.
+        // Another service continues, as after the end of a process.
         let other = CloudService(
             storage: storage,
             assets: cloud.assets,
@@ -196,7 +196,7 @@ struct CopyTests {
                 )
             ).body
         }
-        // Two that ask at once do not copy a batch twice.
+        // Two simultaneous requests do not copy a batch twice.
         async let one = ask()
         async let two = ask()
         let both = try await [one, two].compactMap(\.itemsProcessed.integer)
@@ -206,7 +206,7 @@ struct CopyTests {
         #expect(last.status == "COMPLETED")
         #expect(last.itemsProcessed == 1001)
         #expect(try await self.names().sorted() == names.sorted())
-        // Nothing was written a second time: every change of the zone is one record's first.
+        // No record was written twice: every change of the zone is one record's first.
         #expect(
             try await cloud.lookUp(["n1000"], in: "Copies", as: ada).records[0].deleted == false
         )
@@ -227,7 +227,7 @@ struct CopyTests {
 
     @Test("Parents and validated targets come before those that need them, over all batches")
     func order() async throws {
-        // Half of a chain stands in the zone's feed before what it lies below.
+        // Half of a chain is in the zone's feed before the records above it.
         let names = (0..<450).map { "n\($0)" }
         try await add(names)
         let (even, odd) = (stride(from: 0, to: 449, by: 2), stride(from: 1, to: 449, by: 2))
@@ -264,7 +264,7 @@ struct CopyTests {
         #expect(last.status == "FAILED")
         #expect(last.serverErrorCode == "CONFLICT")
         #expect(last.reason.text?.contains("n699") == true)
-        // Whole batches were copied, and stay.
+        // Complete batches were copied, and stay.
         let left = try await names()
         #expect(Int64(left.count) == 2 + (last.itemsProcessed.integer ?? 0))
     }

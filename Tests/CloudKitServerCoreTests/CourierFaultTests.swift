@@ -131,7 +131,7 @@ struct CourierFaultTests {
         while cloud.service.waitingRequests != 1 { await Task.yield() }
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
         #expect(try await JSON(answer.body).ck.met.sid == "d")
-        // A storage of its own is nobody else's business.
+        // A separate storage is unaffected.
         let apart = try await TestCloud()
         #expect(apart.service.waitingRequests == 0)
     }
@@ -148,7 +148,7 @@ struct CourierFaultTests {
         try await cloud.addZone("Notes", as: ada)
         try await cloud.subscribe("d", as: ada)
         let listener = try await cloud.listen(as: ada)
-        // As another process opens it.
+        // The storage as another process opens it.
         let storage = try SQLiteStorage(path: path)
         let other = CloudService(
             storage: storage,
@@ -168,7 +168,7 @@ struct CourierFaultTests {
         #expect(other.waitingRequests == 1)
         try await other.wakeAfterForeignChanges()
         #expect(try await JSON(answer.body).ck.met.sid == "d")
-        // What is written through it is no change of others.
+        // A write through it does not count as another's change.
         let quiet = try await storage.foreignChanges()
         try await storage.write { try $0.setSetting("x", Data([1])) }
         #expect(try await storage.foreignChanges() == quiet)

@@ -22,7 +22,7 @@ struct CourierTests {
         _ = try await cloud.modify(as: ada, [TestCloud.note("forceReplace", name)])
     }
 
-    /// Lets others run until so many requests wait.
+    /// Yields until a number of requests wait.
     private func waiters(_ count: Int) async {
         while cloud.service.waitingRequests != count { await Task.yield() }
     }
@@ -139,7 +139,7 @@ struct CourierTests {
         }
         await waiters(1)
         let others = (1...8).map { _ in Task { try await listener.next() } }
-        // All nine wait where none was ended.
+        // All nine wait if none was ended.
         while cloud.service.waitingRequests < 9, !isOver.withLock({ $0 }) { await Task.yield() }
         #expect(cloud.service.waitingRequests <= 8)
         oldest.cancel()
@@ -160,7 +160,7 @@ struct CourierTests {
         #expect(try await listener.next().status == 200)
         cloud.clock.advance(seconds: day / 4 + 60)
         try await change()
-        // It was used on the way.
+        // It was used in the meantime.
         #expect(try await listener.next().status == 200)
         cloud.clock.advance(seconds: day)
         #expect(try await listener.next().code == "NOT_FOUND")
@@ -195,7 +195,7 @@ struct CourierTests {
             cloud.clock.advance(seconds: 1)
             listeners.append(try await cloud.listen(as: ada))
         }
-        // There is something to tell, so that nobody waits.
+        // There is a notification, so that no request waits.
         try await change()
         #expect(try await listeners[0].next().status == 404)
         #expect(try await listeners[1].next().status == 200)
@@ -222,7 +222,7 @@ struct CourierTests {
             url = listener.url
             _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
             #expect(try await listener.waiting().count == 1)
-            // The secret is in the client's hands only.
+            // Only the client has the secret.
             let stored = try ["", "-wal"].map { suffix in
                 FileManager.default.fileExists(atPath: file + suffix)
                     ? try Data(contentsOf: URL(fileURLWithPath: file + suffix)) : Data()

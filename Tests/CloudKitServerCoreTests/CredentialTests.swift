@@ -33,7 +33,7 @@ struct CredentialTests {
         }
     }
 
-    /// Sends a request with a token; answers the status and the next token.
+    /// Sends a request with a token; returns the status and the next token.
     private func use(
         _ token: String,
         _ cloud: TestCloud,
@@ -67,7 +67,7 @@ struct CredentialTests {
 
     @Test("A token that is replayed ends its session, for the thief and for the client, for good")
     func replay() async throws {
-        // The thief comes once too often, or too late.
+        // The thief uses the token once too often, or too late.
         for isLate in [false, true] {
             let (cloud, ada, storage) = try await strict()
             let first = try #require(try await use(ada.token, cloud, ada).next)
@@ -83,7 +83,7 @@ struct CredentialTests {
             for token in [second, first, ada.token] {
                 #expect(try await use(token, cloud, ada).status == 421)
             }
-            // Nor is it good for a process that knows nothing of it.
+            // It is also invalid for a process that has no record of it.
             let restarted = try await TestCloud(
                 configuration: ServiceConfiguration(rotatesWebTokens: true),
                 storage: storage
@@ -104,7 +104,7 @@ struct CredentialTests {
         #expect(try await use(next, cloud, ada).status == 421)
     }
 
-    /// A signed request as different clients make it.
+    /// A signed request as different clients create it.
     struct Signing: Sendable {
         var body = #"{"records":[{"recordName":"a"}]}"#
         var path = "/database/1/\(TestCloud.container)/development/public/records/lookup"

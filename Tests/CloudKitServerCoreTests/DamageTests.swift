@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Records that are damaged on the disk")
 struct DamageTests {
-    /// Changes every place of a text in the files of a folder.
+    /// Replaces every occurrence of a text in the files of a folder; returns the number.
     private func replace(_ old: String, _ new: String, in folder: URL) throws -> Int {
         var count = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
@@ -22,7 +22,7 @@ struct DamageTests {
         return count
     }
 
-    /// One byte that changes a value, one that makes the text no JSON any more.
+    /// One byte that changes a value, and one that makes the text invalid JSON.
     @Test(
         "A flipped byte is an error of that record, told to the operator, and the others are answered",
         arguments: [#""FLAPME""#, #""FLIPME "#]
@@ -98,7 +98,7 @@ struct DamageTests {
             let expected: [[JSON]] = [["a", nil], ["b", "INTERNAL_ERROR"], ["c", nil]]
             #expect(codes == expected, "\(endpoint)")
         }
-        // It is not changed in part; who has all of it may put it back, or delete it.
+        // It cannot be changed in part; a user with all fields may replace it, or delete it.
         let text: JSON = ["body": ["value": "new"]]
         let update = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "b", text)])
         #expect(update.records[0].serverErrorCode == "INTERNAL_ERROR")

@@ -5,10 +5,11 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// Files that each earlier version of the format wrote; `Fixtures/README.md` says what is in them.
+/// Databases written by each earlier version of the format; `Fixtures/README.md` describes their
+/// contents.
 @Suite("Files of earlier formats")
 struct EarlierFormatTests {
-    /// A copy of a file, opened by the service of today.
+    /// A copy of a database, opened by the current service.
     private struct Opened {
         let cloud: TestCloud
         let ada: TestCloud.User
@@ -41,7 +42,7 @@ struct EarlierFormatTests {
 
         func end() { try? FileManager.default.removeItem(at: folder) }
 
-        /// The names of the records that a query finds.
+        /// Returns the names of the records that a query finds.
         func found(_ field: String, _ comparator: String, _ value: JSON) async throws -> [String] {
             let answer = try await cloud.call(
                 "records/query",
@@ -129,7 +130,7 @@ struct EarlierFormatTests {
             [TestCloud.note("forceDelete", "zurich", type: "City")]
         )
         #expect(city.records.first?.serverErrorCode == .null, "\(city.body)")
-        // A street of Ada's goes with her city, the one of another user stays.
+        // Ada's street is deleted with her city, another user's stays.
         let streets = try await cloud.lookUp(
             ["limmat", "bahnhof"],
             in: "_defaultZone",

@@ -27,14 +27,14 @@ struct EarlierMembershipTests {
         #expect(entered > 0)
         let zones = try await trees.cloud.call("changes/database", .shared, as: trees.ada, [:])
         #expect(zones.body.zones.elements.isEmpty, "\(zones.body)")
-        // What participants see goes on, and the owner is none.
+        // Participants still see changes, and the owner is no participant.
         let change = SharedTrees.save("forceUpdate", "a1", below: "b")
         let answer = try await trees.cloud.modify(as: trees.ada, [change])
         #expect(answer.records[0].serverErrorCode == nil)
         #expect(try await trees.seen(by: trees.eve) == ["b", "b1", "a1", "a2", "share of b"])
     }
 
-    /// Enters a user wherever somebody takes part in a share; answers in how many.
+    /// Adds a user as a participant to every zone with participants; returns the number of zones.
     private static func enter(
         _ owner: RowID<StoredUser>,
         environment: Int,

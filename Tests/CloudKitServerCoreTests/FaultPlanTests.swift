@@ -73,7 +73,7 @@ struct FaultPlanTests {
         }
     }
 
-    /// Which of some requests a plan refuses.
+    /// Returns which of several requests a plan refuses.
     private static func refusals(_ seed: UInt64) async throws -> [Bool] {
         let (cloud, user) = try await cloud()
         cloud.service.setFaults(

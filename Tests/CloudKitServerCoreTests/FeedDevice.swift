@@ -3,19 +3,19 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// What one device knows of the zone.
+/// The state of a zone on one device.
 struct FeedDevice {
     let user: TestCloud.User
-    /// The database in which the user finds the zone: an owner in the private one.
+    /// The database in which the user finds the zone: the private one for its owner.
     var database = DatabaseScope.shared
     private(set) var names: Set<String> = []
     private(set) var parents: [String: String] = [:]
-    /// All names that the service ever gave the device, deleted or not.
+    /// All names that the service ever reported to the device, deleted or not.
     private(set) var told: Set<String> = []
-    /// How often the device had to start anew because its token had expired.
+    /// The number of times that the device had to start over because its token had expired.
     private(set) var expiries = 0
     private var token: String?
-    /// Whether the zone was there when the device last asked for zones.
+    /// `true` when the zone existed at the device's last request for zones.
     private(set) var knowsZone = false
     private var zonesToken: String?
 
@@ -24,9 +24,9 @@ struct FeedDevice {
         self.database = database
     }
 
-    /// Follows the feed to its end; a zone that is not shared any more is forgotten.
+    /// Follows the feed to its end; a zone that is no longer shared is removed.
     ///
-    /// - Returns: The names that the service gave, deleted or not.
+    /// - Returns: The names that the service reported, deleted or not.
     @discardableResult
     mutating func sync(
         _ cloud: TestCloud,
@@ -58,9 +58,9 @@ struct FeedDevice {
         return news
     }
 
-    /// Asks which zones changed.
+    /// Fetches the zones that changed.
     ///
-    /// - Returns: Whether the zone is told as gone, be it that it came back.
+    /// - Returns: `true` when the zone is reported as deleted, even if it exists again.
     mutating func followZones(_ cloud: TestCloud) async throws -> Bool {
         var body: [String: JSON] = [:]
         if let zonesToken { body["syncToken"] = .string(zonesToken) }

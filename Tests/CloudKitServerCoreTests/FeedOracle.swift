@@ -1,6 +1,6 @@
-/// What users may see of a zone, by a list of its records and shares alone.
+/// Computes what users may see of a zone from a list of its records and shares alone.
 struct FeedOracle {
-    /// What somebody was given of a share.
+    /// A user's participation in a share.
     struct Part {
         var hasAccepted = false
         var permission: String
@@ -8,7 +8,7 @@ struct FeedOracle {
 
     struct Share {
         var root: String
-        /// The parts of those who are invited, by their names.
+        /// The participations of invited users, by name.
         var parts: [String: Part]
 
         func isOpen(to user: String) -> Bool {
@@ -16,11 +16,11 @@ struct FeedOracle {
         }
     }
 
-    /// Each record's parent.
+    /// The parent of each record.
     var parents: [String: String?] = [:]
     var shares: [String: Share] = [:]
 
-    /// A record and those above it.
+    /// Returns the names of a record and those above it.
     func lineage(_ name: String) -> [String] {
         var names = [name]
         while let parent = parents[names[names.count - 1]] ?? nil { names.append(parent) }
@@ -42,10 +42,10 @@ struct FeedOracle {
 
     private func liesInShare(_ name: String) -> Bool { !roots.isDisjoint(with: lineage(name)) }
 
-    /// Whether a record lies in a share already, or holds what does.
+    /// Returns whether a record is neither in a share nor above one.
     func mayShare(_ root: String) -> Bool { !liesInShare(root) && !holdsRoot(root) }
 
-    /// Whether a move puts no shared tree into another one.
+    /// Returns whether a move puts no shared tree into another one.
     func mayMove(_ name: String, below parent: String?) -> Bool {
         guard let parent else { return true }
         return !holdsRoot(name) || !liesInShare(parent)

@@ -22,7 +22,7 @@ extension FeedSchedule {
         }
     }
 
-    /// Runs an operation of Ada's; answers whether it was done.
+    /// Runs an operation of Ada's; returns whether it succeeded.
     @discardableResult
     private mutating func modify(
         _ operation: JSON,
@@ -38,7 +38,7 @@ extension FeedSchedule {
 
     private mutating func create(below parent: String?) async throws {
         made += 1
-        // Names come back now and then, in other places.
+        // From time to time names are reused, in other places.
         let former = random.chance(40) ? deleted.randomElement(using: &random) : nil
         let name = former ?? "r\(made)"
         let isDone = try await modify(
@@ -130,7 +130,7 @@ extension FeedSchedule {
         if isDone { oracle.shares[name] = nil }
     }
 
-    /// Gives guests other rights, takes some off the list, and invites again who is not on it.
+    /// Changes guests' permissions, removes some guests, and invites absent ones again.
     private mutating func permit() async throws {
         guard let name = oracle.shares.keys.sorted().randomElement(using: &random) else { return }
         var parts: [String: FeedOracle.Part] = [:]
@@ -189,7 +189,7 @@ extension FeedSchedule {
             "\(story("a change"))"
         )
         touched.insert(name)
-        // The invitation went with it; the owner would have to invite again.
+        // The invitation was removed with it; the owner would have to invite again.
         oracle.shares[name]?.parts[guest.name] = nil
     }
 }

@@ -13,18 +13,18 @@ struct FeedSchedule {
     let guests: [TestCloud.User]
     var oracle = FeedOracle()
     var log: [String] = []
-    /// How many names were given.
+    /// The number of names that were used.
     var made = 0
-    /// The names of records that are deleted.
+    /// The names of deleted records.
     var deleted: [String] = []
 
     private var devices: [FeedDevice] = []
     private var owners: FeedDevice
-    /// The records that were changed since the owner's device last asked.
+    /// The records that were changed since the owner's device last fetched changes.
     var touched: Set<String> = []
-    /// What a user saw at any time.
+    /// The records that each user has seen at any time.
     private var everSeen: [String: Set<String>] = [:]
-    /// The devices whose users had nothing of the zone since they last asked.
+    /// The devices whose users saw nothing of the zone since they last fetched changes.
     private var startsAnew: Set<Int> = []
 
     init(seed: UInt64) async throws {
@@ -58,7 +58,7 @@ struct FeedSchedule {
         }
     }
 
-    /// Notes what users see now.
+    /// Records what users see now.
     private mutating func note() {
         for guest in guests {
             let visible = oracle.visible(to: guest.name)
@@ -83,7 +83,7 @@ struct FeedSchedule {
         if !devices[place].names.isEmpty { startsAnew.remove(place) }
     }
 
-    /// The owner is told of what was changed, and of nothing that only participants see otherwise.
+    /// The owner is notified of changes, but not of those that only affect what participants see.
     private mutating func syncOwner(_ moment: String) async throws {
         let news = try await owners.sync(cloud, zoneID)
         let needless = news.subtracting(touched)

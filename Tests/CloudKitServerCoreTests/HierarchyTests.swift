@@ -41,7 +41,7 @@ struct HierarchyTests {
         #expect(try await cloud.lookUp(["child"], as: ada).records[0].parent == nil)
     }
 
-    /// A user with a zone.
+    /// Returns a user with a zone.
     private func world(
         _ configuration: ServiceConfiguration = ServiceConfiguration()
     ) async throws -> (cloud: TestCloud, ada: TestCloud.User) {

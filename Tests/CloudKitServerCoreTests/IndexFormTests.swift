@@ -5,8 +5,8 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// A file that the version before this form of index keys wrote, with a snapshot in it: in each of
-/// the zones A and B the notes `same`, `other` and `third`.
+/// A database that the version before this format of index keys wrote, with a snapshot: each of the
+/// zones A and B contains the notes `same`, `other` and `third`.
 @Suite("Files with index keys of an older form")
 struct IndexFormTests {
     private let cloud: TestCloud
@@ -17,7 +17,7 @@ struct IndexFormTests {
         try await self.init(file: "old-index-keys.sqlite")
     }
 
-    /// Opens a copy of a file.
+    /// Opens a copy of a database.
     private init(file name: String) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ struct IndexFormTests {
         return ["recordName": .string(name), "zoneID": ["zoneName": .string(zone)]]
     }
 
-    /// What a query of all zones finds, as `zone/name`.
+    /// Returns the results of a query of all zones, as `zone/name`.
     private func found(_ filters: [JSON], sort: [JSON] = []) async throws -> [String] {
         let answer = try await cloud.call(
             "records/query",
@@ -94,7 +94,7 @@ struct IndexFormTests {
     func update() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await check()
-        // What is saved before the update has the new form only, and is found too.
+        // A record saved before the update has only the new format, and is found too.
         let saved = try await cloud.modify(
             "B",
             as: ada,
@@ -114,8 +114,8 @@ struct IndexFormTests {
         try await check()
     }
 
-    /// The file's notes have the titles `Thé vert`, `The tea`, `à la crème` and `a la carte`; the
-    /// version that wrote it had no word in its index for thé and à.
+    /// The database's notes have the titles `Thé vert`, `The tea`, `à la crème` and `a la carte`;
+    /// the version that wrote it had no words in its index for thé and à.
     @Test("Words that are ignored only without their accents are added to the index")
     func accents() async throws {
         try? FileManager.default.removeItem(at: folder)

@@ -339,7 +339,7 @@ struct ModifyRecordsTests {
             #expect(answer.status == 400)
             #expect(answer.reason.contains("deeper") == isDeeper, "\(depth)")
         }
-        // The second half of a character looks like a quote, and hides what follows.
+        // The second half of a character looks like a quote, and hides the rest.
         let hidden = #"{"\#u{2200}\#u{0122}": 1, "operations": "# + body + "}"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
             let bytes = try #require(hidden.data(using: encoding))

@@ -26,7 +26,7 @@ struct PushAudienceTests {
         return ["operationType": .string(kind), "record": .object(record)]
     }
 
-    /// Shares the hierarchy of the note "root" with Bob, who accepts unless told otherwise.
+    /// Shares the hierarchy of the note "root" with Bob, who accepts by default.
     private func share(accepts: Bool = true) async throws {
         let participant: JSON = [
             "type": "USER", "permission": "READ_WRITE",

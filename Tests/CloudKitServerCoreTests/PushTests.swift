@@ -16,7 +16,7 @@ struct PushTests {
         try await cloud.addZone("Notes", as: ada)
     }
 
-    /// A query subscription to notes.
+    /// Returns a query subscription to notes.
     private func notes(
         _ firesOn: [JSON] = ["create", "update", "delete"],
         filter: JSON = [],
@@ -90,7 +90,8 @@ struct PushTests {
         ]
         try await cloud.subscribe("s", "query", as: ada, notes(filter: [filter]))
         try await save(note("create", "a", title: "x1"), note("create", "b", title: "y"))
-        // It comes to match, stays so, stops to match; then it is none of the subscription's.
+        // The record begins to match, still matches, stops matching, and then no longer concerns
+        // the subscription.
         for title in ["x", "xx", "y", "z"] {
             try await save(note("forceUpdate", "b", title: title))
         }

@@ -59,7 +59,7 @@ struct QueryTests {
         ]
     }
 
-    /// One row of the table of comparators.
+    /// A row of the table of comparators.
     struct Row: CustomTestStringConvertible, Sendable {
         var field: String
         var comparator: String

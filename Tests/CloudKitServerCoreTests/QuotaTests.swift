@@ -56,7 +56,7 @@ struct QuotaTests {
             [note("create", "e", bytes: 900)]
         )
         #expect(code(others) == [nil])
-        // Shrinking and deleting always fit, and make room.
+        // Shrinking and deleting are always allowed, and free space.
         let smaller = try await cloud.modify(as: ada, [note("forceReplace", "a", bytes: 100)])
         #expect(code(smaller) == [nil])
         let fits = try await cloud.modify(as: ada, [note("create", "f", bytes: 500)])
@@ -104,7 +104,7 @@ struct QuotaTests {
         let stored = await cloud.service.receiveAsset(
             token: secret,
             body: AsyncStream<Data> {
-                // With the field, as the limit of a record counts it, a full thousand.
+                // With the field, as the limit of a record counts it, exactly a thousand.
                 $0.yield(Data(count: 1000 - 64 - 5))
                 $0.finish()
             }
@@ -153,7 +153,7 @@ struct QuotaTests {
         cloud.clock.advance(seconds: 2)
         #expect(try await cloud.call("zones/list", as: ada, method: "GET").status == 200)
         #expect(try await cloud.call("zones/list", as: ada, method: "GET").status == 429)
-        // However long it was silent, it has no more than the burst.
+        // However long it was silent, it has at most the burst.
         cloud.clock.advance(seconds: 1000)
         var statuses: [Int] = []
         for _ in 1...4 {

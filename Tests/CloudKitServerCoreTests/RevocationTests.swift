@@ -64,7 +64,7 @@ struct RevocationTests {
         #expect(try await status(ada) == 401)
         let left = try await cloud.service.credentials(container: TestCloud.container)
         #expect(left.map(\.userRecordName) == [nil, bob.name])
-        // A token of the same text is another one.
+        // A token with the same text is another token.
         try await cloud.service.addAPIToken(
             cloud.apiToken,
             container: TestCloud.container,

@@ -5,33 +5,33 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// Who may do what: database × role × operation × ownership.
+/// The matrix of permissions: database × role × operation × ownership.
 @Suite("The matrix of roles")
 struct RoleMatrixTests {
-    /// Who asks.
+    /// The caller.
     enum Role: String, Sendable, CaseIterable {
         /// An API token alone.
         case nobody
-        /// A user who made none of the records.
+        /// A user who created none of the records.
         case user
-        /// The user who made the records.
+        /// The user who created the records.
         case creator
         /// A server-to-server key.
         case key
-        /// A user who accepted a share to read.
+        /// A user who accepted a share with permission to read.
         case reader
-        /// A user who accepted a share to write.
+        /// A user who accepted a share with permission to write.
         case writer
     }
 
-    /// What becomes of a request.
+    /// The outcome of a request.
     enum Outcome: String, Sendable {
         case done
-        /// `ACCESS_DENIED` of the record.
+        /// `ACCESS_DENIED` for the record.
         case denied
-        /// The record is not there, for this caller.
+        /// The record does not exist for this caller.
         case hidden
-        /// `ZONE_NOT_FOUND` of the request.
+        /// `ZONE_NOT_FOUND` for the request.
         case noZone
         /// 421 `AUTHENTICATION_REQUIRED`.
         case signIn
@@ -45,7 +45,7 @@ struct RoleMatrixTests {
         "forceDelete",
     ]
 
-    /// One line of the table.
+    /// A line of the table.
     struct Line: Sendable, CustomTestStringConvertible {
         var database: DatabaseScope
         var type: String
@@ -54,10 +54,11 @@ struct RoleMatrixTests {
         var testDescription: String { "\(database.rawValue) \(type) as \(role.rawValue)" }
     }
 
-    // Apple's documents, "Security roles" and "Sharing records": in the public database grants of
-    // the type decide, in a private one ownership, in a shared one the participant's permission.
+    // Apple's documentation, "Security roles" and "Sharing records": in the public database grants
+    // of the type decide, in a private one ownership, in a shared one the participant's permission.
     // `Note` has the default grants; `Page` may be read by users only; `Wiki` may be written by
-    // every user; `Wall` by everybody; `Board` lets users make records that they cannot change.
+    // every user; `Wall` by everyone; `Board` allows users to create records that they cannot
+    // change.
     private static let table = """
         database type  role    lookup query  create forceUpdate forceReplace update delete forceDelete
         public   Note  nobody  done   done   denied denied      denied       denied denied denied
@@ -118,7 +119,7 @@ struct RoleMatrixTests {
 }
 
 extension RoleMatrixTests {
-    /// A container in which Ada made a record of each type everywhere.
+    /// A container in which Ada created a record of each type in every database.
     private struct World {
         let cloud: TestCloud
         let ada: TestCloud.User
@@ -156,7 +157,7 @@ extension RoleMatrixTests {
             try await cloud.addZone("Notes", as: ada)
         }
 
-        /// The zone as the caller names it.
+        /// Returns the zone as the caller names it.
         private func zone(_ line: Line) -> JSON {
             switch line.database {
             case .public: ["zoneName": "_defaultZone"]
@@ -193,7 +194,7 @@ extension RoleMatrixTests {
             return Self.outcome(try await send(endpoint, line, .object(body)))
         }
 
-        /// Makes Ada's record, and the share where there is one; answers the record's tag.
+        /// Creates Ada's record, and the share if there is one; returns the record's tag.
         private func prepare(_ line: Line) async throws -> JSON {
             guard line.database != .public else {
                 let saved = try await cloud.modify(

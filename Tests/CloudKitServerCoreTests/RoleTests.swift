@@ -56,7 +56,7 @@ struct RoleTests {
         #expect(given == ["reader"])
         try await cloud.service.setRoles([], of: bob.user, environment: .development)
         #expect(try await read(cloud, bob) == 0)
-        // The other environment knows nothing of it.
+        // The other environment is unaffected.
         #expect(try await cloud.service.roles(of: ada.user, environment: .production).isEmpty)
     }
 

@@ -22,7 +22,7 @@ struct SessionTests {
         let answer = try await cloud.call("zones/list", as: bob)
         #expect((answer.status, answer.code) == (421, "AUTHENTICATION_REQUIRED"))
         #expect(answer.body.redirectURL.text != nil)
-        // Cleaning takes the one that has ended, and leaves the other.
+        // Cleaning removes the one that has ended, and keeps the other.
         try await cloud.service.clean()
         #expect(try await cloud.call("zones/list", as: ada).status == 200)
         cloud.clock.advance(seconds: Self.day * 11)

@@ -29,7 +29,7 @@ struct ShareAccessTests {
         ]
     }
 
-    /// An operation on the share of a record.
+    /// Returns an operation on the share of a record.
     private func operation(
         _ kind: JSON,
         of root: String,
@@ -44,7 +44,7 @@ struct ShareAccessTests {
         return ["operationType": kind, "record": .object(record)]
     }
 
-    /// Makes a note and shares it; answers the share.
+    /// Creates a note and shares it; returns the share.
     private func share(
         _ root: String,
         _ permission: JSON = "NONE",
@@ -56,7 +56,7 @@ struct ShareAccessTests {
         return try await cloud.modify(as: ada, operations).records[1]
     }
 
-    /// Changes the share of a record as its owner; nil leaves who takes part alone.
+    /// Changes the share of a record as its owner; nil leaves the participants unchanged.
     private func change(
         _ root: String,
         _ permission: JSON,
@@ -103,7 +103,7 @@ struct ShareAccessTests {
         try await accept(share("b", "NONE", [participant(eve), participant(bob)]), as: eve)
         let before = try await cloud.lookUp(["share of b"], as: ada).records[0]
         let deletion = TestCloud.note("forceDelete", "share of b")
-        // Bob was invited to it, and has not come.
+        // Bob was invited to it, but has not accepted.
         let refused = try await modify([deletion], as: bob)
         #expect(refused[0].serverErrorCode == "ACCESS_DENIED")
         let after = try await cloud.lookUp(["share of b"], as: ada).records[0]
@@ -146,7 +146,7 @@ struct ShareAccessTests {
             #expect(changed.participants[1].permission == permission)
             #expect(try await modify([write], as: bob)[0].serverErrorCode == code)
         }
-        // Who was invited to read writes as long as everyone may.
+        // A user who was invited to read may write as long as everyone may.
         let other = try await self.share("b", "NONE", [participant(eve, "READ_ONLY")])
         try await accept(other, as: eve)
         for (permission, code) in [
@@ -189,7 +189,7 @@ struct ShareAccessTests {
             let refused = try await change("a", "READ_WRITE", edit)
             #expect(refused.serverErrorCode == "BAD_REQUEST", "\(edit)")
         }
-        // Nothing of them was kept, and what is no edit goes through.
+        // None of the changes was kept, and a save without changes succeeds.
         let same = try await change("a", "READ_WRITE", list)
         #expect(types(same) == types(.object(["participants": .array(list)])))
         #expect(same.participants[1].permission == "READ_ONLY")
@@ -251,7 +251,7 @@ struct ShareAccessTests {
         }
         let asEve = try await changes(zoneID, .shared, as: eve, after: bobs)
         #expect(asEve.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
-        // Another share of the zone, joined and left, brings its records and takes them away.
+        // Joining and leaving another share of the zone adds and removes its records.
         let news = TestCloud.note("forceUpdate", "a")
         try await accept(share("b", "READ_ONLY"), as: bob)
         _ = try await cloud.modify(as: ada, [news])
@@ -263,7 +263,7 @@ struct ShareAccessTests {
         let gone = page.records.elements.filter { $0.deleted == true }.map(\.recordName)
         #expect(Set(gone) == ["b", "share of b"])
         #expect(page.records.elements.filter { $0.deleted != true }.map(\.recordName) == ["a"])
-        // What zones are listed with is a token too.
+        // The tokens in lists of zones work too.
         let zones = try await cloud.call("zones/list", .shared, as: bob).body.zones
         let none = try await changes(zoneID, .shared, as: bob, after: zones[0].syncToken)
         #expect(none.records.elements.isEmpty && none.serverErrorCode == nil)

@@ -33,7 +33,7 @@ struct ShareLimitTests {
             let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
             return try await cloud.call("records/accept", .public, as: user, body).body.results[0]
         }
-        // With the owner and Bob these are a hundred.
+        // Together with the owner and Bob these are a hundred.
         for number in 1...98 {
             let guest = try await cloud.addUser("Guest \(number)")
             #expect(try await accept(as: guest).participantStatus == "ACCEPTED")
@@ -57,7 +57,7 @@ struct ShareLimitTests {
         #expect(saved.participants.elements.count == 100)
     }
 
-    /// A zone with a chain of 101 records, the lowest 100 levels below `top`.
+    /// Returns a zone with a chain of 101 records, the lowest 100 levels below `top`.
     private static func chain() async throws -> (cloud: TestCloud, ada: TestCloud.User) {
         let cloud = try await TestCloud()
         let ada = try await cloud.addUser()

@@ -18,7 +18,7 @@ struct ShareLinkTests {
         try await cloud.addZone("Notes", as: ada)
     }
 
-    /// A share of a record, or of the zone, that everyone may read.
+    /// Returns a share of a record, or of the zone, that everyone may read.
     private func share(_ name: JSON, of root: JSON = .null) -> JSON {
         var record: [String: JSON] = [
             "recordName": name, "recordType": "cloudkit.share", "publicPermission": "READ_ONLY",
@@ -35,7 +35,7 @@ struct ShareLinkTests {
         #expect(answer.records.allSatisfy { $0.deleted == true }, "\(answer)")
     }
 
-    /// The link of the share that the last of some operations makes.
+    /// Returns the link of the share that the last of several operations creates.
     private func link(_ operations: [JSON], in zone: String = "Notes") async throws -> JSON {
         let answer = try await cloud.modify(zone, as: ada, operations)
         let link = try #require(answer.records.last).shortGUID
@@ -43,7 +43,7 @@ struct ShareLinkTests {
         return link
     }
 
-    /// What a link leads to.
+    /// Returns the target of a link.
     private func resolve(_ link: JSON) async throws -> JSON {
         let body: JSON = ["shortGUIDs": [["value": link]]]
         return try await cloud.call("records/resolve", .public, as: bob, body).body.results[0]
@@ -61,7 +61,7 @@ struct ShareLinkTests {
         try await expectNowhere(first)
         #expect(try await link([share("two", of: "root")]) == first)
         #expect(try await resolve(first).share.recordName == "two")
-        // A record that is made again under that name is another one.
+        // A record that is created again under that name is a different one.
         try await delete("root")
         try await expectNowhere(first)
         cloud.clock.advance(seconds: 1)
@@ -141,7 +141,7 @@ struct ShareLinkTests {
         #expect(twice.records[1].reason.text?.hasPrefix("Record is already shared") == true)
         #expect(twice.records[2].reason.text?.contains("'one'") == true)
         #expect(twice.records[3].share.recordName == "one")
-        // As long as there is the share of the record, and no longer.
+        // Only as long as the share of the record exists.
         let held = try await cloud.modify(as: ada, [wholeShare()])
         #expect(held.records[0].serverErrorCode == "BAD_REQUEST")
         try await delete("one")

@@ -5,10 +5,10 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// Random schedules over the feed of a zone that several trees are shared of.
+/// Random schedules over the feed of a zone with several shared trees.
 ///
-/// Devices follow the feed by their tokens; what each of them then has is compared with what its user
-/// may see by a list of the records and shares alone.
+/// Devices follow the feed by their tokens; the result on each of them is compared with the records
+/// that its user may see according to a list of the records and shares alone.
 @Suite("Feeds of shared trees")
 struct SharedFeedTests {
     private static func number(_ name: String) -> Int? {
@@ -135,7 +135,7 @@ struct SharedFeedTests {
         try await bob.sync(trees.cloud, trees.zoneID)
         #expect(bob.expiries == 1)
         #expect(bob.names.isSuperset(of: ["a", "a1", "a2", "b", "b1", "c"]))
-        // Neither who sees what she saw before nor the owner begins anew.
+        // Neither the owner nor a user who still sees the same records starts over.
         let toldEve = try await eve.sync(trees.cloud, trees.zoneID)
         let toldAda = try await ada.sync(trees.cloud, trees.zoneID)
         #expect(toldEve == ["share of b"] && eve.expiries == 0)
@@ -155,7 +155,7 @@ struct SharedFeedTests {
         var bob = FeedDevice(user: trees.bob)
         try await bob.sync(trees.cloud, trees.zoneID)
         #expect(bob.names.isSuperset(of: names))
-        // Each goes below the one before it, the first out of sight.
+        // Each moves below the one before it, the first out of sight.
         let moves = zip(names, ["secret"] + names).map { name, parent in
             SharedTrees.save("forceUpdate", name, below: parent)
         }
@@ -189,10 +189,10 @@ struct SharedFeedTests {
         let trees = try await SharedTrees(storage: storage)
         let zones = try await trees.cloud.call("changes/database", .shared, as: trees.bob, [:])
         let token = try #require(zones.body.syncToken.text)
-        // The user, the life of the databases, a count, and two numbers of each zone; a signature.
+        // The user, the generation of the databases, a count, and two numbers for each zone; a signature.
         let contents = try #require(Data(base64Encoded: token)).dropLast(16)
         #expect(contents.count { $0 < 0x80 } == 5)
-        // An earlier version did not enter who joined when.
+        // An earlier version did not record when users joined.
         let removed = try await storage.write { writer in
             var removed = 0
             for (environment, zone) in (1...4).flatMap({ one in (1...20).map { (one, $0) } }) {
@@ -227,7 +227,7 @@ struct SharedFeedTests {
 }
 
 extension SharedTrees {
-    /// Invites one more user to a share that there is, and lets the user accept.
+    /// Invites another user to an existing share, and accepts it as that user.
     func shareMore(_ root: String, with user: TestCloud.User) async throws {
         let share = try await cloud.lookUp(["share of \(root)"], as: ada).records[0]
         let participant: JSON = [

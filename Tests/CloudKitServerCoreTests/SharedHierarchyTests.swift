@@ -5,7 +5,7 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// In the trees, `a` holds `a1`, which holds `a2`; `b` holds `b1`; `a`, `b` and `c` are shared.
+/// In the trees, `a` contains `a1`, which contains `a2`; `b` contains `b1`; `a`, `b` and `c` are shared.
 @Suite("Shared hierarchies do not overlap")
 struct SharedHierarchyTests {
     let trees: SharedTrees
@@ -24,7 +24,7 @@ struct SharedHierarchyTests {
         ]
     }
 
-    /// Runs operations of the owner's; answers their codes.
+    /// Runs operations of the owner's; returns their codes.
     private func codes(
         of operations: [JSON],
         atomic: Bool = false
@@ -56,7 +56,7 @@ struct SharedHierarchyTests {
         #expect(try await codes(of: moved) == [nil, nil, nil])
         #expect(try await codes(of: [Self.share("top")]) == ["BAD_REQUEST"])
         #expect(try await codes(of: [Self.share("middle")]) == ["BAD_REQUEST"])
-        // Once the other share is gone, it is free.
+        // Once the other share is deleted, it is free.
         #expect(try await codes(of: [TestCloud.note("forceDelete", "share of c")]) == [nil])
         #expect(try await codes(of: [Self.share("top")]) == [nil])
     }
@@ -73,7 +73,7 @@ struct SharedHierarchyTests {
             #expect(try await codes(of: [move]) == ["BAD_REQUEST"], "\(name) below \(parent)")
             #expect(try await trees.everything() == before)
         }
-        // What holds no share goes anywhere, and what is shared goes where nothing is.
+        // A record without shares can move anywhere, and a shared one to a place without shares.
         for (name, parent) in [("a1", "b"), ("a2", "c"), ("secret", "top"), ("c", "secret")] {
             let move = SharedTrees.save("forceUpdate", name, below: parent)
             #expect(try await codes(of: [move]) == [nil], "\(name) below \(parent)")
@@ -109,7 +109,7 @@ struct SharedHierarchyTests {
             }
         }
         #expect(try await members() == 2)
-        // Bob takes part in another share of the zone still.
+        // Bob is still a participant of another share of the zone.
         _ = try await trees.modify(as: trees.bob, [TestCloud.note("forceDelete", "share of a")])
         #expect(try await members() == 2)
         _ = try await trees.modify(as: trees.bob, [TestCloud.note("forceDelete", "share of c")])

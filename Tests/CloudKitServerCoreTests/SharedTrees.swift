@@ -4,7 +4,7 @@ import Foundation
 import ServerFixtures
 import Testing
 
-/// A zone of Ada's with two trees that are shared, and a record that is not.
+/// A zone of Ada's with two shared trees, and a record that is not shared.
 ///
 /// Bob writes in the tree `a`, and reads in `c`; Eve reads and writes in the tree `b` alone.
 struct SharedTrees: Sendable {
@@ -39,7 +39,7 @@ struct SharedTrees: Sendable {
         try await share("c", with: bob, "READ_ONLY")
     }
 
-    /// Shares a record of Ada's and lets a user accept.
+    /// Shares a record of Ada's and accepts the share as a user.
     func share(_ root: String, with user: TestCloud.User, _ permission: JSON) async throws {
         let participant: JSON = [
             "type": "USER", "permission": permission,
@@ -67,7 +67,7 @@ struct SharedTrees: Sendable {
         try #require(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
     }
 
-    /// An operation on a Note, with its parent.
+    /// Returns an operation on a Note, with its parent.
     static func save(
         _ kind: String,
         _ name: String,
@@ -83,7 +83,7 @@ struct SharedTrees: Sendable {
         return ["operationType": .string(kind), "record": .object(record)]
     }
 
-    /// A field with a reference.
+    /// Returns a field with a reference.
     static func reference(to name: String, _ action: String) -> JSON {
         ["to": ["value": ["recordName": .string(name), "action": .string(action)]]]
     }
@@ -100,7 +100,7 @@ struct SharedTrees: Sendable {
         return try await cloud.call("records/modify", .shared, as: user, body).records
     }
 
-    /// The names of what a user sees of the zone.
+    /// Returns the names of the records that a user sees in the zone.
     func seen(by user: TestCloud.User) async throws -> Set<String> {
         let body: JSON = ["zones": [["zoneID": zoneID]]]
         let answer = try await cloud.call("changes/zone", .shared, as: user, body)
@@ -108,7 +108,7 @@ struct SharedTrees: Sendable {
         return Set(records.filter { $0.deleted != true }.compactMap(\.recordName.text))
     }
 
-    /// All records, as their owner has them.
+    /// Returns all records as their owner sees them.
     func everything() async throws -> [JSON] {
         try await cloud.changes(as: ada).records.elements
     }

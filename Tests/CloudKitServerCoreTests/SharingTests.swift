@@ -33,7 +33,7 @@ struct SharingTests {
         return ["operationType": .string(kind), "record": .object(record)]
     }
 
-    /// Shares the note "root" with Bob; answers the share.
+    /// Shares the note "root" with Bob; returns the share.
     private func share(
         _ permission: JSON = "READ_WRITE",
         publicPermission: JSON = "NONE",

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Seeing more than one may", .overHTTP)
 struct SightAttackTests {
-    /// A schema whose records everybody may make and change, and only their creators may read.
+    /// A schema whose records every user may create and change, and only their creators may read.
     private static let schema = """
         DEFINE SCHEMA
         RECORD TYPE Letter (
@@ -106,10 +106,10 @@ struct SightAttackTests {
                     .string(reason.split(separator: name).joined(separator: "…")),
                 ]
             }
-            // The answers to what is not seen and to what is not there are one.
+            // The responses for an invisible and for a nonexistent record are the same.
             #expect(try await code(name) == code("nowhere"), "\(kind)")
         }
-        // Who sees a record and may not write it is told that, whatever the tag.
+        // A user who may read but not write a record gets that error, whatever the tag.
         for kind in ["update", "replace", "delete"] {
             let operation = SharedTrees.save(kind, "c", [:], stale)
             let answer = try await world.modify(as: world.bob, [operation])[0]
@@ -184,7 +184,7 @@ struct SightAttackTests {
         #expect(try await look(byName, as: ada, "id").emailAddress == "ada@example.com")
         let byAddress: JSON = ["emailAddress": "ada@example.com"]
         #expect(try await look(byAddress, as: eve, "email").emailAddress == "ada@example.com")
-        // An invitation by record name tells the owner no address either.
+        // An invitation by record name does not reveal an address to the owner either.
         try await cloud.addZone("Notes", as: eve)
         let share: JSON = [
             "operationType": "create",
@@ -282,7 +282,7 @@ struct SightAttackTests {
             let deleted = try await modify(cloud, as: ada, [TestCloud.note("forceDelete", name)])
             #expect(deleted[0].deleted == true, "\(deleted)")
         }
-        // What refers to nothing any more can still be changed by who made it.
+        // A record whose references lead nowhere can still be changed by its creator.
         let text: JSON = ["body": ["value": "x"]]
         let changed = try await modify(
             cloud,
@@ -293,7 +293,7 @@ struct SightAttackTests {
             ]
         )
         #expect(changed.map(\.serverErrorCode) == [nil, nil])
-        // One's own references hold, as documented.
+        // A user's own references are enforced, as documented.
         _ = try await modify(cloud, as: eve, [TestCloud.note("create", "mine")])
         let own = TestCloud.note("create", "w", SharedTrees.reference(to: "mine", "VALIDATE"))
         _ = try await modify(cloud, as: eve, [own])
@@ -313,7 +313,7 @@ struct SightAttackTests {
             let made = try await modify(cloud, as: eve, notes)
             #expect(made.allSatisfy { $0.serverErrorCode == nil })
         }
-        // Her own limit is reached, nobody else's.
+        // Only her own limit is reached.
         let tooMany = try await modify(cloud, as: eve, [TestCloud.note("create", "more", fields)])
         #expect(tooMany[0].nativeErrorCode == 27)
         let own = try await modify(cloud, as: ada, [TestCloud.note("create", "own", fields)])
@@ -327,7 +327,7 @@ struct SightAttackTests {
             database: .public
         ).records
         #expect(left.map(\.serverErrorCode) == ["NOT_FOUND", "NOT_FOUND", nil, nil])
-        // A name that somebody else takes ties nothing of before to the new record.
+        // When another user takes a name, earlier references are not tied to the new record.
         _ = try await modify(cloud, as: eve, [TestCloud.note("create", "own")])
         let back = TestCloud.note("create", "a", SharedTrees.reference(to: "own", "VALIDATE"))
         #expect(try await modify(cloud, as: ada, [back])[0].serverErrorCode == nil)

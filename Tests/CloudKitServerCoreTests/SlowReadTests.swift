@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Slow reads")
 struct SlowReadTests {
-    /// Holds the reads of tasks that say so until it is opened.
+    /// Holds the reads of tasks that request it until it is opened.
     private final class Gate: Sendable {
         @TaskLocal static var holds = false
 
@@ -27,11 +27,11 @@ struct SlowReadTests {
             (arrivals, arrival) = AsyncStream.makeStream()
         }
 
-        /// Reads that are held.
+        /// The number of held reads.
         var held: Int { state.withLock { $0.held } }
 
-        /// Holds the thread, and lets it go in the end whatever happens, so that a service whose threads
-        /// are all held fails the test instead of hanging it.
+        /// Holds the thread, with a time limit, so that a service whose threads are all held fails
+        /// the test instead of hanging it.
         func hold() {
             let waits = state.withLock { state in
                 guard !state.isOpen else { return false }
@@ -52,7 +52,7 @@ struct SlowReadTests {
             for _ in 0..<held { opening.signal() }
         }
 
-        /// Waits until so many reads have come.
+        /// Waits until a number of reads have arrived.
         func waitForReads(_ count: Int) async {
             var left = count
             for await _ in arrivals {
@@ -62,7 +62,7 @@ struct SlowReadTests {
         }
     }
 
-    /// A storage whose reads can be held while they have their thread and their connection.
+    /// A storage whose reads can be held while they occupy a thread and a connection.
     private struct GatedStorage: Storage {
         let base: SQLiteStorage
         let gate: Gate
@@ -104,7 +104,7 @@ struct SlowReadTests {
                 [TestCloud.note("create", "a", ["n": ["value": 1]])]
             )
             #expect(made.records[0].serverErrorCode == nil)
-            // From now on the service knows who it is.
+            // From now on the service has the caller in its cache.
             _ = try await cloud.call("users/caller", .public, as: user)
         }
         try await withThrowingTaskGroup(of: TestCloud.Answer.self) { group in
@@ -130,7 +130,7 @@ struct SlowReadTests {
                 [TestCloud.note("forceUpdate", "a", ["n": ["value": 2]])]
             )
             #expect(held == 8)
-            // None of them has been let go meanwhile, and no other has come.
+            // Meanwhile none of them was released, and no other has arrived.
             #expect(gate.held == 8)
             #expect(caller.status == 200)
             #expect(looked.records[0].fields.n.value == 1)

@@ -137,7 +137,7 @@ struct TombstoneTests {
         #expect(try await deleted() == [])
     }
 
-    /// The names that a user is told of as deleted.
+    /// Returns the names that are reported to a user as deleted.
     private func deleted(
         _ world: SharedTrees,
         by user: TestCloud.User
@@ -173,7 +173,7 @@ struct TombstoneTests {
         #expect(try await deleted(world, by: world.eve) == [])
         try await delete("kid")
         #expect(try await deleted(world, by: world.eve) == ["kid"])
-        // Deleted below a record that comes into a share later.
+        // Deleted below a record that enters a share later.
         try await ada(
             SharedTrees.save("create", "p"),
             SharedTrees.save("create", "draft", below: "p")
@@ -188,7 +188,7 @@ struct TombstoneTests {
         try await ada(SharedTrees.save("forceUpdate", "p", below: "a"))
         #expect(try await deleted(world, by: world.eve) == ["kid", "leaf", "p"])
         #expect(try await deleted(world, by: world.bob) == [])
-        // A whole branch, from its end up.
+        // An entire branch, from its end up.
         try await delete("b1")
         try await ada(SharedTrees.save("create", "b1", below: "b"))
         #expect(try await deleted(world, by: world.eve) == ["kid", "leaf", "p"])

@@ -49,7 +49,7 @@ struct TreeAttackTests {
         for name in ["b", "secret"] {
             try await refuse([SharedTrees.save("create", "other", below: name)])
         }
-        // What is made in a batch is no better place than what it lies below.
+        // A record created in the same batch is no better place than the one above it.
         try await refuse(
             [
                 SharedTrees.save("create", "x", below: "secret"),
@@ -84,7 +84,7 @@ struct TreeAttackTests {
         #expect(deleted.map(\.deleted) == [true, true])
         try await refuse([SharedTrees.save("forceDelete", "a")])
         try await refuse([SharedTrees.save("forceDelete", "share of b")])
-        // Its fields may be changed where it is.
+        // Its fields may be changed in place.
         let text: JSON = ["body": ["value": "new"]]
         let changed = try await world.modify(
             as: world.bob,
@@ -116,7 +116,7 @@ struct TreeAttackTests {
             return SharedTrees.save(kind, name, below: "a", fields)
         }
         for name in ["secret", "b1", "nowhere"] {
-            // What is not seen answers as what is not there.
+            // The response for an invisible record is the same as for a nonexistent one.
             let missing: JSON = "VALIDATING_REFERENCE_ERROR"
             try await refuse([save("create", "x", to: name)], [missing])
             try await refuse([save("forceUpdate", "a1", to: name)], [missing])
@@ -145,7 +145,7 @@ struct TreeAttackTests {
         ] {
             try await refuse([save("create", zone)], ["BAD_REQUEST"])
         }
-        // The zone has the shared one's name, and is another.
+        // The zone has the shared one's name, but is a different zone.
         let own: JSON = ["zoneName": "Notes", "ownerRecordName": bob]
         try await refuse([save("create", own, "DELETE_SELF")], ["BAD_REQUEST"])
         let named: JSON = ["zoneName": "Other", "ownerRecordName": bob]
@@ -153,7 +153,7 @@ struct TreeAttackTests {
             let made = try await world.modify(as: world.bob, [save("forceReplace", zone)])
             #expect(made[0].serverErrorCode == nil, "\(made)")
         }
-        // What the owner put there goes back as it came.
+        // A reference that the owner saved there is returned unchanged.
         let hers: JSON = ["zoneName": "_defaultZone"]
         _ = try await world.cloud.modify(as: world.ada, [save("forceReplace", hers)])
         let kept = try await world.modify(as: world.bob, [save("forceReplace", hers)])

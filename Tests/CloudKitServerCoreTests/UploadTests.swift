@@ -20,7 +20,7 @@ struct UploadTests {
         return (cloud, ada)
     }
 
-    /// The tokens of upload addresses for fields of records.
+    /// Returns the tokens of upload addresses for fields of records.
     private func addresses(
         _ names: [String],
         _ cloud: TestCloud,
@@ -99,12 +99,12 @@ struct UploadTests {
         #expect(first.status == 200)
         let second = try await send(Data(repeating: 2, count: 600), to: tokens[1], cloud)
         #expect(second.code == "QUOTA_EXCEEDED")
-        // A record has no room beside them either.
+        // There is no room for a record either.
         let text: JSON = ["text": ["value": .string(String(repeating: "x", count: 450))]]
         let refused = try await cloud.modify(as: ada, [TestCloud.note("create", "t", text)])
         #expect(refused.records[0].serverErrorCode == "QUOTA_EXCEEDED")
         #expect(try await save(first.body.singleFile, in: "a", cloud, ada).serverErrorCode == nil)
-        // The record's bytes are those of the upload, not as many again.
+        // The record's bytes are those of the upload and count once.
         #expect(try await send(Data(repeating: 3, count: 300), to: tokens[2], cloud).status == 200)
     }
 
@@ -121,7 +121,7 @@ struct UploadTests {
         }
         let response = await cloud.service.receiveAsset(token: token, body: body)
         #expect(try TestCloud.Answer(response).code == "QUOTA_EXCEEDED")
-        // Nobody asked for the rest.
+        // The rest was not requested.
         #expect(pieces.withLock { $0 } < 100)
     }
 
@@ -165,7 +165,7 @@ struct UploadTests {
         #expect(try await isThere(used))
         #expect(try await isThere(unused))
         cloud.clock.advance(seconds: 2 * 60)
-        // The receipt ends before the bytes go.
+        // The receipt expires before the bytes are removed.
         #expect(try await save(unused, in: "b", cloud, user).serverErrorCode == "BAD_REQUEST")
         try await cloud.service.clean()
         #expect(try await isThere(used))

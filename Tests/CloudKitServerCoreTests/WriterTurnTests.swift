@@ -16,9 +16,9 @@ struct WriterTurnTests {
 
         init(_ base: SQLiteStorage) { self.base = base }
 
-        /// Turns that writes had alone.
+        /// The number of turns of writes that ran alone.
         var aloneCount: Int { alone.withLock { $0 } }
-        /// The most of those that began while a write waited that shares its turn.
+        /// The maximum number of those that began while a shared write waited.
         var longestWait: Int { waits.withLock { $0.max() ?? 0 } }
 
         var threads: (any TaskExecutor)? { base.threads }
@@ -53,7 +53,7 @@ struct WriterTurnTests {
         "to": ["value": ["recordName": "top", "action": "DELETE_SELF"]]
     ]
 
-    /// A service in which a user has a record that takes a hundred others along.
+    /// Returns a service in which a user has a record whose deletion also deletes a hundred others.
     private static func world(
         _ budget: RequestBudget
     ) async throws -> (TestCloud, CountingStorage, ada: TestCloud.User, bob: TestCloud.User) {
@@ -83,7 +83,8 @@ struct WriterTurnTests {
         #expect(answer.body.nativeErrorCode == 27)
         #expect(answer.reason.contains("more than 300 rows"))
         #expect(storage.aloneCount == 0)
-        // What refers to it may go first; the last record goes alone, whatever it costs.
+        // The records that refer to it can be deleted first; the last record is deleted alone at
+        // any cost.
         for start in stride(from: 0, to: 100, by: 50) {
             let notes = (start..<start + 50).map { TestCloud.note("forceDelete", "n\($0)") }
             let gone = try await cloud.modify(as: bob, notes)
@@ -108,7 +109,7 @@ struct WriterTurnTests {
         let (cloud, storage, ada, bob) = try await Self.world(
             RequestBudget(rowsBesideOthers: 500)
         )
-        // The record that is not there makes the whole batch fail, when all of its work is done.
+        // The nonexistent record makes the whole batch fail when all of its work is done.
         let missing = TestCloud.note("update", "nowhere", [:], tag: "1")
         let deletions = [TestCloud.note("forceDelete", "top"), missing]
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Reads a zip archive strictly, with nothing of the code that writes one.
+/// Reads a zip archive strictly, without any code of the writer.
 struct ZipReader {
     /// The files by path, with their bytes.
     private(set) var files: [String: Data] = [:]

@@ -52,7 +52,7 @@ struct ZoneLossTests {
         #expect(plain.keys == ["zoneID", "deleted"])
         let older = try await changes("zones/changes", query: "").zones[0]
         #expect(older.keys == ["zoneID", "deleted"])
-        // A new life of the zone does not make the end of the last one another.
+        // A new generation of the zone does not change how the last one ended.
         try await cloud.addZone("Notes", as: ada)
         let again = try await changes(after: token).zones.elements
         #expect(again.map(\.deletionReason) == [.string(reason.rawValue), .null])

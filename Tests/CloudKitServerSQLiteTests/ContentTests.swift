@@ -6,7 +6,7 @@ import GRDB
 import Synchronization
 import Testing
 
-/// Zones lose all that is in them by one statement; what they had is removed later, in steps.
+/// A single statement discards all rows of a zone; they are removed later, in steps.
 @Suite("What SQLite removes later", .timeLimit(.minutes(2)))
 struct ContentTests {
     private static let records = 2500
@@ -69,7 +69,7 @@ struct ContentTests {
         )
     }
 
-    /// The rows of a file, as another program sees them.
+    /// The rows of a database, as another program sees them.
     private struct Rows {
         private let queue: DatabaseQueue
 
@@ -130,7 +130,7 @@ struct ContentTests {
         )
         let seen = counts.withLock { $0 }
         #expect(seen.count == 48)
-        // The write that removed the zones moved no row, nor did the one after it.
+        // Neither the write that removed the zones nor the next one moved a row.
         #expect(seen.first == before)
         let steps = zip(seen, seen.dropFirst()).map { $0 - $1 }.filter { $0 != 0 }
         #expect(steps == [1000, 1000, 1000] || steps == [1000, 1000])
@@ -143,7 +143,7 @@ struct ContentTests {
         try await storage.write { try $0.removeZones(of: place.environment) }
         let rows = try Rows(path)
         while try rows.count + rows.contents > 0 { await Task.yield() }
-        // A zone that is emptied stays, and takes new records.
+        // An emptied zone stays, and accepts new records.
         let zone = try await storage.write { try $0.addZone(Self.zone(place.database)).id }
         try await storage.write { _ = try $0.addRecord(Self.record(zone, 1)) }
         try await storage.write { writer in
@@ -204,7 +204,7 @@ struct ContentTests {
             try writer.removeContents(of: zone)
         }
         while try rows.contents > 2 { await Task.yield() }
-        // One row keeps the numbers of records from being given again.
+        // One row prevents the reuse of record numbers.
         #expect(try rows.count == before + 1)
         try await storage.write { try $0.removeSnapshot("c", "s") }
         while try rows.count > 0 { await Task.yield() }

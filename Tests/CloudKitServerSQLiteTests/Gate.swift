@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Holds the writer until it is let go.
+/// Holds the writer until it is released.
 final class Gate: Sendable {
     private let opening = DispatchSemaphore(value: 0)
     private let held = Mutex(false)

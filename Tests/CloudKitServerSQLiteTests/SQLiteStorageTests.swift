@@ -49,7 +49,7 @@ struct SQLiteStorageTests {
         }
     }
 
-    /// What ran, in order.
+    /// The executed closures, in order.
     private final class Log: Sendable {
         private let names = Mutex<[String]>([])
 
@@ -60,7 +60,7 @@ struct SQLiteStorageTests {
 
     private struct Refused: Error, Equatable {}
 
-    /// Runs writes that wait for the writer together, in order; answers what ran, in order.
+    /// Runs writes that wait for the writer together, in order; returns the executed closures, in order.
     private func run(
         _ storage: SQLiteStorage,
         _ writes: [(name: String, isAlone: Bool, fails: Bool)]
@@ -108,7 +108,7 @@ struct SQLiteStorageTests {
             storage,
             [("a", false, false), ("b", false, true), ("c", false, false), ("d", false, true)]
         )
-        // The first is undone with the second, which nobody waits for again.
+        // The first is undone with the second, which is not repeated.
         #expect(ran == ["a", "b", "a", "c", "d"])
         #expect(failed == ["b", "d"])
         let kept = try await storage.read { reader in

@@ -112,7 +112,7 @@ struct AdministrationTests {
             let snapshot = Self.container + "/snapshots/full"
             #expect(try await Self.ask(server, "PUT", snapshot).status == 200)
             #expect(try await Self.ask(server, "POST", Self.container + "/reset").status == 200)
-            // What the snapshot keeps counts for nobody.
+            // The contents of the snapshot count toward no quota.
             try await server.addZone("Notes")
             #expect(try await server.names() == [])
             #expect(try await save("b") == .null)

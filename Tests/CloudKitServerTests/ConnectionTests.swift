@@ -31,7 +31,7 @@ struct ConnectionTests {
             handler: ConnectionGuard(connections, times, longestBody: 1000)
         )
         try channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 80)).wait()
-        // Nothing has come that could be late.
+        // Nothing has arrived that could be late.
         channel.embeddedEventLoop.advanceTime(by: .seconds(3600))
         #expect(channel.isActive)
         for _ in 0..<59 {

@@ -102,7 +102,7 @@ struct CourierTests {
             request.continuation.yield(task)
         }
         for await task in request.stream {
-            // Answered empty, or cut off; but not for ever.
+            // It ends with an empty response or is cut off, but does not wait forever.
             _ = await task.result
             break
         }
@@ -130,7 +130,7 @@ struct CourierTests {
             await #expect(throws: (any Error).self) {
                 _ = try await server.send(url, method: "GET")
             }
-            // Neither has taken what waits.
+            // Neither has taken the waiting notification.
             plan(server, .delay(milliseconds: 20))
             let start = ContinuousClock.now
             let late = try await server.send(url, method: "GET")

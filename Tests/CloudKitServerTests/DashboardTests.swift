@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The dashboard's files")
 struct DashboardTests {
-    /// The folder of the files, as they stand in the sources.
+    /// The folder of the files in the sources.
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources/CDashboard/Page").standardizedFileURL
 
@@ -19,7 +19,7 @@ struct DashboardTests {
         try await server.send(server.url + path, method: "GET", headers: headers)
     }
 
-    /// The bytes of a file on their way to a browser.
+    /// Returns the number of bytes of a file as sent to a browser.
     private static func compressedBytes(_ server: TestServer, _ name: String) async throws -> Int {
         try await RawConnection.run(server) { connection in
             let headers = ["Host: 127.0.0.1", "Accept-Encoding: gzip"]
@@ -49,7 +49,7 @@ struct DashboardTests {
             }
             let page = try await Self.get(server, "/_/").data
             #expect(try await Self.get(server, "/_/index.html").data == page)
-            // The client follows to where it is sent.
+            // The client follows redirects.
             #expect(try await Self.get(server, "/_").data == page)
             #expect(try await Self.get(server, "/_/nothing.js").status == 404)
             #expect(try await Self.get(server, "/_/../api-token").status == 404)

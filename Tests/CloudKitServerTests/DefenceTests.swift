@@ -111,7 +111,7 @@ struct DefenceTests {
     @Test("A connection that stays silent is closed", .timeLimit(.minutes(2)))
     func silence() async throws {
         var configuration = CloudServer.Configuration(idleSeconds: 1)
-        // The time that a request has would close it as well.
+        // The time limit of a request would close it as well.
         configuration.requestSeconds = 3600
         try await TestServer.run(configuration) { server in
             let port = try #require(URL(string: server.url)?.port)

@@ -19,7 +19,7 @@ struct FolderTests {
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    /// Keeps what is logged.
+    /// Collects log messages.
     private final class Lines: Sendable {
         let lines = Mutex<[String]>([])
     }
@@ -58,7 +58,7 @@ struct FolderTests {
                 #expect(try permissions(name) & 0o077 == 0, "\(name)")
                 count += 1
             }
-            // The database and what belongs to it, the lock, two folders of assets, and the asset.
+            // The database with its other files, the lock, two folders of assets, and the asset.
             #expect(count >= 7)
         }
     }
@@ -124,7 +124,7 @@ struct FolderTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("cloud.sqlite")
-        // SQLite's own smallest database: a page without a table.
+        // SQLite's smallest database: a page without a table.
         var database = Data("SQLite format 3\0".utf8)
         database += [0x10, 0, 1, 1, 0, 64, 32, 32, 0, 0, 0, 1, 0, 0, 0, 1] + Data(count: 12)
         database += [0, 0, 0, 4] + Data(count: 8) + [0, 0, 0, 1] + Data(count: 40)
@@ -154,7 +154,7 @@ struct FolderTests {
         #expect(names.contains("cloud.sqlite"))
     }
 
-    /// A field's value for a file that was uploaded, and the address of its download.
+    /// Uploads a file; returns the field's value, and the address of its download.
     private func upload(_ bytes: Data, _ server: TestServer) async throws -> String {
         let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
         let prepared = try await server.call(
@@ -168,7 +168,7 @@ struct FolderTests {
         return try #require(saved.body.records[0].fields.image.value.downloadURL.text)
     }
 
-    /// The only file of an asset.
+    /// Returns the only file of an asset.
     private func assetFile() throws -> URL {
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/assets")
         let name = try #require(names.first { $0.split(separator: "/").last?.count == 64 })
@@ -199,8 +199,8 @@ struct FolderTests {
                 try damaged.write(to: file)
                 log.lines.withLock { $0 = [] }
                 let answer = try? await server.send(url, method: "GET")
-                // A byte in what is longer than a piece is noticed when the head is out: no client
-                // gets to the length that it says.
+                // A damaged byte in a file longer than a piece is noticed after the head was sent:
+                // no client receives the announced number of bytes.
                 let endsEarly = damaged.count == size && size > 65_536
                 #expect(answer?.status == (endsEarly ? nil : 500), "\(damaged.count)")
                 let lines = log.lines.withLock { $0 }
@@ -213,7 +213,7 @@ struct FolderTests {
             #expect(answer.body.reason.text?.contains(checksum) == true)
             #expect(log.lines.withLock { $0 }.allSatisfy { $0.contains(checksum) })
             #expect(log.lines.withLock { $0 }.count == 1)
-            // Uploading it again mends it.
+            // Uploading it again repairs it.
             let again = try await upload(bytes, server)
             #expect(try await server.send(again, method: "GET").data == bytes)
         }

@@ -14,7 +14,7 @@ struct FullDiskTests {
         "text": ["value": .string(String(repeating: "x", count: 200_000))]
     ]
 
-    /// Runs a test against a service over storage of the test's own.
+    /// Runs a test against a service on the test's own storage.
     private static func run(
         _ storage: any Storage,
         _ test: @escaping @Sendable (TestServer) async throws -> Void
@@ -83,7 +83,7 @@ struct FullDiskTests {
         }
     }
 
-    /// Storage that fails when a test says so.
+    /// A storage that fails when a test requests it.
     private final class FailingStorage: Storage {
         private let base: any Storage
         private let failure = Mutex<StorageError?>(nil)
@@ -107,7 +107,7 @@ struct FullDiskTests {
         func write<Value: Sendable>(
             _ body: @escaping @Sendable (any StorageWriter) throws -> Value
         ) async throws -> Value {
-            // What was written is undone: a disk fails at the end, when all is to be kept.
+            // The writes are undone: a disk fails at the end, when everything is to be kept.
             try await base.write { [self] writer in
                 let value = try body(writer)
                 if let error { throw error }
@@ -159,11 +159,11 @@ struct FullDiskTests {
         }
     }
 
-    /// A file system of some megabytes in memory.
+    /// An in-memory file system of some megabytes.
     private struct SmallDisk {
         let path: String
 
-        /// Mounts one; nil where this process may not.
+        /// Mounts one; returns nil if this process may not.
         init?(bytes: Int) {
             path = FileManager.default.temporaryDirectory.path + "/disk-\(UUID().uuidString)"
             try? FileManager.default.createDirectory(
@@ -184,7 +184,7 @@ struct FullDiskTests {
 
         private var filling: URL { URL(fileURLWithPath: path + "/filling") }
 
-        /// Takes what room there is.
+        /// Uses up the free space.
         func fill() throws {
             try Data().write(to: filling)
             let file = try FileHandle(forWritingTo: filling)

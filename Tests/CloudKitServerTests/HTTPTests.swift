@@ -119,7 +119,7 @@ struct HTTPTests {
                 Data(count: 1_000_000)
             )
             #expect((answer.status, answer.body.serverErrorCode) == (400, "BAD_REQUEST"))
-            // This one does not say how long it is, and its end never comes.
+            // This one does not announce its length, and never ends.
             let endless = try await RawConnection.run(server) { connection in
                 try await connection.send(
                     "POST \(server.target("records/modify")) HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -82,7 +82,7 @@ struct HealthTests {
     @Test("The nonces of the pages are 32 digits, whatever their bytes")
     func nonces() async throws {
         try await TestServer.run { server in
-            // A byte below 16 is in two of three nonces.
+            // Two of three nonces contain a byte below 16.
             for path in ["/", "/sign-in"] {
                 for _ in 0..<32 {
                     let policy = try await Self.get(server, path)
@@ -159,7 +159,7 @@ struct HealthTests {
     }
 }
 
-/// A storage whose disk fails when a test says so.
+/// A storage whose disk fails when a test requests it.
 private final class FailingStorage: Storage {
     let fails = Atomic(false)
     private let storage: SQLiteStorage
@@ -184,7 +184,7 @@ private final class FailingStorage: Storage {
     }
 }
 
-/// Keeps lines of a log as their metadata.
+/// Collects lines of a log as their metadata.
 final class LogLines: Sendable {
     private let lines = Mutex<[[String: String]]>([])
 

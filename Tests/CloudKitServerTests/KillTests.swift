@@ -12,7 +12,7 @@ import Darwin
 
 @Suite("A server that is killed")
 struct KillTests {
-    /// A server in a process of its own.
+    /// A server in its own process.
     private final class Child {
         let server: TestServer
         private let process: Process
@@ -40,7 +40,7 @@ struct KillTests {
             )
         }
 
-        /// Ends the process without warning; returns when it is gone.
+        /// Ends the process without warning; returns when it has ended.
         func kill() async {
             await withCheckedContinuation { continuation in
                 process.terminationHandler = { _ in continuation.resume() }
@@ -63,14 +63,14 @@ struct KillTests {
         }
     }
 
-    /// What a client that was there all the time knows: it fetches changes, and never begins anew.
+    /// The state of a client that was present all the time: it fetches changes, and never starts over.
     private struct Follower {
         private var token = JSON.null
         private(set) var names: Set<String> = []
 
-        /// Fetches what changed since the last time.
+        /// Fetches the changes since the last time.
         ///
-        /// - Returns: Names that the feed told a second time, though nobody changed them.
+        /// - Returns: The names that the feed reported a second time without a change.
         mutating func follow(_ server: TestServer) async throws -> [String] {
             var repeated: [String] = []
             while true {
@@ -90,7 +90,7 @@ struct KillTests {
         }
     }
 
-    /// The names of records whose asset is not there, or not what was uploaded.
+    /// Returns the names of records whose asset is missing, or differs from the uploaded one.
     private static func brokenAssets(
         _ names: Set<String>,
         _ server: TestServer
@@ -112,12 +112,12 @@ struct KillTests {
         return broken
     }
 
-    /// What the file of a record holds: its name, over and over.
+    /// Returns the contents of a record's file: its name, repeated.
     private static func contents(_ name: String) -> Data {
         Data(String(repeating: name + "\n", count: 2000).utf8)
     }
 
-    /// Uploads the file of a record; answers the field, or nil when the server was killed.
+    /// Uploads the file of a record; returns the field, or nil if the server was killed.
     private static func upload(_ name: String, _ server: TestServer) async -> JSON? {
         let token: JSON = [
             "recordName": .string(name), "recordType": "Note", "fieldName": "file",
@@ -151,7 +151,7 @@ struct KillTests {
             #expect(Self.tornBatches(found).isEmpty)
             #expect(try await follower.follow(child.server).isEmpty)
             #expect(follower.names == Set(found))
-            // Those of the last round; the others were looked at before, and again at the end.
+            // Those of the last round; the others were checked before, and are checked again at the end.
             let last = acknowledged.filter { $0.hasPrefix("r\(round - 1)-") }
             #expect(try await Self.brokenAssets(last, child.server).isEmpty)
             acknowledged.formUnion(await Self.load(child, round))
@@ -167,8 +167,8 @@ struct KillTests {
         await child.kill()
     }
 
-    /// Saves batches of three from several clients until the server is killed in the middle of it;
-    /// answers the names that were acknowledged.
+    /// Saves batches of three from several clients until the server is killed meanwhile; returns
+    /// the names that were acknowledged.
     private static func load(_ child: Child, _ round: Int) async -> Set<String> {
         let server = child.server
         let enough = 3 + round % 5
@@ -209,7 +209,7 @@ struct KillTests {
         }
     }
 
-    /// The batches of which some records are there and some are not.
+    /// Returns the batches of which some records exist and some do not.
     private static func tornBatches(_ names: [String]) -> [String] {
         let batches = Dictionary(grouping: names) { $0.split(separator: "-").dropLast() }
         return batches.filter { $0.value.count != 3 }.map { $0.key.joined(separator: "-") }

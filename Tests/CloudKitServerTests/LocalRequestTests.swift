@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Requests of this machine, and those that only look like it")
 struct LocalRequestTests {
-    /// What a proxy on the same machine is configured with.
+    /// Returns a configuration for a proxy on the same machine.
     private static func proxied(by setting: String) -> CloudServer.Configuration {
         var configuration = CloudServer.Configuration()
         switch setting {
@@ -38,7 +38,7 @@ struct LocalRequestTests {
         return try #require(users?.first?.userRecordName)
     }
 
-    /// Whether an answer gave a token away.
+    /// Returns whether a response contained a token.
     private static func hasToken(_ answer: TestServer.Answer) -> Bool {
         String(decoding: answer.data, as: UTF8.self).contains("158__54__")
             || answer.headers.values.contains { $0.contains("158__54__") }

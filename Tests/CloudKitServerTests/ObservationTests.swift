@@ -40,7 +40,7 @@ struct ObservationTests {
             )
             #expect(entries.map(\.status) == [200, 200, 404])
             #expect(entries[0].problems == [])
-            // The request was atomic: one record failed, the other for it.
+            // The request was atomic: one record failed, and therefore the other.
             let problems = entries[1].problems.elements
             #expect(problems.map(\.item) == ["a", "b"])
             #expect(problems.map(\.code) == ["ATOMIC_ERROR", "NOT_FOUND"])
@@ -84,7 +84,7 @@ struct ObservationTests {
         }
     }
 
-    /// Keeps what a person would see.
+    /// Collects the entries that a person would see.
     private final class Watched: Sendable {
         private let texts = Mutex<[String]>([])
 
@@ -142,7 +142,7 @@ struct ObservationTests {
         let text = lines.all.joined(separator: "\n")
         #expect(text.contains("404  POST  records/modify  \(TestServer.container) development"))
         #expect(text.contains("ZONE_NOT_FOUND: Zone does not exist: Nowhere"))
-        #expect(text.contains("-> Make the zone with zones/modify"))
+        #expect(text.contains("-> Create the zone with zones/modify"))
     }
 
     private final class Lines: Sendable {
@@ -227,7 +227,7 @@ struct ObservationTests {
         }
     }
 
-    /// Keeps what is logged.
+    /// Collects log messages.
     private struct LineLog: LogHandler {
         let lines: Lines
         var metadata: Logger.Metadata = [:]

@@ -75,7 +75,7 @@ struct OverviewTests {
             #expect((container.container.text, container.users) == (TestServer.container, 1))
             let development = container.environments[0]
             #expect((development.environment, development.records) == ("development", 2))
-            // Of the public database and of the user: a default zone each, and Notes.
+            // The zones of the public database and of the user: a default zone each, and Notes.
             #expect(development.zones == 3)
             #expect(development.bytes != 0)
             #expect(development.recordTypes == ["Note"])
@@ -98,7 +98,7 @@ struct OverviewTests {
             #expect((entry.number, entry.endpoint) == (2, "users/caller"))
             let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
             #expect(entry.user == users[0].userRecordName)
-            // Numbers go on, and one of another life of the server is answered at once.
+            // Numbers continue, and one from an earlier run of the server gets an immediate response.
             #expect(try await Self.ask(server, "DELETE", "journal").body.last == 2)
             #expect(try await Self.ask(server, "GET", "journal?after=7&wait=25").body.last == 2)
             let stillNone = try await Self.ask(server, "GET", "journal?after=2&wait=0.01")

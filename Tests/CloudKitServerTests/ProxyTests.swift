@@ -23,7 +23,7 @@ struct ProxyTests {
         ("X-Forwarded-For", "192.0.2.1"),
     ]
 
-    /// The address for an upload that a request is told, and that of the page for signing in.
+    /// Returns the address for an upload and that of the sign-in page in a request's responses.
     private static func addresses(
         _ server: TestServer,
         _ headers: [(String, String)]
@@ -48,7 +48,7 @@ struct ProxyTests {
             let (upload, signIn) = try await Self.addresses(server, Self.forwarded)
             #expect(upload.hasPrefix("https://cloud.example.com/assets/upload/"))
             #expect(signIn.hasPrefix("https://cloud.example.com/sign-in?"))
-            // The last value is the proxy's own; those before it are anybody's.
+            // The last value is the proxy's own; those before it may be anyone's.
             let (chained, _) = try await Self.addresses(
                 server,
                 [
@@ -159,7 +159,7 @@ struct ProxyTests {
             let url = try #require(place.body.tokens[0].url.text)
             let path = String(url.dropFirst(server.url.count))
             let answer = try await RawConnection.run(server) { connection in
-                // No byte of it is ever sent.
+                // Not a byte of it is ever sent.
                 try await connection.send(
                     "POST",
                     path,

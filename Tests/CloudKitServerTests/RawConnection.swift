@@ -3,9 +3,9 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// A connection on which a test sends what bytes it likes, and reads answers or does not.
+/// A connection on which a test sends arbitrary bytes, and reads responses or does not.
 struct RawConnection: ~Copyable {
-    /// An answer as it came.
+    /// A response as received.
     struct Answer {
         var status: Int
         var head: String
@@ -39,7 +39,7 @@ struct RawConnection: ~Copyable {
         let port = try #require(URL(string: server.url)?.port)
         return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            // What a reader does not read is to stay at the server.
+            // Unread data must stay at the server.
             .channelOption(.socketOption(.so_rcvbuf), value: 16 * 1024)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -80,10 +80,11 @@ struct RawConnection: ~Copyable {
         )
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     func finish() { outbound.finish() }
 
-    /// The next answer, or its head where it is one to HEAD; nil when the connection ends without one.
+    /// Returns the next response, or its head if it is to a HEAD request; nil if the connection
+    /// ends without one.
     mutating func answer(hasBody: Bool = true) async throws -> Answer? {
         while true {
             if let answer = takeAnswer(hasBody) { return answer }
@@ -109,8 +110,8 @@ struct RawConnection: ~Copyable {
     }
 }
 
-/// The time in which the other end closes a connection; after it this end does, so that no test waits
-/// for ever.
+/// The time in which the other end must close a connection; after it this end does, so that no test
+/// waits forever.
 struct ClosingLimit {
     private let end: Scheduled<Void>
 
@@ -118,7 +119,7 @@ struct ClosingLimit {
         end = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
     }
 
-    /// Ends the limit; answers whether the other end was in time.
+    /// Ends the limit; returns whether the other end was in time.
     func isKept() async -> Bool {
         end.cancel()
         return (try? await end.futureResult.get()) == nil
@@ -126,7 +127,7 @@ struct ClosingLimit {
 }
 
 extension TestServer {
-    /// The path and the query of an endpoint.
+    /// Returns the path and the query of an endpoint.
     func target(_ endpoint: String) -> String {
         String(self.endpoint(endpoint).dropFirst(url.count))
     }

@@ -11,7 +11,7 @@ import Testing
 struct ResourceTests {
     @Test("Who shows no good credentials is refused before the body is read")
     func unknown() async throws {
-        // A server that waits for the body ends the wait without an answer.
+        // A server that waits for the body ends the wait without a response.
         let configuration = CloudServer.Configuration(idleSeconds: 15)
         try await TestServer.run(configuration) { server in
             let base = "/database/1/\(TestServer.container)/development"
@@ -25,7 +25,7 @@ struct ResourceTests {
                 ("\(base)/public/tokens/create", 405), ("\(base)/public/tokens/register", 405),
                 ("/nowhere", 404), ("/assets/upload/AAAA", 403), ("/_ck/journal", 403),
             ] {
-                // The body is announced and never comes.
+                // The body is announced but never sent.
                 let answer = try await RawConnection.run(server) { connection in
                     try await connection.send("POST", target, length: 15 << 20)
                     return try await connection.answer()
@@ -86,7 +86,7 @@ struct ResourceTests {
                     return try await connection.answer()
                 }
                 #expect(answer?.status == status)
-                // Nothing was taken: the address is as good as before.
+                // Nothing was received: the address is still valid.
                 let sent = try await server.send(address, Data(count: 10))
                 #expect(sent.status == 200)
             }
@@ -95,7 +95,7 @@ struct ResourceTests {
 
     @Test("A connection too many is told to come again, and those that are there go on")
     func connections() async throws {
-        // One that is let in and never answered ends, too.
+        // A connection that is accepted but gets no response ends, too.
         var each = CloudServer.Configuration(idleSeconds: 30)
         each.maxConnectionsPerAddress = 3
         var all = CloudServer.Configuration(idleSeconds: 30)
@@ -124,7 +124,7 @@ struct ResourceTests {
                             }
                             try await expectList(&third)
                         }
-                        // The server learns a moment later that the third has gone.
+                        // The server notices a moment later that the third has disconnected.
                         var status: Int?
                         while status != 200 {
                             status = try await RawConnection.run(server) { fifth in
@@ -164,7 +164,7 @@ struct ResourceTests {
                 }
                 defer { drip.cancel() }
                 let limit = ClosingLimit(channel)
-                // The server's end is seen at the end of what it sends.
+                // The server's end of the connection is seen after its data.
                 while (try? await connection.answer()) != nil {}
                 #expect(await limit.isKept())
             }
@@ -210,7 +210,7 @@ struct ResourceTests {
     func answers() async throws {
         var configuration = CloudServer.Configuration()
         configuration.memoryBytes = 16 << 20
-        // So that nothing but the sum of the answers ends a connection.
+        // So that only the sum of the responses ends a connection.
         configuration.requestSeconds = 3_600
         configuration.idleSeconds = 3_600
         try await TestServer.run(configuration) { server in
@@ -224,10 +224,10 @@ struct ResourceTests {
             let body = "{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(names)]}"
             let url = server.endpoint("records/lookup")
             try await RawConnection.run(server) { reader in
-                // Twelve megabytes, more than the system takes for a reader that does not read.
+                // Twelve megabytes, more than the system buffers for a reader that does not read.
                 try await reader.send("POST", server.target("records/lookup"), body: body)
                 let channel = reader.channel
-                // Others are answered, one after the other, until the server has ended the first.
+                // Others get responses, one after the other, until the server has ended the first.
                 let isClosed = Mutex(false)
                 channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
                 let limit = ClosingLimit(channel)
@@ -235,7 +235,7 @@ struct ResourceTests {
                     let answer = try await server.send(url, Data(body.utf8))
                     #expect(answer.status == 200)
                     #expect(answer.body.records.elements.count == 14)
-                    // The end is seen by whoever sends.
+                    // The end is seen by the sender.
                     channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
                 }
                 #expect(await limit.isKept())

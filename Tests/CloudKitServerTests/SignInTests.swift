@@ -15,7 +15,7 @@ import Testing
 struct SignInTests {
     private static let password = "correct horse & battery+staple"
 
-    /// Runs a test against a server in the open with Ada, who has a password.
+    /// Runs a test against a public server with Ada, who has a password.
     private static func run(
         _ change: (inout CloudServer.Configuration) -> Void = { _ in },
         _ test: @escaping @Sendable (TestServer) async throws -> Void
@@ -39,7 +39,7 @@ struct SignInTests {
         ) { $0 + "&\($1.key)=\(TestCloud.escape($1.value))" }
     }
 
-    /// Fills the page in, as a browser does behind the proxy.
+    /// Submits the form, as a browser does behind the proxy.
     private static func signIn(
         _ server: TestServer,
         _ more: [String: String] = [:],
@@ -58,7 +58,7 @@ struct SignInTests {
             request.headers.add(name: name, value: value)
         }
         request.body = .bytes(Data(form.replacing("%20", with: "+").utf8))
-        // Redirects are not followed: they lead to a program that there is none of.
+        // Redirects are not followed: they lead to a program that does not exist.
         let response = try await plain.execute(request, timeout: .seconds(60))
         let body = try await response.body.collect(upTo: 1 << 20)
         var headers: [String: String] = [:]
@@ -230,7 +230,7 @@ struct SignInTests {
             }
             let account = try await Self.signIn(server, from: "192.0.2.77")
             #expect(account.status == 429)
-            // Whether there is a user of a name or not, its tries count alike.
+            // Attempts count alike, whether or not a user of that name exists.
             for (name, other) in [("aDA", " Ada "), ("nobody  at all", "Nobody at\tall")] {
                 for number in 0..<(name == "aDA" ? 0 : 10) {
                     let address = "203.0.113.\(number)"
@@ -244,7 +244,7 @@ struct SignInTests {
             }
             #expect(account.headers["retry-after"].flatMap { Int($0) }.map { $0 > 0 } == true)
             #expect(Self.token(account) == nil)
-            // What a client says of where it comes from counts for nothing: the last word is the proxy's.
+            // A client's own statements about its address do not count: the last entry is the proxy's.
             for number in 0..<30 {
                 let answer = try await Self.signIn(server, name: "n\(number)", from: "198.51.100.1")
                 #expect(answer.status == 403)
@@ -253,7 +253,7 @@ struct SignInTests {
             #expect(address.status == 429)
             let elsewhere = try await Self.signIn(server, name: "other", from: "198.51.100.2")
             #expect(elsewhere.status == 403)
-            // However it is spelt, it is the same address.
+            // All spellings count as the same address.
             for address in [
                 "198.51.100.1:5678", "::ffff:198.51.100.1", "[::ffff:198.51.100.1]:5678",
                 "::FFFF:c633:6401", "\"[::ffff:c633:6401]\"",
@@ -271,7 +271,7 @@ struct SignInTests {
             #expect(network.status == 429)
             let next = try await Self.signIn(server, name: "other", from: "2001:db8:0:1::1")
             #expect(next.status == 403)
-            // What is no address at all gives nobody tries of their own.
+            // An invalid address does not get attempts of its own.
             for number in 0..<30 {
                 let answer = try await Self.signIn(server, name: "u\(number)", from: "no \(number)")
                 #expect(answer.status == 403)

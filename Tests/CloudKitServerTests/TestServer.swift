@@ -8,17 +8,17 @@ import NIOCore
 import NIOHTTP1
 import ServerFixtures
 
-/// A server on a free loopback port with one container and one user, spoken to over HTTP.
+/// A server on a free loopback port with one container and one user, used over HTTP.
 struct TestServer: Sendable {
     static let container = "iCloud.com.example.notes"
 
     let url: String
     let apiToken: String
     let webToken: String
-    /// The service behind the server; nil when it is in another process.
+    /// The service behind the server; nil if it is in another process.
     var service: CloudService?
 
-    /// The requests that wait for a notification.
+    /// The number of requests that wait for a notification.
     var waitingRequests: Int { service?.waitingRequests ?? 0 }
 
     struct Answer: Sendable {
@@ -37,7 +37,7 @@ struct TestServer: Sendable {
         try await run(CloudServer(configuration: configuration, logger: logger), test)
     }
 
-    /// Runs a test against a server that was made, and ends with it.
+    /// Runs a test against an existing server, which ends with it.
     static func run(
         _ server: CloudServer,
         _ test: @escaping @Sendable (TestServer) async throws -> Void
@@ -77,8 +77,8 @@ struct TestServer: Sendable {
         var request = HTTPClientRequest(url: url)
         request.method = .RAW(value: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
-        // The server may close a connection that nobody used for a while just when it is used again.
-        // One that is to close is closed with the answer, before all of a large body was sent.
+        // The server may close an idle connection just when it is used again. One with `Connection:
+        // close` is closed with the response, before all of a large body was sent.
         if body.count < 1 << 20 { request.headers.replaceOrAdd(name: "Connection", value: "close") }
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
@@ -92,7 +92,7 @@ struct TestServer: Sendable {
         )
     }
 
-    /// The URL of an endpoint of the private database, with credentials.
+    /// Returns the URL of an endpoint of the private database, with credentials.
     func endpoint(_ endpoint: String, webToken: String? = nil) -> String {
         let token = TestCloud.escape(webToken ?? self.webToken)
         return "\(url)/database/1/\(Self.container)/development/private/\(endpoint)"
@@ -119,7 +119,7 @@ struct TestServer: Sendable {
         )
     }
 
-    /// The names of all records of a zone.
+    /// Returns the names of all records of a zone.
     func names(in zone: String = "Notes") async throws -> [String] {
         var names: [String] = []
         var token = JSON.null

@@ -1,4 +1,4 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
@@ -99,7 +99,7 @@ struct CKContainerBatchCalls {
         }
     }
 
-    /// Several calls at once.
+    /// Several simultaneous calls.
     func together(_ container: CKContainer, _ urls: [URL], _ people: People) async throws {
         async let metadatas = container.shareMetadatas(for: urls)
         async let participants = container.shareParticipants(forEmailAddresses: people.emails)
@@ -133,7 +133,7 @@ struct CKContainerBatchCalls {
     private static func show(_ metadatas: [CKShare.Metadata]) { _ = metadatas.map(\.share) }
 }
 
-/// Who is asked for.
+/// The people whom the calls look up.
 struct People {
     var emails = ["a@example.com"]
     var phones = ["+49301234"]

@@ -1,4 +1,4 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
@@ -6,7 +6,7 @@ extension CKContainer {
     static let app = CKContainer(identifier: "iCloud.com.example.app")
 }
 
-/// What an app asks of its container, so that a test can put another in its place.
+/// The calls of an app to its container, so that a test can replace it.
 protocol Accounts: AnyObject {
     func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void)
     func accountStatus() async throws -> CKAccountStatus

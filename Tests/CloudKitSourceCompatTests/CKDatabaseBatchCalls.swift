@@ -1,4 +1,4 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
@@ -159,7 +159,7 @@ struct CKDatabaseBatchCalls {
         }
     }
 
-    /// Several calls at once, each a task of its own.
+    /// Several simultaneous calls, each in its own task.
     func together(_ database: CKDatabase, _ ids: [CKRecord.ID]) async throws {
         async let records = database.records(for: ids)
         async let zones = database.allRecordZones()
@@ -190,7 +190,7 @@ struct CKDatabaseBatchCalls {
     }
 }
 
-/// Compiled, not run: an actor that keeps what a database sent.
+/// Compiled, not run: an actor that stores records from a database.
 actor RecordCache {
     private var records: [CKRecord.ID: CKRecord] = [:]
     private let database: CKDatabase

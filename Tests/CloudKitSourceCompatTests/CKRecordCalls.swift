@@ -1,8 +1,8 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// Every form in which apps write these calls; what compiles here compiles on Apple platforms.
+// Every form in which apps write these calls; code that compiles here compiles on Apple platforms.
 
 extension CKRecord.FieldKey {
     static let title = "title"

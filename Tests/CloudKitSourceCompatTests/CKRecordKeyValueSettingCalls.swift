@@ -1,4 +1,4 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
@@ -18,7 +18,7 @@ extension CKRecordKeyValueSetting {
     }
 }
 
-/// A seam between an app's mapping and what it is mapped to.
+/// A seam between an app's mapping and its target.
 protocol FieldWriter {
     func write(to fields: any CKRecordKeyValueSetting)
 }

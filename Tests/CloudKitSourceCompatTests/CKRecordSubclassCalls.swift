@@ -1,9 +1,9 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// What users do with classes of the framework besides calling them: extend them, make them conform
-// to protocols of their own, take them in generic code, keep them in collections.
+// Other uses of the framework's classes besides calls: extensions, conformances to protocols of the
+// app, generic code, collections.
 
 protocol Identified {
     associatedtype Key: Hashable

@@ -1,4 +1,4 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
@@ -146,7 +146,7 @@ struct CKRecordValueCalls {
         #expect((record["texts"] as? [Any])?.count == 1)
     }
 
-    /// What an app shows of a field, by its type.
+    /// Returns an app's text for a field, by its type.
     private func text(_ key: String) -> String {
         switch record[key] {
         case let text as String: return text

@@ -1,8 +1,8 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-/// Where apps keep the token between launches.
+/// The places where apps store the token between launches.
 final class TokenStore {
     private var files: [String: Data] = [:]
 
@@ -74,7 +74,7 @@ struct SyncPosition: Codable {
 
 @Suite("Calls of CKServerChangeToken")
 struct CKServerChangeTokenCalls {
-    /// A token, read from an archive because only the service makes one.
+    /// Returns a token, read from an archive because only the service creates one.
     private func token(_ text: String) throws -> CKServerChangeToken {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.encode(text as NSString, forKey: "ChangeTokenData")

@@ -1,13 +1,13 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// Classes that apps make their own of, and what they override in them. Objects of the framework that
-// only it can make, such as databases, cannot be made of a subclass either. On Apple platforms a
-// method with a completion handler and its async form are one method of Objective-C: a subclass
-// overrides one of the two.
+// Framework classes that apps subclass, and the methods that they override. Objects that only the
+// framework can create, such as databases, cannot be instances of a subclass either. On Apple
+// platforms, a method with a completion handler and its async form are one method of Objective-C: a
+// subclass overrides one of the two.
 
-/// Written for tests; what makes one is the test's matter.
+/// A database for tests, which create it in their own way.
 class DatabaseInMemory: CKDatabase, @unchecked Sendable {
     // @unchecked Sendable because tests use it from one task.
 
@@ -113,7 +113,7 @@ final class NoteRecord: CKRecord, @unchecked Sendable {
 
     private(set) var openedAt = Date.distantPast
 
-    // A convenience initialiser, because those of CKRecord are such on Apple platforms.
+    // A convenience initialiser, like those of CKRecord on Apple platforms.
     convenience init(title: String, openedAt: Date) {
         self.init(recordType: "Note", recordID: CKRecord.ID(recordName: title))
         self.openedAt = openedAt
@@ -138,7 +138,7 @@ final class NoteRecord: CKRecord, @unchecked Sendable {
     override var hash: Int { recordID.hash }
 }
 
-/// A record with nothing of its own.
+/// A record without additions.
 final class PlainRecord: CKRecord, @unchecked Sendable {
     // @unchecked Sendable because its superclass is, and nothing is added.
 }

@@ -1,9 +1,9 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// Compiled for the most part: the kinds of types that apps make their engine's delegate, each with
-// the conformance in its own declaration.
+// Compiled, and mostly not run: the kinds of types that apps use as their engine's delegate, each
+// with the conformance in its own declaration.
 
 /// A model of the user interface.
 @MainActor
@@ -64,7 +64,7 @@ final class ObservedNotes: CKSyncEngineDelegate {
     }
 }
 
-/// What every screen's model is.
+/// The superclass of every screen's model.
 @MainActor
 class ScreenModel {
     var events = 0
@@ -113,7 +113,7 @@ final class QuietDelegate: CKSyncEngineDelegate {
     ) -> CKSyncEngine.RecordZoneChangeBatch? { nil }
 }
 
-/// A class that guards its state by itself, open for subclasses.
+/// A class that guards its own state, open for subclasses.
 class LockedDelegate: CKSyncEngineDelegate, @unchecked Sendable {
     // @unchecked Sendable because the lock guards what changes.
 

@@ -1,9 +1,9 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// Seams that apps put between themselves and the framework, so that a test can put something else in
-// its place. The framework's classes conform without a line of code.
+// Seams between apps and the framework, so that a test can replace the framework. Its classes conform
+// without a line of code.
 
 protocol RecordSaving: Sendable {
     func save(_ record: CKRecord) async throws -> CKRecord
@@ -124,7 +124,7 @@ protocol RecordChanging: Operation {
 
 extension CKModifyRecordsOperation: RecordChanging {}
 
-/// What a test puts in the place of a database.
+/// A replacement for a database in tests.
 actor RecordsInMemory: RecordSaving {
     private(set) var saved: [CKRecord.ID: CKRecord] = [:]
 
@@ -135,7 +135,7 @@ actor RecordsInMemory: RecordSaving {
     }
 }
 
-/// Code of an app that does not know what it saves to.
+/// App code that does not know where it saves.
 struct NoteKeeper<Store: RecordSaving> {
     var store: Store
 

@@ -1,8 +1,8 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-/// Names that apps of some years still have, types of permissions first of all.
+/// Names that older apps still use, especially types of permissions.
 @Suite("Deprecated names")
 struct DeprecatedNameCalls {
     @available(*, deprecated)
@@ -78,7 +78,7 @@ struct DeprecatedNameCalls {
         ]
     }
 
-    /// Gives what is deprecated to a test, which is not.
+    /// Provides deprecated declarations to a test, which is not deprecated.
     private protocol Names {
         func names() -> [Bool]
     }

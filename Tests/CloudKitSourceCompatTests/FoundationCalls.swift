@@ -1,10 +1,10 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 import UniformTypeIdentifiers
 
-// What programs around CloudKit use of Foundation and of other frameworks, where it needs something
-// on platforms other than Apple's.
+// Uses of Foundation and other frameworks in programs around CloudKit that need support on platforms
+// other than Apple's.
 
 extension CKContainer {
     static func made(_ identifier: String) -> Self { Self(identifier: identifier) }

@@ -1,8 +1,8 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 
-/// Compiled, not run: a view's model, which calls everything from the main actor and keeps what
-/// comes back.
+/// Compiled, not run: a view's model, which calls everything from the main actor and stores the
+/// results.
 @MainActor
 final class NotesModel {
     private let container: CKContainer
@@ -112,7 +112,7 @@ final class NotesModel {
     }
 }
 
-/// How apps get back to the main actor.
+/// Ways in which apps return to the main actor.
 enum Later {
     static func onMain(_ body: @escaping @MainActor () -> Void) {
         DispatchQueue.main.async { body() }

@@ -1,10 +1,10 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// What apps add to types of the framework, nested ones among them. For conformances to protocols of
-// the standard library they write @retroactive, or the modules as here; in the package of the types
-// the one is not allowed.
+// Extensions of the framework's types in apps, including nested types. For conformances to protocols
+// of the standard library, apps write @retroactive, or the modules as here; in the types' own
+// package, @retroactive is not allowed.
 
 extension CloudKit.CKRecord: Swift.Identifiable {
     public var id: CKRecord.ID { recordID }

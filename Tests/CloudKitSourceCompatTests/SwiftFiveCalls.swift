@@ -1,8 +1,8 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 //
-// What compiles in Swift 5 mode only, or in another package only; `Scripts/swift5` is both. There
-// completion handlers may change what stands around them, as they could before there was anything to
-// say about it; from Swift 6 on they may not.
+// Code that compiles only in Swift 5 mode, or only in another package; `Scripts/swift5` is both.
+// There, completion handlers may change surrounding variables, as they could before concurrency
+// checking; from Swift 6 on they may not.
 #if swift(<6)
 import CloudKit
 

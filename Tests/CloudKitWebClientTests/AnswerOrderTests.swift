@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Answers are matched by the names in them")
 struct AnswerOrderTests {
-    /// A call about several items, and what it takes for the answers to them.
+    /// A call about several items, and the way in which the test simulates its response.
     struct Kind: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// The member of the answer.
+        /// The member of the response.
         let member: String
-        /// An answer about a name, in JSON.
+        /// The JSON of an item of the response, by its name.
         let answer: @Sendable (String) -> String
-        /// The names in the answers, after they were put into order.
+        /// The call, which returns the names in the response after sorting.
         let call: @Sendable (WebClient, [String]) async throws -> [String?]
     }
 
@@ -129,7 +129,7 @@ struct AnswerOrderTests {
             let client = Self.client(kind.member, answered.map(kind.answer))
             #expect(try await kind.call(client, ["a", "b", "c"]) == ["a", "b", "c"])
         }
-        // What was asked for twice is answered twice.
+        // An item that was requested twice is returned twice.
         let client = Self.client(kind.member, ["b", "a", "a"].map(kind.answer))
         #expect(try await kind.call(client, ["a", "b", "a"]) == ["a", "b", "a"])
     }
@@ -149,7 +149,7 @@ struct AnswerOrderTests {
                 continue
             }
             #expect(
-                message.contains("answers about 3") || message.contains("No answer is about"),
+                message.contains("results for 3") || message.contains("No result is about"),
                 "\(message)"
             )
         }
@@ -204,7 +204,7 @@ struct AnswerOrderTests {
         #expect(try await modify(["a", "b"], answered: [error, record("b")]) == [nil, "b"])
         let answers = [record("c"), error, record("a")]
         #expect(try await modify(["a", "b", "c"], answered: answers) == ["a", nil, "c"])
-        // Nobody can tell about which of two it is.
+        // It is ambiguous which of the two it is.
         await #expect(throws: WebClientError.self) {
             _ = try await modify(["a", "b", "c"], answered: [error, record("c"), record("a")])
         }
@@ -265,7 +265,7 @@ struct AnswerOrderTests {
             #expect(try await tags(asked, answered: [z, y]) == ["y", "z"])
             #expect(try await tags(asked, answered: [y, z]) == ["y", "z"])
             #expect(try await tags(asked, answered: [record(nil, "z"), y]) == ["y", "z"])
-            // What says nothing is in the order of what was asked.
+            // Items without a name are in the order of the request.
             #expect(
                 try await tags(asked, answered: [record(nil, "1"), record(nil, "2")]) == ["1", "2"]
             )

@@ -124,7 +124,7 @@ struct RepetitionTests {
             )
         }
         _ = try await client(answers, clock).listZones(in: .private)
-        // Without a time that is worth waiting the pauses are the client's own, and double.
+        // Without a useful time from the server, the delays are the client's own, and double.
         #expect(clock.jumps == [3600, 3600, 3600, 8, 16, 32].map { .seconds($0) })
     }
 

@@ -189,7 +189,7 @@ struct WebClientTests {
                 Issue.record("\(String(describing: error))")
                 continue
             }
-            #expect(message.contains("No answer is about the record"))
+            #expect(message.contains("No result is about the record"))
         }
         let operations = ["a", "b"].map {
             RecordOperation(.forceDelete, WireRecord(recordName: $0))

@@ -45,7 +45,7 @@ struct JSONReaderTests {
         record.parent = WireReference(recordName: "p")
         record.removesParent = true
         record.deleted = false
-        // What is left empty is in answers only, or not for the reader.
+        // Members that are left empty occur only in responses, or are not for the reader.
         let others: Set = [
             "created", "modified", "share", "createShortGUID", "shortGUID", "shareParts",
         ]
@@ -61,7 +61,7 @@ struct JSONReaderTests {
 
     @Test("A request with any byte changed is read as the decoder reads it, or left to it")
     func changes() {
-        // Multiplies and adds, as good as random and the same in every run.
+        // Multiplies and adds, nearly random and the same in every run.
         var state: UInt64 = 42
         func next(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

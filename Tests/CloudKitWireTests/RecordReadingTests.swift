@@ -2,9 +2,9 @@ import CloudKitWire
 import Foundation
 import Testing
 
-/// Answers with many records are read by a reader of their own.
+/// Responses with many records are read by a reader of their own.
 ///
-/// `JSONDecoder` is the judge of it: on any bytes both say the same.
+/// `JSONDecoder` is the judge: both return the same for any bytes.
 @Suite("Reading answers with records")
 struct RecordReadingTests {
     private static func record(_ name: String) -> WireRecord {
@@ -67,7 +67,7 @@ struct RecordReadingTests {
         desiredKeys: []
     )
 
-    /// Whether the reader and `JSONDecoder` say the same of some bytes.
+    /// Returns whether the reader and `JSONDecoder` return the same for some bytes.
     private func agree<Message: Codable & Equatable>(
         _ type: Message.Type,
         _ data: Data

@@ -11,7 +11,7 @@ struct AccountStateTests {
     struct State: Sendable, CustomTestStringConvertible {
         let status: CKAccountStatus
         let code: CKError.Code
-        /// What asking for the user's record fails with.
+        /// The error code of a request for the user's record.
         let user: CKError.Code
         var testDescription: String { "\(status)" }
     }
@@ -34,7 +34,7 @@ struct AccountStateTests {
         ),
     ]
 
-    /// Does something, and waits until `.CKAccountChanged` was posted.
+    /// Runs a closure, and waits until `.CKAccountChanged` was posted.
     private func expectNotice<Success>(
         _ body: () async throws -> Success
     ) async throws -> Success {
@@ -79,7 +79,7 @@ struct AccountStateTests {
                 try await device.shareParticipants(forEmailAddresses: ["a@example.com"])
             }
             await expectCKError(state.user) { try await device.userRecordID() }
-            // Nobody is asked who could not answer.
+            // No request is sent that could not succeed.
             #expect(script.requests.count == count)
 
             try await expectNotice { try cloud.setAccountStatus(.available, on: device) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Changes of account")
 struct AccountSwitchTests {
-    /// Does something, and waits until it has posted `.CKAccountChanged`.
+    /// Runs a closure, and waits until it has posted `.CKAccountChanged`.
     private func expectNotice(_ body: () async throws -> Void) async throws {
         let (notices, notice) = AsyncStream<Void>.makeStream()
         let observer = NotificationCenter.default.addObserver(

@@ -11,7 +11,7 @@ struct AssetCancellationTests {
     private static let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     private static let zoneID = CKRecordZone.ID(zoneName: "Photos")
 
-    /// Files that never come or go in the time of a test.
+    /// File transfers that never complete during a test.
     private static let slow = FaultPlan(rules: [
         FaultRule(.slowResponse(bytesPerSecond: 20_000), operation: "assets/fetch"),
         FaultRule(.delay(milliseconds: 50_000), operation: "assets/send"),
@@ -33,7 +33,7 @@ struct AssetCancellationTests {
             return record
         }
 
-        /// Another device of the user, on an undisturbed way.
+        /// Returns the database on another device of the user, with an undisturbed transport.
         func other() async throws -> CKDatabase { try await cloud.database(of: user) }
     }
 
@@ -47,7 +47,7 @@ struct AssetCancellationTests {
         defer { try? FileManager.default.removeItem(at: source) }
         try await fixture.run { cloud in
             let user = try await cloud.addUser()
-            // In process a file comes in one piece: only its beginning can be noticed.
+            // In process a file arrives in one piece: only its beginning can be observed.
             let watch = Watch(waitsForProgress: fixture == .overHTTP)
             let database = try await cloud.database(of: user) { WatchedTransport($0, watch) }
             try await database.save(CKRecordZone(zoneID: Self.zoneID))
@@ -258,7 +258,7 @@ private func outcome(_ result: Result<some Any, any Error>) -> String {
     }
 }
 
-/// Knows the files that come, and says when a transfer is under way.
+/// Records the files that arrive, and reports when a transfer is in flight.
 private final class Watch: Sendable {
     private let waitsForProgress: Bool
     private let contents = Mutex<[URL]>([])
@@ -270,7 +270,7 @@ private final class Watch: Sendable {
         (starts, start) = AsyncStream.makeStream()
     }
 
-    /// The files that downloads went to.
+    /// The destinations of downloads.
     var files: [URL] { contents.withLock { $0 } }
     var existing: [URL] { files.filter { FileManager.default.fileExists(atPath: $0.path) } }
 
@@ -292,7 +292,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// True once.
+    /// A flag that is true once.
     private final class First: Sendable {
         private let isTaken = Atomic(false)
 

@@ -13,7 +13,7 @@ struct AssetOperationTests {
         return url
     }
 
-    /// Fractions, record by record, as progress blocks report them.
+    /// The fractions that progress blocks report for each record.
     private final class Progress: Sendable {
         private let fractions = Mutex<[Double]>([])
 

@@ -36,7 +36,7 @@ struct AssetTransferTests {
             )[0]
             let asset = try await client.upload(source, to: token) { up.note($0) }
             #expect(asset.size == Int64(Self.bytes.count))
-            // Pieces of a stream, not one block: reports come before the end, and grow.
+            // Pieces of a stream, not one block: reports arrive before the end, and increase.
             #expect(up.all.filter { $0 < 1 }.count >= 3)
             #expect(up.all == up.all.sorted() && up.all.last == 1)
         }
@@ -156,7 +156,7 @@ struct AssetTransferTests {
             // A task of the download may still be ending.
             while !files.existing.isEmpty { await Task.yield() }
             #expect(try Data(contentsOf: kept) == Data("small".utf8))
-            // The app's own file is nobody else's to remove.
+            // The app's own file must not be removed.
             #expect(FileManager.default.fileExists(atPath: source.path))
         }
     }
@@ -170,7 +170,7 @@ private final class Fractions: Sendable {
     func note(_ fraction: Double) { fractions.withLock { $0.append(fraction) } }
 }
 
-/// The files that downloads went to.
+/// The destinations of downloads.
 private final class Files: Sendable {
     private let files = Mutex<[URL]>([])
 
@@ -182,7 +182,7 @@ private final class Files: Sendable {
     }
 }
 
-/// Breaks the first transfers off, and notes where files go.
+/// Interrupts the first transfers, and records the destinations of files.
 private final class BreakingTransport: PassingTransport {
     let base: any Transport
     private let left: Mutex<(uploads: Int, downloads: Int)>

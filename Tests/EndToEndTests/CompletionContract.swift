@@ -7,7 +7,7 @@ import Testing
 protocol CompletionContract {}
 
 extension CompletionContract {
-    /// What a handler gets that takes a value or an error: never both, never neither.
+    /// Returns the result of a handler that takes a value and an error: always exactly one of them.
     func answer<Value: Sendable>(
         sourceLocation: SourceLocation = #_sourceLocation,
         _ call: (@escaping @Sendable (Value?, (any Error)?) -> Void) -> Void
@@ -23,7 +23,7 @@ extension CompletionContract {
         return try #require(value, sourceLocation: sourceLocation)
     }
 
-    /// What a handler gets that takes a result.
+    /// Returns the result of a handler that takes a result.
     func result<Value: Sendable>(
         sourceLocation: SourceLocation = #_sourceLocation,
         _ call: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void

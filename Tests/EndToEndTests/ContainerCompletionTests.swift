@@ -7,7 +7,7 @@ import Testing
 struct ContainerCompletionTests: CompletionContract {
     private var old: any OldHandlers { HandlersOfOld() }
 
-    /// The account's status, as a handler gets it that always has one.
+    /// Returns the account's status and error; the handler always has a status.
     private func status(_ device: CKContainer) async -> (CKAccountStatus, (any Error)?) {
         await withCheckedContinuation { continuation in
             device.accountStatus { continuation.resume(returning: ($0, $1)) }
@@ -221,7 +221,7 @@ struct ContainerCompletionTests: CompletionContract {
     }
 }
 
-/// Reaches deprecated methods without the warning: a witness may be deprecated.
+/// Calls deprecated methods without the warning: a witness may be deprecated.
 private protocol OldHandlers {
     typealias Identities = (
         records: [CKRecord.ID: CKUserIdentity], addresses: [String: CKUserIdentity],
@@ -241,7 +241,7 @@ private protocol OldHandlers {
 }
 
 private struct HandlersOfOld: OldHandlers, CompletionContract {
-    /// What the handlers get that look a permission up and ask for it.
+    /// Returns the results of handlers that look up and request a permission.
     @available(*, deprecated)
     func permissions(_ device: CKContainer) async -> [CKContainer.ApplicationPermissionStatus] {
         [
@@ -258,7 +258,7 @@ private struct HandlersOfOld: OldHandlers, CompletionContract {
         ]
     }
 
-    /// Someone by record, an address and a number that nobody has.
+    /// Looks up a user by record, and by an address and a number that no user has.
     @available(*, deprecated)
     func discoverOne(
         _ person: CKRecord.ID,

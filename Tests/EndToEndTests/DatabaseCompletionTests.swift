@@ -298,7 +298,7 @@ struct DatabaseCompletionTests: CompletionContract {
     }
 }
 
-/// Reaches the deprecated search without the warning: a witness may be deprecated.
+/// Calls the deprecated search without the warning: a witness may be deprecated.
 private protocol OldQueries {
     func perform(
         _ query: CKQuery,

@@ -6,8 +6,8 @@ import Foundation
 import Support
 import Testing
 
-/// Each in a process of its own, because the environment is the whole process's, its service too:
-/// the process of the tests has threads that wait for the other one to end.
+/// Each test runs in its own process because the environment and its service belong to the whole
+/// process: the process of the tests has threads that wait for the other one to end.
 @Suite("Connections from the environment", .timeLimit(.minutes(10)))
 struct EnvironmentTests {
     private static func inFolder(_ body: (URL) async throws -> Void) async throws {
@@ -18,7 +18,7 @@ struct EnvironmentTests {
         try await body(folder)
     }
 
-    /// Replaces all that the process's environment says of CloudKit.
+    /// Replaces all variables of the process's environment that concern CloudKit.
     private static func setEnvironment(_ variables: [String: String]) {
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("CLOUDKIT_") {
             unsetenv(name)
@@ -51,7 +51,7 @@ struct EnvironmentTests {
         }
     }
 
-    /// Settings that are not enough, and what is said of them.
+    /// Incomplete settings, and their error messages.
     private static let incomplete: [(variables: [String: String], message: String)] = [
         ([:], "CLOUDKIT_API_TOKEN is not set"),
         (["CLOUDKIT_KEY_ID": "k"], "CLOUDKIT_PRIVATE_KEY_FILE"),
@@ -98,7 +98,7 @@ struct EnvironmentTests {
                     _ = try await second.privateCloudDatabase.allRecordZones()
                     try second.signOut()
                     #expect(try await first.accountStatus() == .noAccount)
-                    // Who signs out leaves nothing for the next run.
+                    // Signing out leaves nothing for the next run.
                     #expect(file.token == nil)
                 }
             }

@@ -51,7 +51,7 @@ struct FaultTests {
         }
     }
 
-    /// The error of the service, or of the way to it.
+    /// Returns the error of the service, or of the transport.
     private static func failure(
         _ body: () async throws -> some Sendable
     ) async -> (code: ServerErrorCode?, transport: TransportError.Code?, retryAfter: Double?) {
@@ -242,7 +242,7 @@ struct FaultTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appendingPathComponent("file")
             try Data(count: 10_000).write(to: file)
-            // An address takes one upload, also one whose response was lost.
+            // An address accepts one upload, even one whose response was lost.
             func address() async throws -> UploadAssetsResponse.Token {
                 try await client.uploadTokens(
                     UploadAssetsRequest(

@@ -6,7 +6,7 @@ import Testing
 struct FeedOperationTests: OperationContract {
     // MARK: Subscriptions
 
-    /// A subscription that can be saved, and one that the service refuses.
+    /// Returns a subscription that can be saved, and one that the service refuses.
     private func subscriptions() -> [CKSubscription] {
         let subscriptions: [CKSubscription] = [
             CKDatabaseSubscription(subscriptionID: "all"),
@@ -18,7 +18,7 @@ struct FeedOperationTests: OperationContract {
         return subscriptions
     }
 
-    /// Saves a subscription that is there to be deleted or fetched.
+    /// Saves a subscription, to be deleted or fetched.
     private func subscribe(_ name: String, to database: CKDatabase) async throws {
         let subscription = CKDatabaseSubscription(subscriptionID: name)
         subscription.notificationInfo = .init(shouldSendContentAvailable: true)

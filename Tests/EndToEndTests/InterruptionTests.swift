@@ -78,7 +78,7 @@ struct InterruptionTests {
             )
             client.clock = clock
             let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
-            // No time at all leaves the choice to the group.
+            // A time of zero leaves the choice to the group.
             operation.configuration.timeoutIntervalForResource = 0
             let group = CKOperationGroup()
             group.defaultConfiguration.timeoutIntervalForResource = 3600
@@ -108,7 +108,7 @@ struct InterruptionTests {
             client.clock = clock
             let container = CKContainer(client: client)
             let database = container.privateCloudDatabase
-            // Who the user is was asked before, so that one request is waited for.
+            // The user was requested before, so that only one request is waited for.
             _ = try await database.allRecordZones()
             let configuration = CKOperation.Configuration()
             configuration.qualityOfService = quality
@@ -120,7 +120,7 @@ struct InterruptionTests {
             }
             #expect(error?.localizedDescription.contains("timeoutIntervalForResource") ?? false)
             #expect(clock.waits.withLock { $0 } == [.seconds(3600)])
-            // Nothing is sent when there is no time, and files have as much as records.
+            // Nothing is sent when there is no time, and files have as much time as records.
             configuration.timeoutIntervalForResource = .leastNonzeroMagnitude
             let count = transport.requests.count
             await expectCKError(.networkFailure) {
@@ -175,7 +175,7 @@ struct InterruptionTests {
         }
     }
 
-    /// What stands for a limit that was not set.
+    /// Values that mean that no limit was set.
     private static let noLimits: [TimeInterval] = [0, -1, -.infinity, .nan]
 
     @Test("No time, less than that, and what is no number stand for the default timeouts")
@@ -195,7 +195,7 @@ struct InterruptionTests {
                 let configuration = CKOperation.Configuration()
                 configuration.timeoutIntervalForRequest = seconds
                 configuration.timeoutIntervalForResource = seconds
-                // A call of default urgency has no end of its own, and a request a minute.
+                // A call of default urgency has no time limit of its own, and a request has a minute.
                 let zones = try await database.configuredWith(configuration: configuration) {
                     try await $0.allRecordZones()
                 }
@@ -266,7 +266,7 @@ struct InterruptionTests {
     }
 }
 
-/// A clock on which a wait is over when something else has happened.
+/// A clock on which a wait ends when something else has happened.
 private final class GatedClock: Clock {
     let now = ContinuousClock.now
     let minimumResolution = Duration.zero
@@ -282,8 +282,8 @@ private final class GatedClock: Clock {
     }
 }
 
-/// A clock on which waiting takes no time but moves the clock on; a wait for more than 10 seconds, as
-/// for the end of a call, lasts until it is cancelled.
+/// A clock on which a wait takes no time but advances the clock; a wait for more than 10 seconds,
+/// such as for the end of a call, lasts until it is cancelled.
 private final class RunningClock: Clock {
     let minimumResolution = Duration.zero
     private let start = ContinuousClock.now
@@ -301,7 +301,7 @@ private final class RunningClock: Clock {
     }
 }
 
-/// Waits for the end of the task that it is called in.
+/// Waits until the current task is cancelled.
 private func untilCancelled() async {
     let (silence, end) = AsyncStream<Never>.makeStream()
     await withTaskCancellationHandler {
@@ -312,7 +312,7 @@ private func untilCancelled() async {
 }
 
 extension ScriptedTransport {
-    /// Never answers requests about records.
+    /// Returns a transport that never responds to requests about records.
     fileprivate static func silent(
         _ started: @escaping @Sendable () -> Void = {}
     ) -> ScriptedTransport {

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// What the suites share that run operations: how outcomes are told, and the operations with
+/// Helpers for suites that run operations: the notation of outcomes, and the operations with
 /// deprecated blocks.
 protocol OperationContract {}
 
@@ -12,7 +12,7 @@ extension OperationContract {
 
     var old: any OldOperations { OperationsOfOld() }
 
-    /// The word for what became of something: ok, or the code of its error.
+    /// Returns the word for a result: ok, or the code of its error.
     func word(_ result: Result<some Any, any Error>) -> String {
         switch result {
         case .success: "ok"
@@ -20,20 +20,20 @@ extension OperationContract {
         }
     }
 
-    /// The code of an error, as deprecated blocks get it.
+    /// Returns the code of an error, as passed to deprecated blocks.
     func code(_ error: (any Error)?) -> String {
         guard let error else { return "none" }
         guard let error = error as? CKError else { return "\(error)" }
         return "\(error.code)"
     }
 
-    /// The code of an error, and those of the items that it sums up: how many, and the one of a key.
+    /// Returns the code of an error, the number of its item errors, and the code of one item.
     func codes(_ error: (any Error)?, of item: AnyHashable) -> String {
         let items = (error as? CKError)?.partialErrorsByItemID ?? [:]
         return "\(code(error)) \(items.count) \(code(items[item]))"
     }
 
-    /// Starts an operation and waits for its completion block, which comes last.
+    /// Starts an operation and waits for its completion block, which is called last.
     func run(_ operation: CKOperation, _ log: Log, start: (CKOperation) -> Void) async {
         await withCheckedContinuation { continuation in
             operation.completionBlock = {
@@ -52,7 +52,7 @@ extension OperationContract {
     }
 }
 
-/// Makes operations with deprecated blocks, without the warning: a witness may be deprecated.
+/// Creates operations with deprecated blocks, without the warning: a witness may be deprecated.
 protocol OldOperations {
     func metadata(_ url: URL, dead: URL, _ log: Log) -> CKOperation
     func accept(

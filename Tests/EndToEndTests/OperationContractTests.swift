@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Operations for shares and people, run against a service", .timeLimit(.minutes(10)))
 struct OperationContractTests: OperationContract {
-    /// A link that leads nowhere.
+    /// Returns a link that leads nowhere.
     private func deadLink() throws -> URL {
         try #require(URL(string: "https://www.icloud.com/share/0nothing"))
     }
@@ -37,7 +37,7 @@ struct OperationContractTests: OperationContract {
         return shares
     }
 
-    /// Two invitations, of which the second is withdrawn before it is accepted.
+    /// Returns two invitations, of which the second is withdrawn before it is accepted.
     private func invitations(
         from owner: CKContainer,
         to guest: CKContainer

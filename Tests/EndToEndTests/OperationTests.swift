@@ -5,7 +5,7 @@ import Support
 import Synchronization
 import Testing
 
-/// Collects what operations report, in order.
+/// Collects the reports of operations, in order.
 final class Log: Sendable {
     private let entries = Mutex<[String]>([])
 
@@ -209,7 +209,7 @@ struct OperationTests {
     }
 }
 
-/// Reaches deprecated blocks without the warning: a witness may be deprecated.
+/// Calls deprecated blocks without the warning: a witness may be deprecated.
 protocol OldBlocks {
     func make(_ recordID: CKRecord.ID, _ log: Log) -> CKFetchRecordsOperation
 }

@@ -11,7 +11,7 @@ struct PredicateTests {
         CKRecord.ID(recordName: name, zoneID: zone.zoneID)
     }
 
-    /// Five people, born on the first days of 1970; Ada is the chief of Bob and Cleo.
+    /// Returns five people, born on the first days of 1970; Ada is the chief of Bob and Cleo.
     private static func people() -> [CKRecord] {
         let mottos = ["red apple", "Red pear", "green apple", "blue sky", "Eva says hello"]
         return ["Ada", "Bob", "Cleo", "Dan", "Eva"].enumerated().map { index, name in
@@ -30,14 +30,14 @@ struct PredicateTests {
         }
     }
 
-    /// A database that holds the people.
+    /// Saves the people in a database.
     private static func fill(_ database: CKDatabase) async throws {
         try await database.save(zone)
         let (saved, _) = try await database.modifyRecords(saving: people(), deleting: [])
         for result in saved.values { _ = try result.get() }
     }
 
-    /// The names of the people that a predicate matches, in order.
+    /// Returns the names of the people that a predicate matches, in order.
     private static func names(
         matching predicate: NSPredicate,
         in database: CKDatabase
@@ -328,7 +328,7 @@ struct PredicateTests {
         }
     }
 
-    /// A predicate, and what the error of a query with it says.
+    /// A predicate, and the message of the error of a query with it.
     private struct Refusal {
         let predicate: NSPredicate
         let text: String
@@ -338,14 +338,15 @@ struct PredicateTests {
             self.text = text
         }
 
-        /// The place is counted from 1; nil where the format as a whole is refused.
+        /// Creates a refusal; the position is counted from 1, and nil if the format as a whole is
+        /// refused.
         init(_ format: String, _ arguments: [Any] = [], at place: Int?) {
             predicate = NSPredicate(format: format, argumentArray: arguments)
             text = place.map { "\"\(format)\", character \($0):" } ?? "\"\(format)\":"
         }
     }
 
-    /// Expects that queries fail with `invalidArguments` and leave no request behind.
+    /// Expects that queries fail with `invalidArguments` and send no request.
     private func expectRefusals(
         over fixture: CloudFixture,
         of refusals: @Sendable () -> [Refusal]

@@ -29,7 +29,7 @@ struct PushTests {
             if names.count == 3 { break }
         }
         #expect(names == ["a", "b", "c"])
-        // A lost connection asks for a new place to wait at.
+        // After a lost connection, the client requests a new URL to wait at.
         #expect(courier.tokens == 2)
     }
 
@@ -53,7 +53,7 @@ struct PushTests {
 
 @Suite("Push from a service", .timeLimit(.minutes(10)))
 struct ServicePushTests {
-    /// A zone, and a subscription to what is new in it.
+    /// Returns a zone, with a subscription to new records in it.
     private func subscribe(_ database: CKDatabase) async throws -> CKRecordZone.ID {
         let zone = CKRecordZone(zoneName: "Notes")
         try await database.save(zone)
@@ -73,7 +73,7 @@ struct ServicePushTests {
         return zone.zoneID
     }
 
-    /// The next notifications of a device, so many.
+    /// Returns the next notifications of a device, up to a number.
     private func hear(_ count: Int, on device: CKContainer) async throws -> [CKNotification] {
         var notifications: [CKNotification] = []
         for try await notification in device.notifications() {
@@ -128,7 +128,7 @@ struct ServicePushTests {
         }
     }
 
-    /// Saves a subscription that tells silently.
+    /// Saves a subscription with silent notifications.
     private func save(_ subscription: CKSubscription, to database: CKDatabase) async throws {
         subscription.notificationInfo = .init(shouldSendContentAvailable: true)
         try await database.save(subscription)
@@ -155,7 +155,7 @@ struct ServicePushTests {
             for await _ in started { break }
             try await laptop.save(note("elsewhere", 1, in: lists))
             try await laptop.save(note("here", 1, in: notes))
-            // The next one waits for the first to be heard: two may come as one.
+            // The next one waits until the first was received: two may arrive as one.
             for await _ in started { break }
             try await laptop.deleteRecord(withID: note("here", 1, in: notes).recordID)
             for notification in try await heard.value {
@@ -185,7 +185,7 @@ struct ServicePushTests {
                 CKDatabaseSubscription(subscriptionID: "all"),
                 to: phone.privateCloudDatabase
             )
-            // What happens in the default zone is heard through a query only.
+            // Changes in the default zone cause notifications through a query only.
             let query = CKQuerySubscription(
                 recordType: "Note",
                 predicate: NSPredicate(value: true),
@@ -327,7 +327,7 @@ struct ServicePushTests {
     }
 }
 
-/// A way into a cloud that notes, and may cut, the requests that wait for a push.
+/// A part of a transport that records, and may cut, the requests that wait for a push.
 private final class Waiting: Sendable {
     private let state: Mutex<(count: Int, losses: Int)>
     private let onWait: @Sendable () -> Void
@@ -337,10 +337,10 @@ private final class Waiting: Sendable {
         self.onWait = onWait
     }
 
-    /// Requests that have waited, lost ones among them.
+    /// The number of requests that have waited, including lost ones.
     var count: Int { state.withLock { $0.count } }
 
-    /// Makes a transport that has this on its way.
+    /// Returns a transport with this part.
     func over(_ base: any Transport) -> any Transport {
         WaitingTransport(base: base, waiting: self)
     }
@@ -400,6 +400,6 @@ private struct Courier {
         }
     }
 
-    /// How often a place to wait at was asked for.
+    /// The number of times that a URL to wait at was requested.
     var tokens: Int { transport.requests(about: "tokens/create").count }
 }

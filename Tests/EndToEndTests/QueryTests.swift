@@ -10,7 +10,7 @@ import Testing
 struct QueryTests {
     static let zone = CKRecordZone(zoneName: "People")
 
-    /// Five people, with all that predicates can ask about.
+    /// Returns five people, with all fields that the predicates use.
     private func people() -> [CKRecord] {
         let places = [(52.5, 13.4), (48.1, 11.6), (53.5, 10.0), (52.4, 13.1), (50.9, 6.9)]
         return ["Ada", "Bob", "Cleo", "Dan", "Eva"].enumerated().map { index, name in
@@ -134,7 +134,7 @@ struct QueryTests {
         }
     }
 
-    /// Runs a test on a database whose queries are answered page after page, then with a refusal.
+    /// Runs a test on a database whose queries return page after page, and then a refusal.
     private func run(
         _ fixture: CloudFixture,
         answering pages: [[String]],
@@ -164,7 +164,7 @@ struct QueryTests {
         #"{"serverErrorCode":"BAD_REQUEST","reason":"Did not find record type: X"}"#
     )
 
-    /// A page of people, and where there is another one, its number as the marker.
+    /// Returns a page of people with the number of the next page, if there is one, as the marker.
     private static func page(_ names: [String], next: Int?) -> TransportResponse {
         let records = names.map {
             #"{"recordName":"\#($0)","recordType":"Person","fields":{},"recordChangeTag":"1"}"#
@@ -264,7 +264,7 @@ struct QueryTests {
         }
     }
 
-    /// A predicate that a query cannot say, and the place of what it cannot.
+    /// A predicate that a query cannot express, and the position of the unsupported part.
     struct Unsayable: Sendable, CustomTestStringConvertible {
         let format: String
         let place: String

@@ -185,7 +185,7 @@ struct RecordOperationTests: OperationContract {
     }
 }
 
-/// Makes operations with deprecated blocks, without the warning: a witness may be deprecated.
+/// Creates operations with deprecated blocks, without the warning: a witness may be deprecated.
 private protocol OldBlocksOfRecords {
     func modify(
         _ records: [CKRecord],

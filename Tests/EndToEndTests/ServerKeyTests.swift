@@ -5,10 +5,11 @@ import CloudKitWebClient
 import Support
 import Testing
 
-/// Programs that have no user, and sign what they ask for with a key of their own.
+/// Programs without a user, which sign their requests with a key of their own.
 @Suite("Server-to-server keys")
 struct ServerKeyTests {
-    /// A container whose requests a key signs; the service knows this one, or one of its name.
+    /// Returns a container whose requests a key signs; the service knows this key, or another with
+    /// its ID.
     private func program(_ cloud: Cloud, isKnown: Bool = true) async throws -> CKContainer {
         let privateHalf = ServerKey.makePrivateKeyPEM()
         let key = try ServerKey(

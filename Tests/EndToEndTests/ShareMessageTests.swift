@@ -5,7 +5,7 @@ import Foundation
 import Support
 import Testing
 
-/// What sharing and subscriptions say on the wire, against a scripted service.
+/// The wire format of sharing and subscriptions, against a scripted service.
 @Suite("Messages of sharing and subscriptions")
 struct ShareMessageTests {
     private func device(
@@ -159,13 +159,13 @@ struct ShareMessageTests {
 }
 
 extension ScriptedTransport {
-    /// The last message that was sent to an endpoint.
+    /// Returns the last message that was sent to an endpoint.
     fileprivate func body(_ endpoint: String) -> [String: Any] {
         let data = requests(about: endpoint).last?.body ?? Data()
         return (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:]
     }
 
-    /// Answers a request for subscriptions with what it was sent.
+    /// Responds to a request for subscriptions with its own contents.
     fileprivate static func echo(_ request: TransportRequest) throws -> TransportResponse {
         let body = try JSONSerialization.jsonObject(with: request.body ?? Data())
         let operations = (body as? [String: Any])?["operations"] as? [[String: Any]] ?? []

@@ -7,7 +7,7 @@ import Testing
 struct SharingTests {
     static let zone = CKRecordZone(zoneName: "Lists")
 
-    /// Ada shares a list with an item below it; anyone with the link may write.
+    /// Shares a list of Ada's with an item below it; anyone with the link may write.
     private func share(_ ada: CKContainer) async throws -> (root: CKRecord, share: CKShare) {
         let database = ada.privateCloudDatabase
         try await database.save(Self.zone)

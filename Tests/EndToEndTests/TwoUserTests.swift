@@ -7,10 +7,10 @@ import Support
 import Synchronization
 import Testing
 
-/// A process in which two users take turns while their requests are on the way.
+/// A process in which two users alternate while their requests are in flight.
 @Suite("Two users of one process", .timeLimit(.minutes(20)))
 struct TwoUserTests {
-    /// What calls ended with, and how many are out.
+    /// The results of calls, and the number of calls in flight.
     private final class Ledger: Sendable {
         private struct State {
             var out = 0
@@ -40,7 +40,7 @@ struct TwoUserTests {
             waiting?.resume()
         }
 
-        /// Waits until no more than so many calls are out.
+        /// Waits until at most a number of calls are in flight.
         func wait(for room: Int) async {
             await withCheckedContinuation { continuation in
                 let isNow = state.withLock { state in
@@ -56,7 +56,7 @@ struct TwoUserTests {
         var unexpected: [String] { state.withLock { $0.unexpected } }
     }
 
-    /// Something to do once, which is known later.
+    /// A closure that is run once and set later.
     private final class Switch: Sendable {
         private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -80,7 +80,7 @@ struct TwoUserTests {
         return note
     }
 
-    /// The names of all records of a user.
+    /// Returns the names of all records of a user.
     private func names(_ database: CKDatabase) async throws -> Set<String> {
         var names: Set<String> = []
         var token: CKServerChangeToken?
@@ -93,7 +93,7 @@ struct TwoUserTests {
         return names
     }
 
-    /// Begins a few calls for who is signed in, by each way that there is.
+    /// Begins a few calls for the current user, with each kind of API.
     private func begin(_ user: String, _ round: Int, _ device: CKContainer, _ ledger: Ledger) {
         let database = device.privateCloudDatabase
         ledger.begin()
@@ -162,7 +162,7 @@ struct TwoUserTests {
             }
             await ledger.wait(for: 0)
             #expect(ledger.unexpected.isEmpty, "seed \(seed): \(ledger.unexpected.prefix(3))")
-            // Both happened: calls that came through, and calls that ended with their user.
+            // Both happened: calls that succeeded, and calls that ended with their user's session.
             #expect(ledger.counts.saved > rounds / 10 && ledger.counts.stopped > 0, "seed \(seed)")
             #expect(kept.withLock { $0 } == credentials.webAuthToken)
             for (number, user) in users.enumerated() {
@@ -201,7 +201,7 @@ struct TwoUserTests {
             }
             #expect(try await names(database).isEmpty)
 
-            // 300 records are two requests: who signs in between them gets none.
+            // 300 records are two requests: a user who signs in between them gets none.
             let switching = Switch()
             let script = ScriptedTransport { request, _ in
                 if request.isAbout("records/modify") { switching.turn() }

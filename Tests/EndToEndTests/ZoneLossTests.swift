@@ -20,7 +20,7 @@ struct ZoneLossTests {
             }
         }
 
-        /// Expects a request to fail as this loss has it.
+        /// Expects a request to fail with this loss's error.
         func expectError<Success>(_ request: () async throws -> Success) async {
             let code = self == .purge ? CKError.Code.userDeletedZone : .zoneNotFound
             let error = await expectCKError(code, performing: request)
@@ -111,7 +111,7 @@ struct ZoneLossTests {
             }
             await finish([operation], on: database)
             #expect(log.all == ["deleted Deleted", "\(loss.reason) Notes"])
-            // Who has no block of its own for it hears that the zone is gone.
+            // An operation without its own block for the reason reports that the zone was deleted.
             let plain = Log()
             let old = CKFetchDatabaseChangesOperation(previousServerChangeToken: token)
             old.recordZoneWithIDWasDeletedBlock = { plain.note($0.zoneName) }
@@ -137,7 +137,7 @@ struct ZoneLossTests {
             #expect(changes.deletions.map(\.reason) == [loss.reason])
             #expect(changes.modifications.map(\.zoneID) == [Self.zoneID])
 
-            // What an app deletes after that was deleted, and nothing more.
+            // A later deletion by an app is an ordinary deletion.
             try await database.deleteRecordZone(withID: Self.zoneID)
             let later = try await database.databaseChanges(since: changes.changeToken)
             #expect(later.deletions.map(\.reason) == [.deleted])

@@ -1,7 +1,7 @@
 public import Foundation
 import ServerFixtures
 
-/// A part of the server that takes bytes from outside.
+/// A part of the server that receives bytes from outside.
 public enum FuzzTarget: String, Sendable, CaseIterable {
     /// Bodies of all endpoints.
     case requests
@@ -12,7 +12,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     /// Web auth tokens, change tokens, markers, asset tokens and links.
     case tokens
 
-    /// The inputs that are known, from the smallest on.
+    /// Returns the known inputs, smallest first.
     public func corpus() throws -> [Data] {
         let folder = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent()

@@ -3,12 +3,12 @@ import CloudKitWire
 public import Foundation
 import ServerFixtures
 
-/// A service with some data, which takes one input after another.
+/// A service with some data, which receives one input after another.
 public struct FuzzWorld: Sendable {
     private let cloud: TestCloud
     private let ada: TestCloud.User
 
-    /// What no input may bring about.
+    /// An error for a response that no input may cause.
     public struct Problem: Error, CustomStringConvertible {
         public var description: String
     }
@@ -43,9 +43,9 @@ public struct FuzzWorld: Sendable {
             r REFERENCE QUERYABLE, e ENCRYPTED STRING, bare STRING);
         """
 
-    /// Gives an input to a target.
+    /// Passes an input to a target.
     ///
-    /// - Throws: `Problem` for an answer that no input may bring about.
+    /// - Throws: `Problem` for a response that no input may cause.
     public func run(_ target: FuzzTarget, _ input: Data) async throws {
         switch target {
         case .requests: try await request(input)
@@ -55,7 +55,7 @@ public struct FuzzWorld: Sendable {
         }
     }
 
-    /// The first byte chooses endpoint and database, the rest is the body.
+    /// Sends a request: the first byte chooses endpoint and database, the rest is the body.
     private func request(_ input: Data) async throws {
         let choice = Int(input.first ?? 0)
         let endpoints = Endpoint.allCases
@@ -67,7 +67,7 @@ public struct FuzzWorld: Sendable {
         )
     }
 
-    /// Lines are: record type, then filters and sorts, each of words; see the corpus.
+    /// Runs a query from lines: the record type, then filters and sorts, each of words; see the corpus.
     private func query(_ input: Data) async throws {
         var filters: [JSON] = []
         var sorts: [JSON] = []
@@ -101,7 +101,7 @@ public struct FuzzWorld: Sendable {
         try await send(.recordsQuery, .private, try JSONEncoder().encode(body))
     }
 
-    /// A text that is a schema must be the same after it was written and read again.
+    /// Checks that a text that is a schema is the same after it was written and read again.
     private static func schema(_ input: Data) throws {
         let text = String(decoding: input, as: UTF8.self)
         do {
@@ -113,7 +113,8 @@ public struct FuzzWorld: Sendable {
         guard changes.isEmpty else { throw Problem(description: "A schema differs from itself") }
     }
 
-    /// The first byte chooses where the rest is given as a token, as text or in base64.
+    /// Uses a token: the first byte chooses where the rest is passed as a token, as text or in
+    /// base64.
     private func token(_ input: Data) async throws {
         let choice = input.first ?? 0
         let bytes = Data(input.dropFirst())
@@ -181,7 +182,7 @@ public struct FuzzWorld: Sendable {
         )
     }
 
-    /// Whatever comes in, the answer is JSON, and the service does not fail.
+    /// Checks that the response is JSON, and that the service does not fail, whatever the input.
     private func check(_ response: ServiceResponse) throws {
         guard response.status != 500 else {
             throw Problem(description: String(decoding: response.body, as: UTF8.self))

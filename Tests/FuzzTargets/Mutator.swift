@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Changes inputs as a fuzzer does, the same way in every run.
+/// Mutates inputs like a fuzzer, the same way in every run.
 public struct Mutator {
     private var state: UInt64
     private let words: [[UInt8]] = [
@@ -19,7 +19,7 @@ public struct Mutator {
         return Int(state >> 33) % max(bound, 1)
     }
 
-    /// One of the inputs, changed in a few places or crossed with another.
+    /// Returns one of the inputs, changed in a few places or crossed with another.
     public mutating func mutation(of inputs: [Data]) -> Data {
         var bytes = Array(inputs[next(inputs.count)])
         for _ in 0...next(4) {

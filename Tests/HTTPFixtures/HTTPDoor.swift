@@ -4,11 +4,11 @@ import NIOCore
 import NIOHTTP1
 public import ServerFixtures
 
-/// A way to a service through its HTTP face.
+/// A connection to a service through its HTTP adapter.
 public struct HTTPDoor: ConformanceDoor {
     private let url: String
 
-    /// Makes a way to the server at an address.
+    /// Creates a connection to the server at an address.
     public init(url: String) {
         self.url = url
     }

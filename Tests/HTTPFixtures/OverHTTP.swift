@@ -5,8 +5,8 @@ import ServerFixtures
 import Synchronization
 public import Testing
 
-/// Puts a server before each cloud that a test makes, so that every request goes over a loopback
-/// connection and through all that stands before the service.
+/// Starts a server for each cloud that a test creates, so that every request passes over a loopback
+/// connection and through all layers in front of the service.
 public struct OverHTTP: TestTrait, SuiteTrait, TestScoping {
     public let isRecursive = true
 
@@ -27,11 +27,11 @@ public struct OverHTTP: TestTrait, SuiteTrait, TestScoping {
     private final class Servers: Sendable {
         private let tasks = Mutex<[Task<Void, any Error>]>([])
 
-        /// Starts a server; answers the way to it.
+        /// Starts a server and returns the connection to it.
         func serve(_ service: CloudService) async throws -> any ConformanceDoor {
             let server = CloudServer(
                 serving: service,
-                // The addresses of assets are those that the cloud has without a server.
+                // The addresses of assets are those of a cloud without a server.
                 configuration: .init(publicURL: "http://cloud.test"),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             )
@@ -47,6 +47,6 @@ public struct OverHTTP: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OverHTTP {
-    /// Plays a test's requests over HTTP.
+    /// Runs a test's requests over HTTP.
     public static var overHTTP: Self { Self() }
 }

@@ -6,7 +6,7 @@ import Support
 import Synchronization
 import Testing
 
-// What users of that library write, call by call, under its other module name.
+// The calls that users of that library write, under its other module name.
 
 private struct Library: CKCodable, Equatable {
     var identifier = "library"
@@ -45,7 +45,7 @@ private struct Tome: CKEncodable, CKDecodable, Equatable {
     var cloudKitIdentifier: String { identifier }
 }
 
-/// Codes itself as a single value.
+/// An enumeration that codes itself as a single value.
 private enum Colour: String, CKCodable {
     case red
 
@@ -134,7 +134,7 @@ struct NestedCalls {
         return database
     }
 
-    /// What a completion was given, and how often it was called.
+    /// Returns the argument of a completion handler, and the number of its calls.
     private func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ record: CKRecord,
@@ -148,7 +148,7 @@ struct NestedCalls {
         var outcomes: [(Value?, CKCodableError?)] = []
         for await outcome in stream {
             outcomes.append(outcome)
-            // A second call would come from the same task, before this request's answer.
+            // A second call would come from the same task, before this request's response.
             _ = try? await database.allRecordZones()
             calls.finish()
         }

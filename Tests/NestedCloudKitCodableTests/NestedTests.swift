@@ -69,7 +69,7 @@ struct NestedTests {
         return database
     }
 
-    /// The completion form as an async one, which fails the test when it is called twice.
+    /// Calls the completion form as an async one, which fails the test when it is called twice.
     private func decode<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ record: CKRecord,

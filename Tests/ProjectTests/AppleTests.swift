@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Scripts/apple")
 struct AppleTests {
-    /// Where the build put the modules: beside the test's own executable.
+    /// The folder of the build, which contains the test's own executable.
     private static let build = URL(fileURLWithPath: CommandLine.arguments[0])
         .deletingLastPathComponent().path
 
@@ -81,7 +81,7 @@ struct AppleTests {
             let kept = try await check("import CloudKit\n\(condition)\n\(line)\n#endif\n")
             #expect(kept.status == 0, "\(kept.output)")
         }
-        // The stand-ins exist where Apple has none, and Linux reads the other branch.
+        // The stand-ins exist where Apple has no counterpart, and Linux reads the other branch.
         #expect(try await check("import CloudKit\n\(line)\n", target: "CloudKit").status == 0)
     }
 
@@ -95,7 +95,7 @@ struct AppleTests {
         #expect(planted.output.contains("File.swift:2: Apple's C library has no"))
         let kept = [
             "#if canImport(Darwin)\nlet synced = fsync(file)\n#else\n\(line)\n#endif\n",
-            // What has the name of such a function and is a member of something is not one.
+            // A member with the name of such a function is not one.
             "let other = album.fdatasync(file)\nlet text = \"O_TMPFILE\"\n",
         ]
         for text in kept {
@@ -162,7 +162,7 @@ struct AppleTests {
             let run = try await check(text(last))
             #expect(run.status == 0, "\(run.output)")
         }
-        // An enum of one's own with the same cases is switched over as one likes.
+        // A switch over an app's own enum with the same cases is not restricted.
         let own = "enum Loss {\n    case deleted, purged\n    case encryptedDataReset\n}\n"
         #expect(try await check(own + text("")).status == 0)
     }
@@ -177,7 +177,7 @@ struct AppleTests {
             let name: String
             let targets: [String]
         }
-        /// An edge to another target, and the platforms on which it holds; none stands for all.
+        /// A dependency on another target, and the platforms on which it holds; none means all.
         struct Dependency: Decodable {
             private struct Condition: Decodable { let platformNames: [String]? }
             private enum Kind: String, CodingKey { case byName, target, product }
@@ -199,8 +199,8 @@ struct AppleTests {
         let products: [Product]
         let targets: [Target]
 
-        /// The targets that `swift build` makes of the package itself: all but those that another one
-        /// names under a condition that does not hold, and what they are built on.
+        /// The targets of the package that `swift build` builds: all except those that another one
+        /// names under a condition that does not hold, with their dependencies.
         var madeOnAMac: Set<String> {
             let edges = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0.dependencies) })
             let left = edges.values.joined().filter { !$0.holdsOnAMac }.compactMap(\.name)
@@ -223,7 +223,7 @@ struct AppleTests {
             encoding: .utf8
         )
         #expect(text.contains("#if os(macOS)"))
-        // What a Mac's SwiftPM makes of the manifest.
+        // The manifest as SwiftPM on a Mac reads it.
         try folder.write(
             text.replacing("#if os(macOS)", with: "#if os(Linux)"),
             to: "Package.swift"
@@ -236,13 +236,13 @@ struct AppleTests {
                 of: ["CloudKitCodable", "CloudKitStore", "CloudKitTool", "CloudKitServerTests"]
             )
         )
-        // A package that names them under a condition is not loaded when they are missing.
+        // A package whose products are named under a condition is not loaded when they are missing.
         let names = Set(manifest.targets.map(\.name))
         #expect(manifest.products.allSatisfy { names.isSuperset(of: $0.targets) })
         #expect(Set(manifest.products.map(\.name)).isSuperset(of: ["CloudKit", "CloudKitTesting"]))
     }
 
-    /// The manifest of the package in a folder, as SwiftPM reads it.
+    /// Returns the manifest of the package in a folder, as SwiftPM reads it.
     private func manifest<Contents: Decodable>(
         _ type: Contents.Type,
         in folder: URL
@@ -259,10 +259,10 @@ struct AppleTests {
         return try JSONDecoder().decode(type, from: Data(json.utf8))
     }
 
-    /// An example's manifest: what its targets take from other packages.
+    /// The dependencies of an example's targets on other packages.
     private struct ExampleManifest: Decodable {
         struct Target: Decodable { let dependencies: [Product] }
-        /// A product, and the platforms on which it is asked for; none stands for all.
+        /// A product, and the platforms on which it is required; none means all.
         struct Product: Decodable {
             private struct Condition: Decodable { let platformNames: [String] }
             private enum Kind: String, CodingKey { case product }
@@ -339,7 +339,7 @@ struct AppleTests {
             #expect(text.contains(try Regex(#"public (var|func) "# + name + #"\b"#)), "\(name)")
             #expect(!text.contains(try Regex(#"open (var|func) "# + name + #"\b"#)), "\(name)")
         }
-        // Open in what is deprecated, which is Objective-C's alone on Apple platforms.
+        // Open in deprecated declarations, which are Objective-C's alone on Apple platforms.
         for (file, name) in [
             ("Operations/CKFetchRecordZoneChangesOperation", "recordWithIDWasDeletedBlock"),
             ("Operations/CKFetchRecordsOperation", "desiredKeys"),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The pages of the documentation as articles")
 struct ArticleTests {
-    /// What the script writes, by the names of the files.
+    /// Returns the text of each file that the script writes, by name.
     private func written() async throws -> [String: String] {
         let folder = try TemporaryFolder()
         let catalog = folder.url.appending(path: "swift-cloudkit.docc")

@@ -3,18 +3,18 @@ import Testing
 
 @Suite("Commands of the repository")
 struct CommandTests {
-    /// Kept until the suite's instance, one per test, goes.
+    /// The folder, which is kept until the suite's instance, one per test, is released.
     private let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    /// A search path on which `swift` is a shell script.
+    /// Returns a search path on which `swift` is a shell script.
     private func pathWithSwift(_ script: String) async throws -> String {
         let source = try folder.write("#!/bin/sh\n\(script)\n", to: "source")
-        // By a process of its own: one that this process starts while it writes a program would keep it
-        // open, and a program that is open for writing cannot be run.
+        // By another process: if this process wrote the program, a child started meanwhile would keep
+        // it open, and a program that is open for writing cannot be run.
         let swift = folder.url.appending(path: "swift").path
         let copy = try await Script.run("/usr/bin/install", "-m", "755", source, swift)
         #expect(copy.status == 0, "\(copy.output)")

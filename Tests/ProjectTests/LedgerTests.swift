@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The ledger of Apple's symbols")
 struct LedgerTests {
-    /// Where the build put the modules: beside the test's own executable.
+    /// The folder of the build, which contains the test's own executable.
     private static let build = URL(fileURLWithPath: CommandLine.arguments[0])
         .deletingLastPathComponent().path
 

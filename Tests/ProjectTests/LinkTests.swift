@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Links of the documents")
 struct LinkTests {
-    /// What the script says of a folder with these files.
+    /// Returns the output of the script for a folder with these files.
     private func problems(_ files: [String: String]) async throws -> [Substring] {
         let folder = try TemporaryFolder()
         for (path, text) in files { try folder.write(text, to: path) }

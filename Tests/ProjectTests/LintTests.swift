@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Scripts/lint")
 struct LintTests {
-    /// Lints one file that stands in a folder with one of the repository's two configurations.
+    /// Lints one file in a folder with one of the repository's two configurations.
     private func lint(_ text: String, configuration: String) async throws -> Script {
         let folder = try TemporaryFolder()
         let rules = Repository.root.appending(path: configuration)

@@ -3,11 +3,11 @@ import Foundation
 /// A finished run of one of the repository's scripts.
 struct Script {
     var status: Int32
-    /// Standard output and standard error, as they came.
+    /// Standard output and standard error, in order.
     var output: String
 
     /// Runs a script of the repository, named relative to its root, or another program by its path,
-    /// and waits without a thread.
+    /// and waits without blocking a thread.
     static func run(
         _ name: String,
         _ arguments: String...,
@@ -22,7 +22,7 @@ struct Script {
         process.environment = ProcessInfo.processInfo.environment
             .merging(environment) { _, new in new }
         process.currentDirectoryURL = folder.url
-        // A file rather than a pipe: nobody has to read while the script writes.
+        // A file rather than a pipe, which would have to be read while the script writes.
         let handle = try FileHandle(forWritingTo: log)
         process.standardOutput = handle
         process.standardError = handle

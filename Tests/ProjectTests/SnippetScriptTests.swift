@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Scripts/snippets")
 struct SnippetScriptTests {
-    /// The Swift file made from a README.
+    /// Returns the Swift file created from a README.
     private func compile(_ readme: String) async throws -> (run: Script, swift: String?) {
         let folder = try TemporaryFolder()
         try folder.write(readme, to: "README.md")

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A rule about sources that no compiler and no formatter knows.
+/// A rule about sources that neither the compiler nor the formatter checks.
 struct SourceRule: Sendable {
     var name: String
-    /// What breaks the rule in a file, one sentence each; empty when nothing does.
+    /// Returns the violations in a file, one sentence each; empty when there are none.
     var violations: @Sendable (SourceFile) -> [String]
 
-    /// Files stay short enough to be read in one sitting.
+    /// Requires files that are short enough to be read in one sitting.
     static let length = SourceRule(name: "no file over 500 lines") { file in
         let count = file.lines.count - (file.text.hasSuffix("\n") ? 1 : 0)
         return count > 500 ? ["\(file.path) has \(count) lines; split it by topic"] : []
     }
 
-    /// A promise to the compiler carries its reason.
+    /// Requires a reason for each promise to the compiler.
     static let uncheckedSendable = SourceRule(name: "@unchecked Sendable says why") { file in
         let lines = file.lines
         return lines.indices
@@ -23,10 +23,10 @@ struct SourceRule: Sendable {
             }
     }
 
-    /// Sources say nothing about the machine they were written on.
+    /// Forbids paths of the machine on which sources were written.
     static func machinePaths(root: String) -> SourceRule {
         let homes = ["/home/", "/Users/", "/root/"]
-        // The root of a container's checkout can be as short as "/src", which is no sign of anything.
+        // The root of a container's checkout can be as short as "/src", which proves nothing.
         let forbidden = root.dropFirst().contains("/") ? homes + [root] : homes
         return SourceRule(name: "no path of a machine") { file in
             file.lines.enumerated().flatMap { index, line in
@@ -36,7 +36,7 @@ struct SourceRule: Sendable {
         }
     }
 
-    /// Tests see what users see, and internals cross targets as `package`.
+    /// Requires tests to use the public interface; internals cross targets as `package`.
     static let access = SourceRule(name: "no @testable and no @_spi") { file in
         file.lines.enumerated().flatMap { index, line in
             ["@testable import", "@_spi("]
@@ -47,14 +47,15 @@ struct SourceRule: Sendable {
         }
     }
 
-    /// The standard library's list of a type's stored properties, which nothing else tells.
+    /// The standard library's list of a type's stored properties, which has no other source.
     private static let reflection = "@_spi(Reflection) import Swift"
 
     private static func isCode(_ line: Substring) -> Bool {
         !line.drop(while: \.isWhitespace).hasPrefix("//")
     }
 
-    /// Looks through the comment lines directly above a declaration and at the start of its body.
+    /// Returns whether a reason is in the comment lines directly above a declaration or at the start
+    /// of its body.
     private static func hasReason(beside index: Int, in lines: [Substring]) -> Bool {
         let above = lines[..<index].reversed().lazy
             .map { $0.drop(while: \.isWhitespace) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Scripts/swift5")
 struct SwiftFiveTests {
-    /// Where the build put the modules: beside the test's own executable.
+    /// The folder of the build, which contains the test's own executable.
     private static let build = URL(fileURLWithPath: CommandLine.arguments[0])
         .deletingLastPathComponent().path
 
@@ -19,7 +19,7 @@ struct SwiftFiveTests {
             "func save(_ database: CKDatabase) { database.saveAll([]) }",
             "func name(_ record: CKRecord) { let name = record.recordID.recordName }",
             "func connection(_ container: CKContainer) { _ = container.connection }",
-            // What Apple's framework does not have, or refuses.
+            // Declarations that Apple's framework lacks, or refuses.
             "func text() -> String? { CKError(.unknownItem).errorDescription }",
             "func copy(_ group: CKOperationGroup) -> Any { group.copy(with: nil) }",
             "let predicate = NSPredicate(format: \"a == %@\", Optional(\"x\"))",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, removed when the last reference to it goes.
+/// A test's own folder, removed when the last reference to it is released.
 final class TemporaryFolder: Sendable {
     let url: URL
 

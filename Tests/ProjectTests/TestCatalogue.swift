@@ -5,7 +5,7 @@ struct TestCatalogue {
     private(set) var suites: [String: Set<String>] = [:]
 
     init(_ files: [SourceFile]) {
-        // A name stands behind the parenthesis, on the same line or the next.
+        // A name follows the parenthesis, on the same line or the next.
         let name = /@(Suite|Test)\(\s*"((?:[^"\\]|\\.)*)"/
         for file in files {
             var suite = file.path
@@ -20,9 +20,9 @@ struct TestCatalogue {
         }
     }
 
-    /// What is wrong in a document's tables whose last column is headed "shown by": each cell names
-    /// tests as `Suite: "sentence"`, `Suite: all tests` or `the same`, with semicolons between, or
-    /// is a dash.
+    /// Returns the problems in a document's tables whose last column is headed "shown by": each cell
+    /// names tests as `Suite: "sentence"`, `Suite: all tests` or `the same`, separated by semicolons,
+    /// or is a dash.
     func problems(in document: String) -> [String] {
         var problems: [String] = []
         var namesTests = false
@@ -47,7 +47,7 @@ struct TestCatalogue {
         return problems
     }
 
-    /// What stands between the semicolons of a cell.
+    /// Returns the items of a cell, between its semicolons.
     private static func items(of cell: String) -> [String] {
         var items = [""]
         var isQuoted = false

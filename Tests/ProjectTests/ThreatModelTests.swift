@@ -30,8 +30,8 @@ struct ThreatModelTests {
         #expect(Self.problems(in: "No table.", ["does-it"]) == ["no table of threats"])
     }
 
-    /// What is wrong in the tables whose third column is headed "taken out by", where each cell has names
-    /// of patches in backticks.
+    /// Returns the problems in the tables whose third column is headed "taken out by", where each
+    /// cell has names of patches in backticks.
     private static func problems(in document: String, _ mutants: Set<String>) -> [String] {
         var problems: [String] = []
         var isInside = false

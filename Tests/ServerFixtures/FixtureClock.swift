@@ -16,7 +16,7 @@ public final class FixtureClock: ServiceClock {
         }
     }
 
-    /// Lets so many milliseconds pass whenever somebody looks.
+    /// Advances the time by a number of milliseconds on every read.
     public func hurry(milliseconds: Int64) { step.withLock { $0 = milliseconds } }
 
     public func advance(seconds: Int64) {

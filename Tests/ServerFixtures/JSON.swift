@@ -1,6 +1,6 @@
 public import Foundation
 
-/// JSON as a test looks at it: any path, no model in between.
+/// A JSON value for tests: accessed by any path, without a model.
 @dynamicMemberLookup
 public enum JSON: Hashable, Sendable, Codable {
     case null

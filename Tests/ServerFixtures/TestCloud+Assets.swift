@@ -3,12 +3,12 @@ import CloudKitWire
 public import Foundation
 
 extension TestCloud {
-    /// Something that a test expected of the service and did not get.
+    /// An error for a result that a test expected of the service and did not get.
     struct Unexpected: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// Uploads bytes for a field; answers what the field is set to.
+    /// Uploads bytes for a field; returns the field's value.
     public func upload(
         _ bytes: Data,
         for record: String,
@@ -41,7 +41,7 @@ extension TestCloud {
         )
     }
 
-    /// The bytes behind a download URL.
+    /// Returns the bytes behind a download URL.
     ///
     /// - Throws: `RequestError` when there are none.
     public func download(_ url: JSON) async throws -> Data {
@@ -58,14 +58,14 @@ extension TestCloud {
         return data
     }
 
-    /// Moves the clock so far that cleaning takes every file that nothing needs: files have the
+    /// Advances the clock so far that cleaning removes every file that nothing needs: files have the
     /// system's time.
     public func outliveFiles() {
         let ahead = Date().timeIntervalSince1970 * 1000 - Double(clock.milliseconds)
         clock.advance(seconds: Int64(ahead / 1000) + 3 * 86_400)
     }
 
-    /// A user with a new token, after the clock has passed the end of the old one.
+    /// Returns a user with a new token, after the clock has passed the expiration of the old one.
     public func again(_ user: User) async throws -> User {
         try await User(
             user: user.user,

@@ -9,12 +9,12 @@ extension TestCloud {
         public let token: String
         public let url: String
 
-        /// The notifications that wait, oldest first.
+        /// Returns the waiting notifications, oldest first.
         public func waiting() async throws -> [JSON] {
             try await cloud.service.notifications(waitingFor: token).map { try JSON($0) }
         }
 
-        /// Waits for the next notification; null for an empty answer.
+        /// Waits for the next notification; null for an empty response.
         public func next() async throws -> Answer {
             let parts = url.split(separator: "?", maxSplits: 1)
             return try await cloud.door.send(
@@ -27,7 +27,7 @@ extension TestCloud {
         }
     }
 
-    /// Asks for a token for notifications; a client names itself to get the same one again.
+    /// Requests a token for notifications; a client that passes its name receives the same one again.
     public func listen(as user: User?, client: String? = nil) async throws -> Listener {
         let answer = try await tokens("create", as: user, client: client)
         return Listener(
@@ -37,7 +37,7 @@ extension TestCloud {
         )
     }
 
-    /// Calls an endpoint of tokens.
+    /// Calls an endpoint for tokens.
     public func tokens(
         _ action: String,
         as user: User?,
@@ -62,7 +62,7 @@ extension TestCloud {
         )
     }
 
-    /// Makes a subscription; answers what the service answered.
+    /// Creates a subscription; returns the service's response.
     @discardableResult
     public func subscribe(
         _ id: String,

@@ -3,24 +3,24 @@ public import CloudKitServerSQLite
 public import CloudKitWire
 public import Foundation
 
-/// A service in memory with one container, spoken to in JSON.
+/// A service in memory with one container, accessed with JSON.
 public struct TestCloud: Sendable {
     public static let container = "iCloud.com.example.notes"
 
     public let service: CloudService
-    /// Where the service keeps the bytes of assets.
+    /// The storage for the bytes of assets.
     public let assets: FileAssetStorage
     public let clock: FixtureClock
     public let apiToken: String
     public let environment: ServiceEnvironment
-    /// The way that requests take.
+    /// The connection that requests use.
     let door: any ConformanceDoor
 
-    /// Opens the way to the service of a cloud that is made; nil where requests stay in the process.
+    /// Opens the connection to the service of a new cloud; nil when requests stay in the process.
     @TaskLocal public static var opening:
         (@Sendable (CloudService) async throws -> any ConformanceDoor)?
 
-    /// An answer: its status and its body.
+    /// A response: its status and its body.
     public struct Answer: Sendable {
         public var status: Int
         public var body: JSON
@@ -134,7 +134,7 @@ public struct TestCloud: Sendable {
 }
 
 extension TestCloud {
-    /// Makes a zone.
+    /// Creates a zone.
     public func addZone(_ name: String, as user: User) async throws {
         let answer = try await call(
             "zones/modify",
@@ -198,7 +198,7 @@ extension TestCloud {
         return answer.body.zones[0]
     }
 
-    /// An operation on a Note.
+    /// Returns an operation on a Note.
     public static func note(
         _ kind: String,
         _ name: String,

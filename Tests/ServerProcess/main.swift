@@ -5,7 +5,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-// A server that a test starts as a process of its own, to end it without warning:
+// A server that a test starts in its own process, to end it without warning:
 //
 //     ServerProcess DIRECTORY [USERS]
 //

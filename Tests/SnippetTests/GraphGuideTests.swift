@@ -5,7 +5,7 @@ import Foundation
 import Support
 import Testing
 
-// The models are the guide's own, out of its code blocks.
+// The models come from the guide's code blocks.
 @Suite("What the guide to graphs shows")
 struct GraphGuideTests {
     private static let vienna = TimeZoneEntry(

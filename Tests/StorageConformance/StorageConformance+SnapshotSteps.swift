@@ -17,7 +17,7 @@ extension StorageConformance {
                             try await storage.write { writer in
                                 var stage = try SnapshotStage(writer)
                                 for step in steps { try stage.take(step, steps) }
-                                // The next steps begin anew.
+                                // The next steps start again.
                                 throw Refused(number: 512)
                             }
                         }
@@ -41,7 +41,7 @@ extension StorageConformance {
                 #expect(try writer.record(row) == nil)
                 #expect(try writer.head(of: row) == nil)
                 #expect(try writer.tombstones(modifiedBefore: .max, limit: 9) == [])
-                // The file stays, as the snapshot may bring its record back.
+                // The file stays, because the snapshot may restore its record.
                 #expect(try writer.holdsAsset(asset))
                 try writer.removeSnapshot("c", "s")
                 #expect(try !writer.holdsAsset(asset))
@@ -65,7 +65,7 @@ extension StorageConformance {
     ]
 }
 
-/// Something that happens to a container.
+/// A change of a container.
 private enum SnapshotStep: CaseIterable {
     case change, delete, add, empty, reset, keepB, restoreB, restoreA
 
@@ -77,7 +77,7 @@ private enum SnapshotStep: CaseIterable {
     ]
 }
 
-/// A container of one zone, and what it was when its snapshots were taken.
+/// A container of one zone, and its contents when its snapshots were taken.
 private struct SnapshotStage {
     let environment: RowID<StoredEnvironment>
     let database: RowID<StoredDatabase>
@@ -139,7 +139,7 @@ private struct SnapshotStage {
     }
 
     private func add(_ name: String, _ asset: Data?) throws {
-        // The sequence is one that no record of the zone has.
+        // The sequence belongs to no record of the zone.
         let newest = try writer.changedRecords(zone, before: .max, limit: 1).first?.sequence ?? 0
         let record = StorageConformance.record(name, try zone, newest + 1)
         try write(asset, of: try writer.addRecord(record))
@@ -147,7 +147,7 @@ private struct SnapshotStage {
         try writer.putDocument("d", document)
     }
 
-    /// Writes what stands beside a record's row.
+    /// Writes the asset beside a record's row.
     private func write(_ asset: Data?, of row: RowID<StoredRecord>) throws {
         let key = Data("\(number)".utf8)
         try writer.addEntry(IndexEntry(index: 1, key: key, record: row), in: zone)
@@ -173,7 +173,7 @@ private struct SnapshotStage {
         try write(Data([9]), of: record.id)
     }
 
-    /// Makes a tombstone of a record, or forgets one that is.
+    /// Turns a record into a tombstone, or forgets an existing tombstone.
     private func delete() throws {
         guard var record = try writer.record(zone, name: "a") else { return }
         try remove(record.id)
@@ -196,7 +196,7 @@ private struct SnapshotStage {
         #expect(try contents() == kept, "\(name) after \(steps)")
     }
 
-    /// All that can be read, a line each.
+    /// Returns everything that can be read, in one line each.
     private func contents() throws -> [String] {
         let zone = try zone
         let records = try writer.changedRecords(zone, after: -1, limit: 99)

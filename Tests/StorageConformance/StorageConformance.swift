@@ -3,11 +3,11 @@ import CloudKitWire
 import Foundation
 public import Testing
 
-/// What every storage engine must do, whatever it is made of.
+/// The requirements of every storage engine, whatever its implementation.
 ///
 /// A test target of an engine calls each check with a fresh storage.
 public struct StorageConformance: Sendable {
-    /// One promise of `Storage` and the code that finds out whether it is kept.
+    /// One promise of `Storage` and the code that checks it.
     public struct Check: Sendable, CustomTestStringConvertible {
         public let testDescription: String
         public let run: @Sendable (any Storage) async throws -> Void

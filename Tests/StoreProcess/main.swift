@@ -5,12 +5,12 @@ import CloudKitWebClient
 import Foundation
 import GRDB
 
-// A process of an app that a test starts beside its own, to end it without warning:
+// An app's process that a test starts beside its own, to end it without warning:
 //
 //     StoreProcess DATABASE URL CONTAINER API-TOKEN WEB-AUTH-TOKEN
 //
-// opens the store of a file that holds a table `note`, syncs, prints "leading" or "following", and goes
-// on until it is ended.
+// opens the store of a file that contains a table `note`, syncs, prints "leading" or "following", and
+// continues until it is ended.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 6 else {

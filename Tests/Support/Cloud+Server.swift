@@ -6,12 +6,12 @@ import CloudKitWebClient
 import Testing
 
 extension Cloud {
-    /// Makes all change tokens that were given until now too old.
+    /// Expires all change tokens that were issued until now.
     public func expireChangeTokens() async throws {
         try await cloud.service.expireChangeTokens(container: cloud.containerIdentifier)
     }
 
-    /// Moves the time of the service forward.
+    /// Advances the time of the service.
     public func advance(by duration: Duration) { cloud.advance(by: duration) }
 
     /// Signs a user in on a device.
@@ -19,12 +19,12 @@ extension Cloud {
         try await cloud.signIn(user, on: device)
     }
 
-    /// Signs out whoever is signed in on a device.
+    /// Signs out the user of a device.
     public func signOut(of device: CKContainer) throws {
         try cloud.signOut(of: device)
     }
 
-    /// Lets a program sign its requests with a key; answers the key's identifier.
+    /// Registers a key with which a program signs its requests; returns the key's identifier.
     ///
     /// - Parameter publicKeyPEM: The public half of the key.
     public func addServerKey(_ publicKeyPEM: String) async throws -> String {
@@ -35,7 +35,7 @@ extension Cloud {
         )
     }
 
-    /// Makes another device of a user, which works in an environment.
+    /// Creates another device of a user, which uses an environment.
     public func device(
         of user: TestCloud.User,
         in environment: ServiceEnvironment
@@ -66,7 +66,7 @@ extension Cloud {
 }
 
 extension Cloud {
-    /// The notifications that wait for a token, oldest first.
+    /// Returns the notifications that wait for a token, oldest first.
     public func notifications(waitingFor token: String) async throws -> [Data] {
         try await cloud.service.notifications(waitingFor: token)
     }

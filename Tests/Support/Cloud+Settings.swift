@@ -1,9 +1,9 @@
 public import CloudKit
 public import CloudKitTesting
 
-// What users do in the settings of their devices.
+// Actions of users in the settings of their devices.
 extension Cloud {
-    /// Deletes all custom zones of a user, or these, as data that the user does not want any more.
+    /// Deletes all custom zones of a user, or these, as data that the user no longer wants.
     public func purgeZones(_ names: [String]? = nil, of user: TestCloud.User) async throws {
         try await cloud.purgeZones(names, of: user)
     }
@@ -16,7 +16,7 @@ extension Cloud {
         try await cloud.resetEncryptedData(inZones: names, of: user)
     }
 
-    /// Makes the account of a device unusable for now, or usable again.
+    /// Sets the status of a device's account to temporarily unusable, or to usable again.
     public func setAccountStatus(_ status: CKAccountStatus, on device: CKContainer) throws {
         try cloud.setAccountStatus(status, on: device)
     }

@@ -6,17 +6,17 @@ public import CloudKitTesting
 public import CloudKitWebClient
 import Logging
 
-/// The ways in which a test's devices reach their cloud; a test that takes one runs over each.
+/// The connections of a test's devices to their cloud; a test that takes one runs over each.
 public enum CloudFixture: String, CaseIterable, Sendable {
-    /// Straight into the service.
+    /// Directly into the service.
     case inProcess
     /// Through a real server on the loopback interface.
     case overHTTP
 
-    /// Runs a test against an empty cloud of its own.
+    /// Runs a test against its own empty cloud.
     ///
     /// - Parameters:
-    ///   - configuration: The limits of the service, where a test is about them.
+    ///   - configuration: The limits of the service, for tests about them.
     ///   - body: The test.
     public func run(
         configuration: ServiceConfiguration = ServiceConfiguration(),
@@ -37,23 +37,23 @@ public enum CloudFixture: String, CaseIterable, Sendable {
     }
 }
 
-/// A cloud as tests see it: users and their devices, however they are connected.
+/// A cloud for tests: users and their devices, however they are connected.
 public struct Cloud: Sendable {
     let cloud: TestCloud
     let url: String?
 
-    /// Makes a user.
+    /// Creates a user.
     public func addUser(_ name: String = "Ada") async throws -> TestCloud.User {
         try await cloud.addUser(name)
     }
 
-    /// Makes things go wrong as a plan says; nil ends that.
+    /// Injects faults according to a plan; nil ends this.
     public func setFaults(_ plan: FaultPlan?) { cloud.setFaults(plan) }
 
-    /// What became of the plan's rules so far.
+    /// The state of the plan's rules so far.
     public var faultCounts: [FaultCount] { cloud.faultCounts }
 
-    /// Makes another device of a user.
+    /// Creates another device of a user.
     public func device(
         of user: TestCloud.User?,
         transport: (any Transport) -> any Transport = { $0 }
@@ -61,7 +61,7 @@ public struct Cloud: Sendable {
         CKContainer(client: try await client(of: user, transport: transport))
     }
 
-    /// Makes the web client of another device of a user.
+    /// Creates the web client of another device of a user.
     public func client(
         of user: TestCloud.User?,
         transport: (any Transport) -> any Transport = { $0 }
@@ -77,7 +77,7 @@ public struct Cloud: Sendable {
         )
     }
 
-    /// Makes the private database of another device of a user.
+    /// Creates the private database of another device of a user.
     public func database(
         of user: TestCloud.User?,
         transport: (any Transport) -> any Transport = { $0 }

@@ -1,7 +1,7 @@
 public import CloudKit
 public import Testing
 
-/// Expects a call to fail with a `CKError` of a code, and gives the error.
+/// Expects a call to fail with a `CKError` of a code, and returns the error.
 @discardableResult
 public func expectCKError<Success>(
     _ code: CKError.Code,

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// A clock on which every wait is over at once, and which remembers the waits.
+/// A clock on which every wait ends immediately, and which remembers the waits.
 public final class JumpingClock: Clock {
     private let waits = Mutex<[Duration]>([])
 
     /// The time, which stands still.
     public let now = ContinuousClock.now
 
-    /// Makes a clock.
+    /// Creates a clock.
     public init() {}
 
-    /// Every wait that was asked for, in order.
+    /// All requested waits, in order.
     public var jumps: [Duration] { waits.withLock { $0 } }
 
-    /// As fine as durations are.
+    /// The resolution of durations.
     public var minimumResolution: Duration { .zero }
 
-    /// Returns at once.
+    /// Returns immediately.
     public func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
         try Task.checkCancellation()
         waits.withLock { $0.append(now.duration(to: deadline)) }

@@ -1,7 +1,7 @@
 public import CloudKitWebClient
 public import Foundation
 
-/// A transport above another one, which carries what this one leaves alone.
+/// A transport above another one, to which it passes everything that it does not handle.
 public protocol PassingTransport: Transport {
     /// The transport below.
     var base: any Transport { get }
@@ -22,7 +22,7 @@ extension PassingTransport {
         try await base.upload(file, to: url, progress: progress)
     }
 
-    /// Fetches the file over the transport below.
+    /// Downloads the file over the transport below.
     public func download(
         _ url: String,
         to file: URL,

@@ -3,20 +3,20 @@ import Foundation
 import Synchronization
 
 extension ScriptedTransport {
-    /// What can happen to a request on its way.
+    /// The possible faults of a request.
     public enum Fault: String, CaseIterable, Sendable {
         /// The request does not arrive.
         case cut
-        /// The request arrives, its answer does not.
+        /// The request arrives, its response does not.
         case lost
-        /// The service answers that it is busy.
+        /// The service responds that it is busy.
         case throttled
-        /// The service does not know the user any more.
+        /// The service no longer knows the user.
         case unauthenticated
     }
 
-    /// Makes a way to a service on which one request of an endpoint meets a fault: the first, or the
-    /// one after `passed` others.
+    /// Returns a transport on which one request of an endpoint meets a fault: the first, or the one
+    /// after `passed` others.
     public static func failing(
         _ path: String,
         _ fault: Fault,
@@ -27,7 +27,7 @@ extension ScriptedTransport {
         return failing(ahead + [(path, fault)], over: base)
     }
 
-    /// Makes a way to a service on which requests meet faults.
+    /// Returns a transport on which requests meet faults.
     ///
     /// Each fault is for the next request to its endpoint; nil lets that request pass.
     public static func failing(
@@ -62,12 +62,12 @@ extension ScriptedTransport {
 }
 
 extension TransportResponse {
-    /// An answer with a text, which says that all is well.
+    /// Returns a successful response with a text.
     public static func ok(_ body: String = "") -> TransportResponse {
         TransportResponse(status: 200, body: Data(body.utf8))
     }
 
-    /// An answer with an error status and a text.
+    /// Returns a response with an error status and a text.
     public static func refusal(_ status: Int, _ body: String) -> TransportResponse {
         TransportResponse(status: status, body: Data(body.utf8))
     }

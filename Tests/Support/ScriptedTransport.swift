@@ -2,23 +2,24 @@ public import CloudKitWebClient
 public import Foundation
 import Synchronization
 
-/// A transport that a test watches and answers from a script.
+/// A transport that a test observes and that responds from a script.
 ///
-/// What the script has no answer for goes on to the transport below, where there is one:
+/// Requests without a response in the script are passed to the transport below, if there is one:
 ///
 /// ```swift
 /// let script = ScriptedTransport { request, _ in request.isAbout("records/query") ? page : nil }
 /// let device = try await cloud.device(of: user, transport: script.over)
 /// ```
 public final class ScriptedTransport: Transport {
-    /// Answers a request, given how many came before it; nil lets it through.
+    /// A closure that returns the response to a request, given the number of requests before it; nil
+    /// lets it through.
     public typealias Script =
         @Sendable (_ request: TransportRequest, _ index: Int) async throws -> TransportResponse?
 
     private let script: Script
     private let received = Mutex<[TransportRequest]>([])
 
-    /// Makes a transport; without a script it lets everything through.
+    /// Creates a transport; without a script it lets everything through.
     public init(_ script: @escaping Script = { _, _ in nil }) {
         self.script = script
     }
@@ -31,7 +32,7 @@ public final class ScriptedTransport: Transport {
         requests.filter { $0.isAbout(path) }
     }
 
-    /// Makes a transport that asks the script first and the one below second.
+    /// Returns a transport that first consults the script and then the transport below.
     public func over(_ base: any Transport) -> any Transport {
         Layer(script: self, base: base)
     }
@@ -44,7 +45,7 @@ public final class ScriptedTransport: Transport {
         return try await script(request, index)
     }
 
-    /// Answers from the script.
+    /// Responds from the script.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         guard let response = try await answer(request) else {
             throw TransportError(.unreachable, message: "The script has no answer: \(request.url)")
@@ -52,7 +53,7 @@ public final class ScriptedTransport: Transport {
         return response
     }
 
-    /// Answers from the script, as if the file were a request's body.
+    /// Responds from the script, as if the file were a request's body.
     public func upload(
         _ file: URL,
         to url: String,
@@ -61,7 +62,7 @@ public final class ScriptedTransport: Transport {
         try await send(TransportRequest(method: "POST", url: url, body: Data(contentsOf: file)))
     }
 
-    /// Writes an answer of the script into a file.
+    /// Writes a response of the script into a file.
     public func download(
         _ url: String,
         to file: URL,
@@ -72,7 +73,7 @@ public final class ScriptedTransport: Transport {
 }
 
 extension TransportRequest {
-    /// Whether the request is to an endpoint, such as `records/query`.
+    /// Returns whether the request is to an endpoint, for example `records/query`.
     public func isAbout(_ path: String) -> Bool {
         url.prefix { $0 != "?" }.hasSuffix("/" + path)
     }

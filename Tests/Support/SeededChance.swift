@@ -1,11 +1,11 @@
-/// Chance that is the same for the same seed (SplitMix64).
+/// A random number generator whose sequence depends only on its seed (SplitMix64).
 public struct SeededChance: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes the sequence of a seed.
+    /// Creates the sequence of a seed.
     public init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -14,7 +14,7 @@ public struct SeededChance: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns `true` in a percentage of cases.
     public mutating func chance(_ percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &self) < percent
     }

@@ -5,11 +5,12 @@ import CloudKitWebClient
 import Foundation
 import Synchronization
 
-/// Fetching all records of a zone.
+/// Fetches all records of a zone.
 enum FetchWork {
-    /// 10,000 records over HTTP into `CKRecord`s, and the same bytes over HTTP into plain structs.
+    /// Returns the fetch of 10,000 records over HTTP as `CKRecord`s, and that of the same bytes as
+    /// plain structs.
     ///
-    /// Both get ready answers from a plain server.
+    /// Both receive prepared responses from a plain server.
     static func records(
         _ count: Int,
         from server: NoteServer
@@ -59,7 +60,7 @@ enum FetchWork {
         guard records.count == count else { throw Unequal() }
     }
 
-    /// All records of a zone, through an operation whose block keeps none.
+    /// Returns the fetch of all records of a zone, by an operation whose block keeps none.
     static func dropping(_ count: Int, from server: NoteServer) -> Work {
         let database = server.database()
         return Work("\(count) records", units: Double(count)) {

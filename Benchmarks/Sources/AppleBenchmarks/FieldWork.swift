@@ -2,12 +2,12 @@ import BenchmarkHarness
 import CloudKit
 import Foundation
 
-/// Writing and reading ten fields whose types the code names.
+/// Writes and reads ten fields whose types the code names.
 enum FieldWork {
     private static let due = Date(timeIntervalSince1970: 1_767_225_600)
     private static let bytes = Data(repeating: 7, count: 64)
 
-    /// Through a record's typed subscript.
+    /// The work with a record's typed subscript.
     static let record: Work = {
         let record = CKRecord(recordType: "Note")
         return Work("CKRecord") {
@@ -34,7 +34,7 @@ enum FieldWork {
         }
     }()
 
-    /// Into a dictionary of an enumeration, in an object as a record is one.
+    /// The work with a dictionary of an enumeration, in an object like a record.
     static let dictionary: Work = {
         let store = Store()
         return Work("[String: Value]") {

@@ -5,7 +5,7 @@ import Foundation
 enum Note {
     static let zoneID = CKRecordZone.ID(zoneName: "Notes")
 
-    /// Makes new records.
+    /// Creates new records.
     static func records(_ range: Range<Int>, prefix: String = "note") -> [CKRecord] {
         range.map { index in
             let name = "\(prefix)-\(index)"
@@ -28,7 +28,7 @@ enum Note {
     }
 }
 
-/// The service's answer with every field spelled out, as synthesised Codable reads it.
+/// The service's response with every field spelled out, as synthesised Codable reads it.
 struct PlainChanges: Decodable {
     struct Zone: Decodable {
         var records: [Record]

@@ -6,7 +6,7 @@ import CloudKitWebClient
 import Foundation
 import Logging
 
-/// A server on the loopback interface with its data in a file and every write durable, and one user.
+/// A server on the loopback interface with its data in a file, durable writes, and one user.
 ///
 /// It lives as long as the process.
 struct NoteServer: Sendable {
@@ -49,14 +49,14 @@ struct NoteServer: Sendable {
         return NoteServer(service: service, client: client)
     }
 
-    /// Starts a server whose user has that many records.
+    /// Starts a server whose user has a number of records.
     static func holding(_ count: Int) async throws -> NoteServer {
         let server = try await start()
         try await save(count, prefix: "note", in: server.database())
         return server
     }
 
-    /// The private database of a device that carries its requests in some way.
+    /// Returns the private database of a device that uses a transport.
     func database(over transport: any Transport = HTTPTransport()) -> CKDatabase {
         CKContainer(client: client(over: transport)).privateCloudDatabase
     }
@@ -71,7 +71,7 @@ struct NoteServer: Sendable {
         )
     }
 
-    /// Saves new records as apps do, with as many in one call as it takes.
+    /// Saves new records like an app, with the maximum number in each call.
     static func save(_ count: Int, prefix: String, in database: CKDatabase) async throws {
         for start in stride(from: 0, to: count, by: 400) {
             let range = start..<min(start + 400, count)
@@ -85,5 +85,5 @@ struct NoteServer: Sendable {
     }
 }
 
-/// What came out was not what went in.
+/// An error that indicates that output and input differ.
 struct Unequal: Error {}

@@ -2,7 +2,7 @@ import CloudKitWebClient
 import Foundation
 import Synchronization
 
-/// Carries requests, and keeps each with its answer.
+/// Sends requests, and records each with its response.
 final class RecordedRequests: Transport {
     struct Exchange: Sendable {
         var request: TransportRequest

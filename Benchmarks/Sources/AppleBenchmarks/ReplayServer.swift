@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import Logging
 
-/// A plain HTTP server that gives ready answers, so that what is measured is the client alone.
+/// A plain HTTP server that returns recorded responses, so that only the client is measured.
 enum ReplayServer {
     /// Starts a server for recorded exchanges; it ends with the process.
     ///
@@ -43,6 +43,6 @@ enum ReplayServer {
         throw Unequal()
     }
 
-    /// What is the same however the keys of a body's objects are ordered, which differs each time.
+    /// Returns a key that is independent of the order of keys in a body's objects, which varies.
     private static func key(_ body: some Sequence<UInt8>) -> Data { Data(body.sorted()) }
 }

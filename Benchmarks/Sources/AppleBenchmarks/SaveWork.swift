@@ -4,9 +4,9 @@ import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
 
-/// Saving new records, durably.
+/// Saves new records, durably.
 enum SaveWork {
-    /// New records through `CKDatabase` over HTTP.
+    /// Returns the work of saving new records through `CKDatabase` over HTTP.
     static func overHTTP(_ count: Int, to server: NoteServer) -> Work {
         let database = server.database()
         return Work("modifyRecords over HTTP", units: Double(count)) {
@@ -14,7 +14,7 @@ enum SaveWork {
         }
     }
 
-    /// The same requests, ready made and handed to the service in this process.
+    /// Returns the work of the same requests, prepared and passed to the service in this process.
     static func inProcess(_ count: Int, to server: NoteServer) async throws -> Work {
         let recorded = RecordedRequests()
         let placeholder = UUID().uuidString
@@ -33,12 +33,12 @@ enum SaveWork {
         }
     }
 
-    /// The service answered with an error.
+    /// An error that indicates that the service returned an error.
     struct Refused: Error {
         let body: String
     }
 
-    /// A request whose record names can be made new without encoding it again.
+    /// A request whose record names can be renewed without encoding it again.
     private struct Template: Sendable {
         private let path: String
         private let query: String?

@@ -1,14 +1,14 @@
-/// Benchmarks that belong together and are asked for together.
+/// A group of benchmarks that are prepared and requested together.
 public struct Area: Sendable {
-    /// The first part of every report line: "codable".
+    /// The first part of every report line, for example "codable".
     public var name: String
 
-    /// Prepares the benchmarks: makes their inputs, starts their servers.
+    /// Prepares the benchmarks: creates their inputs, starts their servers.
     ///
-    /// Called once, and only when the area is asked for.
+    /// Called once, and only when the area is requested.
     public var benchmarks: @Sendable () async throws -> [Benchmark]
 
-    /// Makes an area.
+    /// Creates an area.
     public init(name: String, benchmarks: @escaping @Sendable () async throws -> [Benchmark]) {
         self.name = name
         self.benchmarks = benchmarks

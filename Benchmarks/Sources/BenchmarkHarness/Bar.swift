@@ -1,4 +1,4 @@
-/// The limit that a figure has to keep to.
+/// The limit for a figure.
 public struct Bar: Hashable, Sendable, CustomStringConvertible {
     private enum Direction {
         case atMost, atLeast
@@ -7,17 +7,17 @@ public struct Bar: Hashable, Sendable, CustomStringConvertible {
     private var direction: Direction
     private var limit: Double
 
-    /// A bar for what should be small, such as time against a floor's time.
+    /// Returns an upper limit, for example for a time in relation to a floor's time.
     public static func atMost(_ limit: Double) -> Bar {
         Bar(direction: .atMost, limit: limit)
     }
 
-    /// A bar for what should be large, such as a rate against a floor's rate.
+    /// Returns a lower limit, for example for a rate in relation to a floor's rate.
     public static func atLeast(_ limit: Double) -> Bar {
         Bar(direction: .atLeast, limit: limit)
     }
 
-    /// Whether a figure keeps to the bar; one that is not a number never does.
+    /// Returns whether a figure is within the limit; NaN never is.
     public func holds(for figure: Double) -> Bool {
         switch direction {
         case .atMost: figure <= limit
@@ -25,7 +25,7 @@ public struct Bar: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The bar as the report shows it: "≤2.0".
+    /// The limit in the form of the report: "≤2.0".
     public var description: String {
         switch direction {
         case .atMost: "≤\(limit)"

@@ -1,11 +1,12 @@
 import Foundation
 
 extension Benchmark {
-    /// The process's peak memory during the subject's work, divided by the floor's, as if nothing had
-    /// been in the process before.
+    /// Returns the process's peak memory during the subject's work, divided by the floor's, as if the
+    /// process had been empty before.
     ///
-    /// What the set-up holds is taken off: it would hide what the work itself needs. Each work runs
-    /// once before it counts, so that what the allocator cannot give back is there for both.
+    /// The memory of the set-up is subtracted, because it would hide the memory of the work itself.
+    /// Each work runs once before it counts, so that memory that the allocator cannot release is
+    /// present for both.
     public static func peakMemory(
         _ name: String,
         _ bar: Bar,
@@ -28,10 +29,10 @@ extension Benchmark {
         }
     }
 
-    /// The resident size of the process when a runner was made first, in kilobytes.
+    /// The resident size, in kilobytes, of the process when the first runner was created.
     static let sizeAtStart = (try? kilobytes("VmRSS:")) ?? 0
 
-    /// The highest resident size during a work, in kilobytes.
+    /// Returns the highest resident size during a work, in kilobytes.
     private static func peak(of work: Work) async throws -> Int {
         giveBackFreeMemory()
         // 5 resets the peak to the present size (proc(5), clear_refs).
@@ -55,5 +56,5 @@ extension Benchmark {
     }
 }
 
-/// The system does not say how much memory was used.
+/// An error that indicates that the system does not report the memory used.
 private struct NoPeak: Error {}

@@ -1,13 +1,13 @@
-/// One figure and the bar it has to keep to.
+/// A measurement and the limit for its figure.
 public struct Benchmark: Sendable {
-    /// The second part of the report line, without spaces: "encode-10".
+    /// The second part of the report line, without spaces, for example "encode-10".
     public var name: String
     /// The limit.
     public var bar: Bar
-    /// Finds the figure.
+    /// Measures the figure.
     public var measure: @Sendable (Rounds) async throws -> Figure
 
-    /// Makes a benchmark that finds its figure by itself, such as a size in megabytes.
+    /// Creates a benchmark that measures its figure itself, for example a size in megabytes.
     public init(
         name: String,
         bar: Bar,
@@ -18,10 +18,10 @@ public struct Benchmark: Sendable {
         self.measure = measure
     }
 
-    /// Makes two pieces of work that are measured against each other.
+    /// A closure that creates two pieces of work to be compared.
     public typealias Works = @Sendable () async throws -> (subject: Work, floor: Work)
 
-    /// The subject's time per unit, divided by the floor's.
+    /// Returns a benchmark of the subject's time per unit, divided by the floor's.
     ///
     /// ```swift
     /// Benchmark.time("encode-10", .atMost(2.0), subject: encode, floor: assignments)
@@ -35,7 +35,7 @@ public struct Benchmark: Sendable {
         time(name, bar) { (subject, floor) }
     }
 
-    /// The same for works whose inputs are expensive: they are made when it is measured.
+    /// Returns the same benchmark for works whose expensive inputs are created when it is measured.
     public static func time(_ name: String, _ bar: Bar, works: @escaping Works) -> Benchmark {
         Benchmark(name: name, bar: bar) { rounds in
             let works = try await works()
@@ -43,7 +43,7 @@ public struct Benchmark: Sendable {
         }
     }
 
-    /// The subject's units per second, divided by the floor's.
+    /// Returns a benchmark of the subject's units per second, divided by the floor's.
     public static func rate(
         _ name: String,
         _ bar: Bar,
@@ -53,7 +53,7 @@ public struct Benchmark: Sendable {
         rate(name, bar) { (subject, floor) }
     }
 
-    /// The same for works whose inputs are expensive: they are made when it is measured.
+    /// Returns the same benchmark for works whose expensive inputs are created when it is measured.
     public static func rate(_ name: String, _ bar: Bar, works: @escaping Works) -> Benchmark {
         Benchmark(name: name, bar: bar) { rounds in
             let works = try await works()

@@ -1,27 +1,27 @@
-/// The times of two pieces of work that were measured in turns.
+/// The times of two pieces of work that were measured alternately.
 public struct Comparison: Hashable, Sendable {
-    /// One turn of each, in seconds per unit.
+    /// One turn of each work, in seconds per unit.
     public struct Round: Hashable, Sendable {
         /// The subject's time.
         public var subject: Double
         /// The floor's time.
         public var floor: Double
 
-        /// Makes a round.
+        /// Creates a round.
         public init(subject: Double, floor: Double) {
             self.subject = subject
             self.floor = floor
         }
     }
 
-    /// What the subject is.
+    /// The name of the subject.
     public var subject: String
-    /// What it is measured against.
+    /// The name of the floor.
     public var floor: String
-    /// The rounds in the order they were run.
+    /// The rounds in the order in which they were run.
     public var rounds: [Round]
 
-    /// Makes a comparison.
+    /// Creates a comparison.
     public init(subject: String, floor: String, rounds: [Round]) {
         self.subject = subject
         self.floor = floor

@@ -1,4 +1,4 @@
-/// An input that several benchmarks share, made when the first of them asks for it.
+/// An input that several benchmarks share, created when the first of them requests it.
 ///
 /// ```swift
 /// let cloud = Prepared { try await StoreCloud(rows: 100_000) }
@@ -13,7 +13,7 @@ public actor Prepared<Value: Sendable> {
         self.make = make
     }
 
-    /// The input; throws what making it threw.
+    /// The input; throws the error of its creation.
     public var value: Value {
         get async throws {
             let task = self.task ?? Task { [make] in try await make() }

@@ -1,15 +1,15 @@
-/// How often and how long work is measured.
+/// The number and the length of measurements.
 ///
-/// Subject and floor take turns in one process, and each round gives a ratio of its own, so that a
-/// machine that is slower for a while is slower for both.
+/// Subject and floor alternate in one process, and each round yields its own ratio, so that a machine
+/// that is slower for a while is slower for both.
 public struct Rounds: Sendable {
-    /// The rounds that count; their median is the result.
+    /// The number of rounds that count; their median is the result.
     public var count: Int
-    /// Work is repeated within a round until it takes this long.
+    /// The minimum duration of a round, within which work is repeated.
     public var shortest: Duration
     private let now: @Sendable () -> Duration
 
-    /// Makes rounds that are timed by a clock.
+    /// Creates rounds that are timed by a clock.
     public init<C: Clock>(
         count: Int = 15,
         shortest: Duration = .milliseconds(20),
@@ -23,12 +23,12 @@ public struct Rounds: Sendable {
 
     /// Measures two pieces of work against each other.
     public func compare(_ subject: Work, with floor: Work) async throws -> Comparison {
-        // Finding the repetitions is the warm-up: caches fill and allocators settle.
+        // Determining the repetitions is the warm-up: caches fill and allocators settle.
         let subjectCalls = try await calls(toFill: shortest, with: subject)
         let floorCalls = try await calls(toFill: shortest, with: floor)
         var rounds: [Comparison.Round] = []
         for index in 0..<count {
-            // Who goes first alternates: what the first leaves behind is paid by the second.
+            // The order alternates, because the second work pays for the leftovers of the first.
             let subjectFirst = index.isMultiple(of: 2)
             let early =
                 subjectFirst
@@ -56,7 +56,7 @@ public struct Rounds: Sendable {
         return calls
     }
 
-    /// Seconds per unit.
+    /// Returns the seconds per unit.
     private func seconds(of work: Work, calls: Int) async throws -> Double {
         try await duration(of: work, calls: calls) / .seconds(1) / (Double(calls) * work.units)
     }

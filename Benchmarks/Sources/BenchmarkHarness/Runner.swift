@@ -1,17 +1,17 @@
-/// Runs areas and reports each bar as soon as it is known.
+/// Runs areas and reports each bar as soon as it is measured.
 public struct Runner: Sendable {
     private let areas: [Area]
     private let rounds: Rounds
     private let report: @Sendable (String) -> Void
     private let explain: @Sendable (String) -> Void
 
-    /// Makes a runner.
+    /// Creates a runner.
     ///
     /// - Parameters:
-    ///   - areas: All areas there are.
-    ///   - rounds: How to measure.
-    ///   - report: Takes one line per bar, for programs.
-    ///   - explain: Takes the details, for people.
+    ///   - areas: All areas.
+    ///   - rounds: The rounds of each measurement.
+    ///   - report: Receives one line per bar, for programs.
+    ///   - explain: Receives the details, for readers.
     public init(
         areas: [Area],
         rounds: Rounds = Rounds(),
@@ -25,12 +25,12 @@ public struct Runner: Sendable {
         _ = Benchmark.sizeAtStart
     }
 
-    /// Measures, reports, and finds the exit status.
+    /// Measures, reports, and returns the exit status.
     ///
-    /// - Parameter names: The areas to run, or single bars of them by their names in the report;
-    ///   none asks for all.
-    /// - Returns: 0 when every bar holds, 1 when one falls short, 2 when an area is asked for that
-    ///   does not exist.
+    /// - Parameter names: The areas to run, or single bars of them by their names in the report; none
+    ///   runs all.
+    /// - Returns: 0 when every bar holds, 1 when one falls short, 2 when a requested area does not
+    ///   exist.
     public func run(_ names: [String]) async -> Int32 {
         let asked = names.map {
             $0.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

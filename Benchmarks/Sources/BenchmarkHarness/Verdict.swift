@@ -1,20 +1,20 @@
 /// A figure beside its bar.
 public struct Verdict: Hashable, Sendable, CustomStringConvertible {
-    /// The area and the benchmark: "codable/encode-10".
+    /// The area and the benchmark, for example "codable/encode-10".
     public var name: String
-    /// What was measured; not a number when the measurement failed.
+    /// The measured value; NaN when the measurement failed.
     public var value: Double
-    /// What was asked for.
+    /// The required limit.
     public var bar: Bar
 
-    /// Makes a verdict.
+    /// Creates a verdict.
     public init(name: String, value: Double, bar: Bar) {
         self.name = name
         self.value = value
         self.bar = bar
     }
 
-    /// Whether the figure keeps to the bar.
+    /// `true` when the figure is within the limit.
     public var holds: Bool {
         bar.holds(for: value)
     }

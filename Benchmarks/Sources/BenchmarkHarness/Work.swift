@@ -1,13 +1,13 @@
-/// Something whose time is taken.
+/// A piece of work that is timed.
 public struct Work: Sendable {
-    /// How one call does a number of units of work.
+    /// A description of the work of one call.
     public var name: String
-    /// What one call counts for, where subject and floor do different amounts.
+    /// The number of units in one call, if subject and floor do different amounts.
     public var units: Double
     /// The work; called many times.
     public var body: @Sendable () async throws -> Void
 
-    /// Makes a piece of work.
+    /// Creates a piece of work.
     ///
     /// ```swift
     /// Work("50 fields", units: 50) { keep(try decoder.decode(Note.self, from: record)) }
@@ -23,6 +23,6 @@ public struct Work: Sendable {
     }
 }
 
-/// Keeps the optimiser from removing a computation whose result nobody reads.
+/// Prevents the optimiser from removing a computation whose result is not used.
 @inline(never)
 public func keep<Value>(_ value: Value) {}

@@ -4,8 +4,8 @@ import CloudKitExtras
 import CloudKitWebClient
 
 extension Area {
-    /// What a long-lived program keeps and takes: operations against answers that are ready, so that
-    /// all that is counted is the client's.
+    /// The memory and threads of a long-lived program: operations receive prepared responses, so that
+    /// only the client is measured.
     public static let client = Area(name: "client") {
         [
             Benchmark(name: "memory-operations-100000", bar: .atMost(1.1)) { _ in

@@ -2,10 +2,10 @@ import BenchmarkHarness
 import CloudKit
 import Foundation
 
-/// What operations leave behind that have ended.
+/// The memory that ended operations leave behind.
 enum OperationMemory {
-    /// The process's size after so many operations of default quality of service, divided by its
-    /// size after a part of them.
+    /// Returns the process's size after a number of operations of default quality of service, divided
+    /// by its size after a part of them.
     static func growth(from warmUp: Int, to count: Int) async throws -> Figure {
         let database = ReadyAnswers().database
         try await run(warmUp, on: database)

@@ -3,10 +3,10 @@ import CloudKit
 import Foundation
 import Synchronization
 
-/// The threads that operations take.
+/// The threads that operations use.
 enum OperationThreads {
-    /// How many threads the process has at most while so many operations are added, are in flight,
-    /// and come back, beyond those that it had before.
+    /// Returns the maximum number of additional threads in the process while operations are added,
+    /// are in flight, and return.
     static func peak(inFlight count: Int) async throws -> Figure {
         let before = try threads()
         var most = 0

@@ -4,7 +4,7 @@ import CloudKitWebClient
 import Foundation
 import Synchronization
 
-/// A service that answers at once, or when it is told to: the caller's name, and no record.
+/// A service that responds immediately or on demand, with the caller's name and no record.
 final class ReadyAnswers: Transport {
     private struct State {
         var isHolding: Bool
@@ -14,12 +14,12 @@ final class ReadyAnswers: Transport {
 
     private let state: Mutex<State>
 
-    /// Makes a service; one that holds keeps all requests until `release()`.
+    /// Creates a service; one that holds keeps all requests until `release()`.
     init(holds: Bool = false) {
         state = Mutex(State(isHolding: holds))
     }
 
-    /// A container of this service.
+    /// The database of a container of this service.
     var database: CKDatabase {
         CKContainer(
             client: WebClient(
@@ -65,7 +65,7 @@ final class ReadyAnswers: Transport {
         }
     }
 
-    /// Waits until so many requests are held.
+    /// Waits until a number of requests are held.
     func wait(for count: Int) async {
         await withCheckedContinuation { continuation in
             let isFull = state.withLock { state in
@@ -76,7 +76,7 @@ final class ReadyAnswers: Transport {
         }
     }
 
-    /// Answers all that is held, and what comes from now on.
+    /// Responds to all held requests, and to further ones immediately.
     func release() {
         let held = state.withLock { state in
             state.isHolding = false
@@ -103,7 +103,7 @@ final class ReadyAnswers: Transport {
     }
 }
 
-/// An operation that asks for one record.
+/// Returns an operation that fetches one record.
 func makeOperation(_ done: @escaping @Sendable () -> Void) -> CKFetchRecordsOperation {
     let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "n")])
     operation.fetchRecordsResultBlock = { _ in done() }

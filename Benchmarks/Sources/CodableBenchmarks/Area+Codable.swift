@@ -4,10 +4,11 @@ import CloudKitCodable
 import Foundation
 
 extension Area {
-    /// One record of 10 and of 50 mixed fields, and graphs of one parent with many children.
+    /// Encodes and decodes one record of 10 and of 50 mixed fields, and graphs of a parent with many
+    /// children.
     ///
-    /// The floors are the assignments and reads that people write by hand, which know every field
-    /// and check nothing, and the JSON coders of Foundation on the same value.
+    /// The floors are hand-written assignments and reads, which know every field and check nothing,
+    /// and Foundation's JSON coders on the same value.
     public static let codable = Area(name: "codable") {
         let zoneID = CKRecordZone.ID(zoneName: "Benchmarks")
         let ten = TenFields()
@@ -21,7 +22,7 @@ extension Area {
             + mappings(ten, fifty, zoneID) + perField(ten, fifty, zoneID) + graphs(zoneID)
     }
 
-    /// What came out was not what went in.
+    /// An error that indicates that output and input differ.
     struct Unequal: Error {}
 
     private static func benchmarks<Value: CloudKitModel & Equatable & Sendable>(
@@ -34,7 +35,7 @@ extension Area {
         let record = try CloudKitRecordEncoder(zoneID: zoneID).encode(value)
         let json = try JSONEncoder().encode(value)
         let byHand = write(value)
-        // The same work on both sides, or the ratio says nothing.
+        // The work must be the same on both sides, or the ratio is meaningless.
         guard try CloudKitRecordDecoder().decode(Value.self, from: byHand) == value,
             try read(record) == value, record.allKeys() == byHand.allKeys(),
             try JSONDecoder().decode(Value.self, from: json) == value

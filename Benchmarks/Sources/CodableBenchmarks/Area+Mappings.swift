@@ -18,7 +18,7 @@ extension Area {
             }
     }
 
-    /// The mapping that `@CloudKitRecord` writes, against the one that people write.
+    /// Compares the mapping that `@CloudKitRecord` generates to a hand-written one.
     private static func mappings<Mapped, ByHand>(
         _ value: Mapped,
         _ count: String,
@@ -61,7 +61,7 @@ extension Area {
         ]
     }
     #else
-    /// Without the macros there is no mapping of theirs to measure.
+    /// Returns no benchmarks, because without the macros there are no generated mappings.
     static func mappings(
         _ ten: TenFields,
         _ fifty: FiftyFields,

@@ -73,7 +73,7 @@ final class CountingSource: CloudKitRecordSource {
 extension Benchmark {
     private typealias Second = DeepGraph<DeepGraph<DeepGraph<DeepGraph<DeepLeaf>>>>
 
-    /// The requests that the first load in a process takes, for a graph of six levels.
+    /// Counts the requests of the first load in a process, for a graph of six levels.
     static func requests(_ zoneID: CKRecordZone.ID) -> Benchmark {
         Benchmark(name: "requests-depth-6", bar: .atMost(12)) { _ in
             let value = DeepGraph<Second>("r") {
@@ -92,7 +92,7 @@ extension Benchmark {
         }
     }
 
-    /// Loading a graph of one parent with 4,000 children, against one with 400.
+    /// Loads a graph of one parent with 4,000 children, compared to one with 400.
     static func load(_ zoneID: CKRecordZone.ID) throws -> Benchmark {
         func work(_ count: Int) throws -> Work {
             let encoded = try CloudKitGraphEncoder(zoneID: zoneID).encode(Parent(children: count))

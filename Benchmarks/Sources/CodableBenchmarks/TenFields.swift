@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitCodable
 import Foundation
 
-/// A model with 10 fields of mixed types, and the mapping that people write by hand.
+/// A model with 10 fields of mixed types, and a hand-written mapping.
 struct TenFields: CloudKitModel, Equatable, Sendable {
     static let recordName = "tenfields"
 

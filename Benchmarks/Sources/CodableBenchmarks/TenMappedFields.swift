@@ -3,7 +3,7 @@ import CloudKitCodable
 import Foundation
 
 #if Macros
-/// The fields of `TenFields`, with the mapping that the macro writes.
+/// The fields of `TenFields`, with the mapping that the macro generates.
 @CloudKitRecord("TenFields")
 struct TenMappedFields: Equatable, Sendable {
     var field0: String = "text of field 1"

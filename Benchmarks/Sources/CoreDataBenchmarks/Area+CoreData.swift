@@ -4,10 +4,10 @@ import Foundation
 import GRDB
 
 extension Area {
-    /// The conversion of a mirrored store against GRDB's own inserts of the same rows.
+    /// Converts a mirrored store, compared to GRDB's own inserts of the same rows.
     ///
-    /// A conversion copies the store, checks it, names each row by its record, and keeps the states of
-    /// the records.
+    /// A conversion copies the store, checks it, names each row by its record, and stores the states
+    /// of the records.
     public static let coreData = Area(name: "coredata") {
         let full = try StoreFile(rows: rowCount)
         let small = try StoreFile(rows: rowCount / 10)
@@ -57,10 +57,10 @@ extension Area {
     }
 }
 
-/// What came over is not what was there.
+/// An error that indicates that the converted rows differ from the store's.
 struct Unequal: Error {}
 
-/// A folder that goes with its last user.
+/// A folder that is deleted with its last user.
 final class Folder: Sendable {
     private let url: URL
 

@@ -5,7 +5,7 @@ import GRDB
 struct PlainRow: Codable, PersistableRecord {
     static let databaseTableName = "Note"
 
-    /// The tables as the conversion makes them.
+    /// The tables as the conversion creates them.
     private static let schema = """
         CREATE TABLE Folder (recordName TEXT PRIMARY KEY NOT NULL, name TEXT);
         CREATE TABLE Note (

@@ -2,7 +2,7 @@ import CloudKitCoreData
 import Foundation
 import GRDB
 
-/// A store as Core Data leaves it, with the records that its rows have in CloudKit.
+/// A store in Core Data's format, with the records that its rows have in CloudKit.
 final class StoreFile: Sendable {
     let rows: Int
     private let folder: Folder
@@ -18,7 +18,7 @@ final class StoreFile: Sendable {
 
     func open() throws -> CoreDataStore { try CoreDataStore(url: url, model: model) }
 
-    /// A name of a record, as long as a UUID and in no order.
+    /// Returns the name of a record, as long as a UUID and in no order.
     static func name(_ number: Int) -> String {
         let digits = String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16, uppercase: true)
         let padded = Array(String(repeating: "0", count: 16 - digits.count) + digits)

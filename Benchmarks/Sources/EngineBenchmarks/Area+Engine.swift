@@ -4,9 +4,9 @@ import CloudKitTesting
 import Foundation
 
 extension Area {
-    /// 10,000 records through a sync engine, against the same through plain database calls.
+    /// Sends and fetches 10,000 records with a sync engine, compared to plain database calls.
     ///
-    /// Both go into a cloud in the same process, so that the network hides nothing.
+    /// Both use a cloud in the same process, so that the network hides nothing.
     public static let engine = Area(name: "engine") {
         let full = try await FullCloud(records: recordCount)
         let send = Work("CKSyncEngine", units: Double(recordCount)) {
@@ -56,5 +56,5 @@ extension Area {
     }
 }
 
-/// What came out was not what went in.
+/// An error that indicates that output and input differ.
 struct Unequal: Error {}

@@ -1,7 +1,7 @@
 import CloudKit
 import Synchronization
 
-/// The least that an app does: gives records, and counts those that come.
+/// A minimal delegate: provides records, and counts those that are fetched.
 final class BenchmarkDelegate: CKSyncEngineDelegate {
     static let zoneID = CKRecordZone.ID(zoneName: "Rows")
 

@@ -1,7 +1,7 @@
 import CloudKit
 import CloudKitTesting
 
-/// A cloud that holds records, to be fetched.
+/// A cloud with records to be fetched.
 struct FullCloud {
     private let device: CKContainer
     private let records: Int
@@ -13,7 +13,7 @@ struct FullCloud {
         try await Self.fill(device.privateCloudDatabase, records: records)
     }
 
-    /// Saves records in batches as large as an engine's.
+    /// Saves records in batches of the engine's size.
     static func fill(_ database: CKDatabase, records: Int) async throws {
         _ = try await database.save(CKRecordZone(zoneID: BenchmarkDelegate.zoneID))
         let recordIDs = BenchmarkDelegate.recordIDs(records)

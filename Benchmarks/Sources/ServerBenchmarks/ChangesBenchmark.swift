@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 extension ServerBench {
-    /// A zone's change feed, page by page of 200.
+    /// Reads a zone's change feed in pages of 200.
     func changesPage() async throws -> Work {
         for number in 1...5 {
             _ = try await post(batch.body(90_000_000 + number), to: url(.recordsModify))
@@ -20,7 +20,7 @@ extension ServerBench {
         }
     }
 
-    /// The same rows read from SQLite, each column taken.
+    /// Reads the same rows from SQLite, with every column.
     ///
     /// The floor has no JSON, no HTTP and no tokens.
     func rawRows() throws -> Work {

@@ -5,8 +5,8 @@ import CloudKitWebClient
 import Foundation
 
 extension Benchmark {
-    /// Milliseconds that a reset, a snapshot and a restore of a container in memory take, as tests
-    /// use them.
+    /// The benchmarks of a reset, a snapshot and a restore of a container in memory, in milliseconds,
+    /// as tests use them.
     static var containers: [Benchmark] {
         [
             container("reset-empty", .atMost(5), records: 0) { try await $0.reset() },
@@ -16,7 +16,7 @@ extension Benchmark {
         ]
     }
 
-    /// The median of 15 times, each from the same state.
+    /// Returns the median of 15 times, each from the same state.
     private static func container(
         _ name: String,
         _ bar: Bar,

@@ -6,11 +6,11 @@ import CloudKitWebClient
 import Foundation
 
 extension Benchmark {
-    /// 64 clients at once, each with one durable record per request, against the same service over a
-    /// storage that writes each in a transaction of its own.
+    /// Compares 64 simultaneous clients, each with one durable record per request, to the same
+    /// service with a storage that writes each record in its own transaction.
     ///
-    /// Both answer in the process, so that only the storage differs: JSON, credentials and rules are
-    /// the same on both sides. A client sends its next request when the last one was answered.
+    /// Both services run in the process, so that only the storage differs: JSON, credentials and
+    /// rules are the same on both sides. A client sends its next request after the last response.
     static func groupCommit(in directory: URL) -> Benchmark {
         Benchmark(name: "group-commit-64", bar: .atLeast(5)) { rounds in
             let group = try await WritingClients(
@@ -28,7 +28,7 @@ extension Benchmark {
         }.tellingSyncTime(in: directory)
     }
 
-    /// Tells beside a figure of durable writes how long a sync of the same file system takes.
+    /// Adds the duration of a sync on the same file system to a figure of durable writes.
     func tellingSyncTime(in directory: URL) -> Benchmark {
         Benchmark(name: name, bar: bar) { [measure] rounds in
             var figure = try await measure(rounds)
@@ -100,9 +100,9 @@ private struct WritingClients: Sendable {
     }
 }
 
-/// How long a sync takes.
+/// The duration of a sync.
 enum SyncTime {
-    /// The median of 200 appends of a page with `fdatasync`, in microseconds.
+    /// Returns the median of 200 appends of a page with `fdatasync`, in microseconds.
     static func median(in directory: URL) throws -> Int {
         let path = directory.appendingPathComponent("sync").path
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)

@@ -5,11 +5,11 @@ import Hummingbird
 import Logging
 
 extension ServerBench {
-    /// Requests of one call, over as many connections as there are tasks.
+    /// The number of requests of one call, over as many connections as there are tasks.
     private static let requests = 64
     private static let tasks = 8
 
-    /// Lookups of one record.
+    /// Looks up one record.
     func lookup() async throws -> Work {
         let (body, url) = (try lookupBody(), url(.recordsLookup))
         let note = RecordOperation(.forceReplace, NoteBatch.note("lookup", 1))
@@ -25,7 +25,7 @@ extension ServerBench {
         }
     }
 
-    /// A handler that takes the same request and gives an answer of the same size, ready made.
+    /// Runs a handler that takes the same request and returns a prepared response of the same size.
     ///
     /// The floor has no JSON, no tokens, no storage.
     func plainHandler() async throws -> Work {

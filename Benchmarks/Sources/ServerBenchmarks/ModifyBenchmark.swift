@@ -5,7 +5,7 @@ import GRDB
 import Synchronization
 
 extension ServerBench {
-    /// One durable request of 200 new records.
+    /// Sends one durable request with 200 new records.
     func modify() async throws -> Work {
         let counter = Counter()
         let url = url(.recordsModify)
@@ -14,10 +14,10 @@ extension ServerBench {
         }
     }
 
-    /// The rows that such a request leaves, written by SQLite alone: the same tables and indexes,
-    /// the same values, one durable transaction.
+    /// Writes the rows of the same request with SQLite alone: the same tables and indexes, the same
+    /// values, one durable transaction.
     ///
-    /// The floor has no JSON, no HTTP, no tokens and no rules: it neither looks whether a record
+    /// The floor has no JSON, no HTTP, no tokens and no rules: it neither checks whether a record
     /// exists nor reads the zone.
     func rawInserts() async throws -> Work {
         _ = try await post(batch.body(99_999_999), to: url(.recordsModify))
@@ -34,7 +34,7 @@ extension ServerBench {
     }
 }
 
-/// Numbers that were not given before.
+/// A counter whose numbers never repeat.
 final class Counter: Sendable {
     private let value = Mutex(0)
 
@@ -92,7 +92,7 @@ private struct RowTemplate: Sendable {
         }
     }
 
-    /// A file with the same tables and nothing in them, as durable as the server's.
+    /// Creates a file with the same tables but without rows, as durable as the server's.
     func emptyCopy(at path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.journalMode = .wal

@@ -1,7 +1,7 @@
 import CloudKitWebClient
 import Foundation
 
-/// A modify request of new records with ten mixed fields, whose names a counter makes new each time
+/// A modify request of new records with ten mixed fields, whose names a counter renews each time
 /// without encoding it again.
 struct NoteBatch: Sendable {
     private static let placeholder = "batch-00000000"
@@ -34,7 +34,7 @@ struct NoteBatch: Sendable {
         self.places = places
     }
 
-    /// The request with names of its own.
+    /// Returns the request with unique names.
     func body(_ number: Int) -> Data {
         var body = body
         let name = Data(Self.name(number).utf8)
@@ -42,7 +42,7 @@ struct NoteBatch: Sendable {
         return body
     }
 
-    /// The common beginning of a batch's record names, of constant length.
+    /// Returns the common beginning of a batch's record names, of constant length.
     static func name(_ number: Int) -> String {
         let digits = String(number)
         return "batch-" + String(repeating: "0", count: 8 - digits.count) + digits

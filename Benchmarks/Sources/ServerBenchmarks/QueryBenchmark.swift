@@ -3,11 +3,11 @@ import CloudKitWebClient
 import Foundation
 
 extension ServerBench {
-    /// Records of one value of the queried field.
+    /// The number of records with one value of the queried field.
     private static let bucketSize = 200
 
-    /// Fills a zone with records of which each 200 have one value of the field `bucket`, and asks
-    /// for those of one value.
+    /// Fills a zone with groups of 200 records, which share a value of the field `bucket`, and
+    /// queries the records of one value.
     func indexedQuery(records: Int) async throws -> Work {
         let zone = WireZoneID(zoneName: "Query\(records)")
         let zones = ModifyZonesRequest(operations: [.init(.create, zone)])

@@ -6,8 +6,7 @@ import Foundation
 import Logging
 
 extension Area {
-    /// The server over HTTP on the loopback interface, with its data in a file and every write
-    /// durable.
+    /// The server over HTTP on the loopback interface, with its data in a file and durable writes.
     ///
     /// The client runs in the same process, for the subject and for the floor alike.
     public static let server = Area(name: "server") {
@@ -90,7 +89,7 @@ struct ServerBench: Sendable {
         return ServerBench(client: client, directory: directory)
     }
 
-    /// The URL of an endpoint with the tokens.
+    /// Returns the URL of an endpoint with the tokens.
     func url(_ endpoint: Endpoint) -> String {
         let path = ServicePath(
             container: client.container,
@@ -105,7 +104,7 @@ struct ServerBench: Sendable {
             + "&ckWebAuthToken=\(token)"
     }
 
-    /// Sends a request; anything but 200 ends the measurement.
+    /// Sends a request; any status but 200 ends the measurement.
     func post(_ body: Data, to url: String) async throws -> Data {
         let response = try await client.transport.send(
             TransportRequest(method: "POST", url: url, body: body)
@@ -117,7 +116,7 @@ struct ServerBench: Sendable {
     }
 }
 
-/// A request that the server did not answer as it should.
+/// An error of a request that the server did not serve as expected.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 }

@@ -6,14 +6,14 @@ import Foundation
 import Hummingbird
 import Logging
 
-/// A server in a process of its own, which `bench` starts with the arguments that `run` reads.
+/// A server in its own process, which `bench` starts with the arguments that `run` reads.
 public enum ServerChild: String, Sendable {
     /// A server of this package with an empty store.
     case cloud = "--serve-cloud"
     /// A Hummingbird server with one handler.
     case plain = "--serve-plain"
 
-    /// Serves until the process is ended; prints the URL to ask.
+    /// Serves until the process is ended; prints the URL for requests.
     public func run() async throws {
         var logger = Logger(label: "child")
         logger.logLevel = .critical
@@ -61,10 +61,10 @@ public enum ServerChild: String, Sendable {
         FileHandle.standardOutput.write(Data((url + "\n").utf8))
     }
 
-    /// Starts the process, waits for its first correct answer, and ends it.
+    /// Starts the process, waits for its first correct response, and ends it.
     ///
-    /// - Parameter look: Sees the process before it ends.
-    /// - Throws: `BenchError` when the process does not answer as it should.
+    /// - Parameter look: Inspects the process before it ends.
+    /// - Throws: `BenchError` when the process does not respond as expected.
     func start(_ look: (Process) throws -> Void = { _ in }) async throws {
         let process = Process()
         process.executableURL = Bundle.main.executableURL
@@ -94,7 +94,8 @@ public enum ServerChild: String, Sendable {
 }
 
 extension Benchmark {
-    /// From the start of a process to its first correct answer, against a plain server.
+    /// The benchmark of the time from the start of a process to its first correct response, compared
+    /// to a plain server.
     static var start: Benchmark {
         .time(
             "start",
@@ -104,7 +105,7 @@ extension Benchmark {
         )
     }
 
-    /// The megabytes that a server holds that has answered once and waits.
+    /// The benchmark of a waiting server's memory, in megabytes, after one response.
     static var idleMemory: Benchmark {
         Benchmark(name: "idle-memory", bar: .atMost(60)) { _ in
             var kilobytes = 0.0

@@ -5,8 +5,8 @@ import CloudKitTesting
 import GRDB
 
 extension Area {
-    /// `CloudKitStore` against what it stands on: GRDB for what is written here, plain database
-    /// calls for what is sent.
+    /// Compares `CloudKitStore` to its foundations: GRDB for local writes, plain database calls for
+    /// requests.
     ///
     /// The cloud is in the same process, and its work counts as the store's.
     public static let store = Area(name: "store") {
@@ -44,7 +44,7 @@ extension Area {
         }
     }
 
-    /// What an app would do that had the rows already.
+    /// The inserts of an app that already has the rows.
     private static let inserts = Work("GRDB", units: Double(rowCount)) {
         try await DatabaseFile().insert(rowCount)
     }

@@ -47,7 +47,7 @@ struct BenchmarkRow: Codable, FetchableRecord, PersistableRecord {
         isPinned = number.isMultiple(of: 7)
     }
 
-    /// As long as a UUID, and the same in every run; not in the order of the numbers.
+    /// Returns a key as long as a UUID, the same in every run, not in the order of the numbers.
     static func id(_ number: Int) -> String {
         let mixed = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
         let digits = String(mixed, radix: 16, uppercase: true)

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// A database like Chinook, the sample of a record shop that many know, in the numbers that its tables
-/// have to each other: with identifiers as keys, as an app has them that syncs, and no indexes but
-/// those of the keys.
+/// A database like Chinook, the well-known sample of a record shop, with the proportions of its
+/// tables: with identifiers as keys, like those of an app that syncs, and no indexes but those of the
+/// keys.
 enum Chinook {
     static let tables = [
         "artist", "album", "genre", "media_type", "track", "playlist", "playlist_track", "customer",
@@ -46,14 +46,14 @@ enum Chinook {
         );
         """
 
-    /// The rows of each table of the sample.
+    /// The number of rows in each table of the sample.
     private static let sample = [
         ("artist", 275), ("album", 347), ("genre", 25), ("media_type", 5), ("track", 3503),
         ("playlist", 18), ("customer", 59), ("invoice", 412), ("invoice_line", 2240),
         ("playlist_track", 8715),
     ]
 
-    /// Fills the tables with about so many rows, the same in every run.
+    /// Fills the tables with approximately a number of rows, the same in every run.
     static func fill(_ database: DatabasePool, rows: Int) async throws {
         let total = sample.map(\.1).reduce(0, +)
         let counts = Dictionary(
@@ -135,9 +135,9 @@ enum Chinook {
             .joined(separator: " ") + " \(number % 100)"
     }
 
-    /// A UUID, not in the order of the numbers.
+    /// Returns a UUID, not in the order of the numbers.
     static func id(_ number: Int, _ table: String) -> String {
-        // Far apart, so that no two tables have a key in common.
+        // Far apart, so that no two tables share a key.
         let seed = table.utf8.reduce(UInt64(7)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
         let high = (UInt64(number) &+ seed) &* 0x9E37_79B9_7F4A_7C15
         let low = (high ^ (high >> 29)) &* 0xBF58_476D_1CE4_E5B9

@@ -3,7 +3,7 @@ import CloudKit
 import CloudKitStore
 import CloudKitTesting
 
-/// The first fetch after a device sent its rows, which brings all of them back.
+/// The first fetch after a device sent its rows, which returns all of them.
 enum Echo {
     static func benchmark(_ name: String, _ bar: Bar, rows: Int) -> Benchmark {
         Benchmark(name: name, bar: bar) { rounds in

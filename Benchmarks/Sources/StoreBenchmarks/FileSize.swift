@@ -4,10 +4,10 @@ import CloudKitStore
 import CloudKitTesting
 import GRDB
 
-/// What the store's own tables take in the file, against what the rows take.
+/// The size of the store's own tables in the file, in relation to the rows.
 enum FileSize {
-    /// The figure is that of the device that sent the rows or of the one that fetched them, whichever
-    /// has more.
+    /// Returns a benchmark of the device that sent the rows or the one that fetched them, whichever
+    /// has the larger figure.
     static func benchmark(_ name: String, _ bar: Bar, rows: Int) -> Benchmark {
         Benchmark(name: name, bar: bar) { _ in
             let cloud = try await TestCloud()
@@ -44,7 +44,7 @@ enum FileSize {
         }
     }
 
-    /// The pages of the store's tables and indexes, or of the app's.
+    /// Returns the size of the pages of the store's tables and indexes, or of the app's.
     private static func bytes(_ device: StoreDevice, ofStore: Bool) async throws -> Int {
         try await device.database.read { database in
             try Int.fetchOne(

@@ -7,7 +7,7 @@ import GRDB
 enum LocalWrites {
     private static let rows = 500
 
-    /// Each row by itself, as when a person edits.
+    /// Writes each row separately, as when a person edits.
     static func tracked() async throws -> Work {
         let device = try await device()
         return Work("tracked", units: Double(rows * 3)) { try await write(device.database, 1) }
@@ -18,7 +18,7 @@ enum LocalWrites {
         return Work("plain", units: Double(rows * 3)) { try await write(file.pool, 1) }
     }
 
-    /// All rows in one transaction, as when an app imports.
+    /// Writes all rows in one transaction, as when an app imports.
     static func trackedBatch() async throws -> Work {
         let device = try await device()
         return Work("tracked", units: Double(rows * 3)) { try await write(device.database, rows) }

@@ -18,7 +18,7 @@ struct StoreCloud {
         self.count = count
     }
 
-    /// A device whose file has all rows.
+    /// Returns a device whose file has all rows.
     func syncedDevice() async throws -> StoreDevice {
         let device = try await StoreDevice(container)
         try await device.store.sync()
@@ -27,5 +27,5 @@ struct StoreCloud {
     }
 }
 
-/// What came out was not what went in.
+/// An error that indicates that output and input differ.
 struct Unequal: Error {}

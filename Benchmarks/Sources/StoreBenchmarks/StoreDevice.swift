@@ -3,7 +3,7 @@ import CloudKitStore
 import Foundation
 import GRDB
 
-/// A database file, and the store that keeps it in sync; gone with its last user.
+/// A database file, and the store that keeps it in sync; deleted with its last user.
 final class StoreDevice: Sendable {
     let file: DatabaseFile
     let store: CloudStore

@@ -4,10 +4,10 @@ import CloudKitStore
 import CloudKitTesting
 import GRDB
 
-/// Deletions of all rows and insertions of others with the same UNIQUE values, sent at once: each
-/// insertion looks for the deletion that sets its value free.
+/// Deletions of all rows and insertions of others with the same UNIQUE values, sent together: each
+/// insertion looks for the deletion that frees its value.
 enum Swap {
-    /// The figure is the time for a row, against that of a tenth of the rows.
+    /// Returns a benchmark of the time for a row, in relation to that with a tenth of the rows.
     static func benchmark(_ name: String, _ bar: Bar, rows: Int) -> Benchmark {
         Benchmark(name: name, bar: bar) { _ in
             let small = try await secondsPerRow(rows / 10)

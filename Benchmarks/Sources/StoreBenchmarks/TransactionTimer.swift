@@ -13,7 +13,7 @@ final class TransactionTimer: Sendable {
 
     private let state = Mutex(State())
 
-    /// The figure is the longest of three first syncs, in milliseconds.
+    /// Returns a benchmark of the longest transaction of three first syncs, in milliseconds.
     static func longest(
         _ name: String,
         _ bar: Bar,

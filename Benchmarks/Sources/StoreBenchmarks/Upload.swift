@@ -5,7 +5,7 @@ import CloudKitTesting
 import GRDB
 import Synchronization
 
-/// Sending 10,000 rows that changed, against sending the same records by plain database calls.
+/// Sends 10,000 changed rows, compared to sending the same records by plain database calls.
 enum Upload {
     private static let count = 10_000
     private static let zoneID = CKRecordZone.ID(zoneName: "CloudKitStore")
@@ -18,7 +18,7 @@ enum Upload {
             var known = try await fetch(plain)
             var measured: [Comparison.Round] = []
             for round in 0..<rounds.count + 1 {
-                // What the last round saved comes back, which is no part of sending.
+                // The saves of the last round are fetched, which is not part of sending.
                 try await device.store.sync()
                 let title = "The title of round \(round)"
                 try await device.database.write { database in
@@ -47,8 +47,8 @@ enum Upload {
         }
     }
 
-    /// Records with the edits that the store has sent, in the order in which it did: how long the
-    /// server takes depends on both.
+    /// Returns records with the edits that the store sent, in its order, because both affect the
+    /// server's time.
     private static func renew(_ records: [CKRecord], as sent: [CKRecord]) throws -> [CKRecord] {
         let known = Dictionary(uniqueKeysWithValues: records.map { ($0.recordID, $0) })
         return try sent.map { sent in
@@ -58,7 +58,7 @@ enum Upload {
         }
     }
 
-    /// All records, in the order of their last changes.
+    /// Returns all records, in the order of their last changes.
     private static func fetch(_ database: CKDatabase) async throws -> [CKRecord] {
         try await withCheckedThrowingContinuation { continuation in
             let records = Mutex<[CKRecord]>([])
@@ -76,7 +76,7 @@ enum Upload {
         }
     }
 
-    /// As many in one request as the store sends.
+    /// Sends as many records per request as the store does.
     private static func send(
         _ records: [CKRecord],
         _ database: CKDatabase

@@ -3,15 +3,15 @@ import CloudKitWire
 import Foundation
 
 extension Area {
-    /// The answer to a modify of 200 records, as bytes and as values.
+    /// Decodes and encodes the response to a modify of 200 records.
     ///
-    /// The floor is JSONEncoder and JSONDecoder on structs whose every field is known to the compiler:
-    /// the least that any Codable client does, and one that could read no other record type.
+    /// The floor is JSONEncoder and JSONDecoder on structs whose every field the compiler knows: the
+    /// minimum for any Codable client, which could read no other record type.
     public static let wire = Area(name: "wire") {
         let response = Sample.response(records: 200)
         let bytes = try WireJSON.encode(response)
         let plain = try JSONDecoder().decode(PlainResponse.self, from: bytes)
-        // The same work on both sides, or the ratio says nothing.
+        // The work must be the same on both sides, or the ratio is meaningless.
         guard
             try WireJSON.decode(RecordsResponse.self, from: bytes) == response,
             try JSONDecoder().decode(PlainResponse.self, from: JSONEncoder().encode(plain)) == plain
@@ -36,6 +36,6 @@ extension Area {
         ]
     }
 
-    /// What came out was not what went in.
+    /// An error that indicates that output and input differ.
     private struct Unequal: Error {}
 }

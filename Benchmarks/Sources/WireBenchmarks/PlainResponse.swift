@@ -1,7 +1,7 @@
 import CloudKitWire
 import Foundation
 
-/// The answer with every field spelled out, as synthesised Codable reads and writes it.
+/// The response with every field spelled out, as synthesised Codable reads and writes it.
 struct PlainResponse: Codable, Equatable, Sendable {
     struct Record: Codable, Equatable, Sendable {
         struct Fields: Codable, Equatable, Sendable {

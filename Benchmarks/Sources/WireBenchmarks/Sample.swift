@@ -1,9 +1,9 @@
 import CloudKitWire
 import Foundation
 
-/// Answers of a size and shape that apps see.
+/// Responses of a size and shape that apps receive.
 enum Sample {
-    /// The answer to a modify of notes with ten fields of mixed types each.
+    /// Returns the response to a modify of notes with ten fields of mixed types each.
     static func response(records count: Int) -> RecordsResponse {
         RecordsResponse(
             records: (0..<count).map { .success(record($0)) },

@@ -8,7 +8,7 @@ import ServerBenchmarks
 import StoreBenchmarks
 import WireBenchmarks
 
-/// Every area, in the order in which they run.
+/// All areas, in the order in which they run.
 let areas: [Area] = [
     .codable,
     .wire,

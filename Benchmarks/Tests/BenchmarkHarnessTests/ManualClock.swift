@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that moves only when it is told to.
+/// A clock that moves only when a test advances it.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration

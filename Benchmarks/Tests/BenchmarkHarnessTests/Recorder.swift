@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps lines in the order in which they came.
+/// Records lines in the order in which they arrive.
 final class Recorder: Sendable {
     private let kept = Mutex<[String]>([])
 

@@ -3,22 +3,22 @@ public import Foundation
 /// The domain of CloudKit's errors.
 public let CKErrorDomain: String = "CKErrorDomain"
 
-/// Under this key a partial failure keeps its items' errors, by item identifier.
+/// The `userInfo` key of a partial failure's errors, by item ID.
 public let CKPartialErrorsByItemIDKey: String = "CKPartialErrors"
 
-/// Under this key a conflict keeps the version that the client's changes started from.
+/// The `userInfo` key of the version that a conflict's local changes started from.
 public let CKRecordChangedErrorAncestorRecordKey: String = "AncestorRecord"
 
-/// Under this key a conflict keeps the server's version.
+/// The `userInfo` key of the server's version in a conflict.
 public let CKRecordChangedErrorServerRecordKey: String = "ServerRecord"
 
-/// Under this key a conflict keeps the version that could not be saved.
+/// The `userInfo` key of the version in a conflict that could not be saved.
 public let CKRecordChangedErrorClientRecordKey: String = "ClientRecord"
 
-/// Under this key a missing zone says that its owner reset the encryption keys.
+/// The `userInfo` key that marks a missing zone whose owner reset the encryption keys.
 public let CKErrorUserDidResetEncryptedDataKey: String = "CKUserDidResetEncryptedData"
 
-/// Under this key an error keeps the seconds to wait before a retry.
+/// The `userInfo` key of the seconds to wait before a retry.
 public let CKErrorRetryAfterKey: String = "CKRetryAfter"
 
 /// The owner name that stands for the current user.
@@ -32,6 +32,6 @@ public let CKOwnerDefaultName: String = CKCurrentUserDefaultName
 public let CKRecordNameZoneWideShare: String = "cloudkit.zoneshare"
 
 extension NSNotification.Name {
-    /// Is posted when a user signs in or out; ask for the account's status then.
+    /// The notification that is posted when a user signs in or out; fetch the account status then.
     public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
 }

@@ -1,4 +1,4 @@
-// What `import CloudKit` brings along on Apple platforms.
+// The modules that `import CloudKit` also imports on Apple platforms.
 @_exported public import CoreLocation
 @_exported public import Dispatch
 @_exported public import Foundation

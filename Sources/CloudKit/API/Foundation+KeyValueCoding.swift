@@ -1,7 +1,7 @@
 #if !canImport(ObjectiveC)
 public import Foundation
 
-// What programs around CloudKit use of Foundation that is missing on this platform.
+// The parts of Foundation that CloudKit programs use and this platform lacks.
 
 extension UserDefaults {
     /// Sets a value, as key-value coding does on Apple platforms; nil removes it.
@@ -9,14 +9,15 @@ extension UserDefaults {
         set(value, forKey: key)
     }
 
-    /// The value of a key, as key-value coding gives it on Apple platforms.
+    /// Returns a key's value, as key-value coding does on Apple platforms.
     public func value(forKey key: String) -> Any? {
         object(forKey: key)
     }
 }
 
 extension NSKeyedUnarchiver {
-    /// Reads an archived list of objects of one class; nil when the archive holds another thing.
+    /// Reads an archived array of objects of one class; returns nil if the archive holds anything
+    /// else.
     ///
     /// ```swift
     /// let zoneIDs = try NSKeyedUnarchiver.unarchivedArrayOfObjects(
@@ -31,8 +32,8 @@ extension NSKeyedUnarchiver {
         try unarchivedObject(ofClasses: [NSArray.self, type], from: data) as? [Object]
     }
 
-    /// Reads an archived dictionary of keys and objects of one class each; nil when the archive holds
-    /// another thing.
+    /// Reads an archived dictionary with keys and objects of one class each; returns nil if the
+    /// archive holds anything else.
     ///
     /// ```swift
     /// let tokens = try NSKeyedUnarchiver.unarchivedDictionary(
@@ -52,13 +53,13 @@ extension NSKeyedUnarchiver {
 }
 
 extension URL {
-    /// The folder of the user's documents.
+    /// The user's documents directory.
     public static var documentsDirectory: URL { folder(.documentDirectory) }
 
-    /// The folder of what apps keep for themselves.
+    /// The directory for an app's own files.
     public static var applicationSupportDirectory: URL { folder(.applicationSupportDirectory) }
 
-    /// The folder of what can be made again.
+    /// The directory for files that can be created again.
     public static var cachesDirectory: URL { folder(.cachesDirectory) }
 
     private static func folder(_ directory: FileManager.SearchPathDirectory) -> URL {
@@ -67,7 +68,7 @@ extension URL {
 }
 
 extension NotificationCenter {
-    /// The notifications of a name as they come, from the call on.
+    /// Returns the notifications with a name that are posted from now on.
     ///
     /// ```swift
     /// for await _ in NotificationCenter.default.notifications(named: .CKAccountChanged) {
@@ -81,24 +82,24 @@ extension NotificationCenter {
         Notifications(center: self, name: name, object: object)
     }
 
-    /// A sequence of notifications, which ends when it is cancelled.
+    /// A sequence of notifications, which ends when its task is cancelled.
     public final class Notifications: AsyncSequence, @unchecked Sendable {
-        // @unchecked Sendable because every stored property is a constant; the observer goes with
-        // the sequence.
+        // @unchecked Sendable because every stored property is a constant; the observer is removed
+        // with the sequence.
 
-        /// A notification.
+        /// The element type.
         public typealias Element = Notification
 
-        /// Nothing fails.
+        /// The error type: the sequence never fails.
         public typealias Failure = Never
 
         private let stream: AsyncStream<Sent>
         private let center: NotificationCenter
         private let observer: any NSObjectProtocol
 
-        // Whoever posts a notification hands it over to all who listen.
+        // Posting a notification hands it over to every observer.
         private struct Sent: @unchecked Sendable {
-            // @unchecked Sendable because Apple's sequence gives notifications to other tasks too.
+            // @unchecked Sendable because Apple's sequence too hands notifications to other tasks.
             let notification: Notification
         }
 
@@ -115,12 +116,12 @@ extension NotificationCenter {
             center.removeObserver(observer)
         }
 
-        /// Starts to wait.
+        /// Returns an iterator, which waits for notifications.
         public func makeAsyncIterator() -> Iterator {
             Iterator(self)
         }
 
-        /// Waits for one notification after the other.
+        /// An iterator that waits for one notification after the other.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let sequence: Notifications
             private var sent: AsyncStream<Sent>.Iterator
@@ -130,12 +131,12 @@ extension NotificationCenter {
                 sent = sequence.stream.makeAsyncIterator()
             }
 
-            /// The next notification; nil when the task was cancelled.
+            /// Returns the next notification; nil when the task was cancelled.
             public mutating func next() async -> Notification? {
                 await next(isolation: #isolation)
             }
 
-            /// The next notification; nil when the task was cancelled.
+            /// Returns the next notification; nil when the task was cancelled.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async -> Notification? {

@@ -1,7 +1,7 @@
 import CloudKitWebClient
 import Foundation
 
-/// One line of an exported database: an object whose only or first key says what it is.
+/// One line of an exported database: an object whose first or only key identifies its kind.
 ///
 /// ```text
 /// {"export":{"container":"iCloud.com.example.app","database":"private","environment":"development","version":1}}
@@ -10,9 +10,9 @@ import Foundation
 /// {"end":{"assets":1,"records":1,"zones":1}}
 /// ```
 ///
-/// An export of all databases has a part for each, which begins with such a first line.
+/// An export of all databases has a part for each, which begins with a header line.
 struct ArchiveLine: Codable {
-    /// Where the data came from.
+    /// The origin of the data.
     struct Header: Codable {
         /// The version of the format that this program writes and reads.
         static let currentVersion = 1
@@ -21,11 +21,11 @@ struct ArchiveLine: Codable {
         var container: String
         var environment: ServiceEnvironment
         var database: DatabaseScope
-        /// Whether the file has all databases of the container.
+        /// `true` when the file has all databases of the container.
         var all: Bool?
     }
 
-    /// What the file holds; a file without this line was cut short.
+    /// The content of the file; a file without this line is truncated.
     struct Summary: Codable, Hashable {
         var zones = 0
         var records = 0
@@ -35,7 +35,7 @@ struct ArchiveLine: Codable {
     var export: Header?
     var zone: WireZoneID?
     var record: WireRecord?
-    /// The names of the files of a record's assets, by field, in the order of the field's list.
+    /// The file names of a record's assets, by field, in the order of the field's list.
     var files: [String: [String]]?
     var end: Summary?
 }

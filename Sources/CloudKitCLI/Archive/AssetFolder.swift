@@ -2,7 +2,7 @@ import CloudKitBasics
 import CloudKitWebClient
 import Foundation
 
-/// The folder that holds the files of an export, each under a name made of its checksum.
+/// The folder that holds the files of an export, named by their checksums.
 struct AssetFolder {
     let url: URL
 
@@ -10,14 +10,14 @@ struct AssetFolder {
         url = URL(fileURLWithPath: path, isDirectory: true)
     }
 
-    /// Downloads an asset unless it is there already, and answers its file's name.
+    /// Downloads an asset unless its file exists, and returns the file's name.
     ///
     /// - Throws: `CommandFailure` or `WebClientError`.
     func keep(_ asset: WireAsset, with client: WebClient) async throws -> String {
         let name = Self.name(of: asset)
         let file = url.appendingPathComponent(name)
         if let size = asset.size, Self.size(of: file) == size { return name }
-        // A file that has its name is whole.
+        // A file with its final name is complete.
         let part = url.appendingPathComponent(name + ".part")
         try? FileManager.default.removeItem(at: part)
         try await client.download(asset, to: part)
@@ -27,24 +27,24 @@ struct AssetFolder {
         return name
     }
 
-    /// The file of a name that an export's line gives; nil when the name leaves the folder or there
-    /// is no such file.
+    /// Returns the file with a name from an export's line; nil when the name leaves the folder or
+    /// no such file exists.
     func file(named name: String) -> URL? {
         guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else { return nil }
         let file = url.appendingPathComponent(name)
         return Self.size(of: file) == nil ? nil : file
     }
 
-    /// Makes the folder.
+    /// Creates the folder.
     func make() throws {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure(unusable: "\(url.path) cannot be made: \(error)")
+            throw CommandFailure(unusable: "\(url.path) cannot be created: \(error)")
         }
     }
 
-    /// The checksum comes from the service: only letters and digits of it become a name.
+    /// Returns the file name of an asset, with only the letters and digits of the service's checksum.
     private static func name(of asset: WireAsset) -> String {
         guard let checksum = asset.fileChecksum, !checksum.isEmpty else {
             return UUID().uuidString

@@ -1,11 +1,11 @@
 import CloudKitWebClient
 import Foundation
 
-/// Writes the zones, records and files of databases to a file of lines and a folder.
+/// The export of zones, records and files of databases to a file of lines and a folder.
 struct DatabaseExport {
     let client: WebClient
     private var database = DatabaseScope.private
-    /// The types to ask for where there is no list of changes.
+    /// The types to query if there is no change feed.
     let types: [String]
     let assets: AssetFolder
     let file: FileHandle
@@ -23,13 +23,13 @@ struct DatabaseExport {
         self.file = file
     }
 
-    /// Exports zones of databases, one database after the other.
+    /// Exports zones of databases, one database after another.
     ///
     /// - Parameters:
     ///   - parts: The databases with their zones.
-    ///   - isAll: Whether the file is of a whole container: an import then asks for no database.
-    /// - Returns: What the file holds.
-    /// - Throws: `CommandFailure` or `WebClientError`; the file is not whole then.
+    ///   - isAll: Whether the file covers a whole container; an import then requires no database.
+    /// - Returns: The content of the file.
+    /// - Throws: `CommandFailure` or `WebClientError`; then the file is incomplete.
     mutating func run(
         _ parts: [(database: DatabaseScope, zones: [WireZoneID])],
         isAll: Bool
@@ -76,7 +76,8 @@ struct DatabaseExport {
         } while request.continuationMarker != nil
     }
 
-    /// A record that changes meanwhile comes a second time: its last line counts.
+    /// Exports the change feed of a zone; a record that changes meanwhile appears a second time,
+    /// and its last line counts.
     private mutating func exportChanges(_ zone: WireZoneID) async throws {
         var pages = ZoneChangePages(
             client: client,
@@ -86,7 +87,7 @@ struct DatabaseExport {
         )
         var written: Set<String> = []
         while let page = try await pages.next() {
-            // A tombstone matters only for what is in the file.
+            // A tombstone matters only for a record in the file.
             let news = page.filter { item in
                 guard let record = try? item.get(), record.deleted == true else { return true }
                 return record.recordName.map(written.contains) ?? false
@@ -102,7 +103,7 @@ struct DatabaseExport {
     ) async throws {
         for item in items {
             if let failure = item.failure {
-                throw CommandFailure("The export is not whole: \(OutputOptions.text(failure))")
+                throw CommandFailure("The export is incomplete: \(OutputOptions.text(failure))")
             }
             guard var record = try? item.get() else { continue }
             var files: [String: [String]] = [:]
@@ -111,7 +112,7 @@ struct DatabaseExport {
                 guard !found.isEmpty else { continue }
                 files[key] = try await keep(found, of: key, record)
                 summary.assets += found.count
-                // The address is good for a time only, and only here.
+                // The URL is valid only for a time, and only here.
                 record.setAssets(
                     found.map { WireAsset(fileChecksum: $0.fileChecksum, size: $0.size) },
                     of: key
@@ -127,7 +128,7 @@ struct DatabaseExport {
         }
     }
 
-    /// Downloads the files of a field, and answers their names.
+    /// Downloads the files of a field, and returns their names.
     private func keep(
         _ found: [WireAsset],
         of key: String,
@@ -142,7 +143,7 @@ struct DatabaseExport {
         return names
     }
 
-    /// A record without what names the caller's own account, so that another can take it.
+    /// Returns a record without references to the caller's account, so that another account can import it.
     private func portable(_ record: WireRecord, owner: String?) -> WireRecord {
         var record = record
         record.zoneID = record.zoneID.map { stated($0, owner: owner) }
@@ -164,7 +165,7 @@ struct DatabaseExport {
         }
     }
 
-    /// A zone's identity; the owner is left out where it is the caller.
+    /// Returns a zone's identity, without the owner if that is the caller.
     private func stated(_ zone: WireZoneID, owner: String?) -> WireZoneID {
         let isOwn = database != .shared && zone.ownerRecordName == owner
         return WireZoneID(

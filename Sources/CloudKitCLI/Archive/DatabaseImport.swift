@@ -1,24 +1,25 @@
 import CloudKitWebClient
 import Foundation
 
-/// Brings an exported database to a service.
+/// The import of an exported database into a service.
 ///
-/// Every record replaces one of its name, so an import that broke off can be run again: from the start,
-/// or behind what its checkpoint says is done. A line that cannot be imported is reported and does not keep the others back.
+/// Every record replaces the one with its name, so an interrupted import can be repeated: from the
+/// start, or after the lines that its checkpoint marks as done. A line that cannot be imported is
+/// reported and does not stop the others.
 struct DatabaseImport {
-    /// Bytes of records that are sent together.
+    /// The size of the records in one request, in bytes.
     private static let batchBytes = 4 * 1024 * 1024
 
     let client: WebClient
-    /// The database that lines go to; each part of an export of all databases has its own.
+    /// The database that receives the lines; each part of an export of all databases has its own.
     private var database: DatabaseScope
-    /// Whether the file's parts go where they came from.
+    /// `true` when each part of the file is imported into its original database.
     private let isAll: Bool
     let assets: AssetFolder?
-    /// Takes each line that was not imported, and why.
+    /// A closure that receives each line that was not imported, with the reason.
     let reject: (LineReader.Line, String) throws -> Void
 
-    /// Takes the state after each step that cannot be undone.
+    /// A closure that receives the state after each step that cannot be undone.
     let save: (ImportCheckpoint) throws -> Void
 
     private(set) var state: ImportCheckpoint
@@ -48,9 +49,9 @@ struct DatabaseImport {
         self.reject = reject
     }
 
-    /// Takes the next line.
+    /// Imports the next line.
     ///
-    /// - Throws: When the service refuses a request as a whole, or does not answer.
+    /// - Throws: An error when the service refuses a request as a whole, or sends no response.
     mutating func add(_ line: LineReader.Line) async throws {
         guard !line.isBlank else { return state.note([line.number]) }
         let content: ArchiveLine
@@ -70,7 +71,7 @@ struct DatabaseImport {
             try await begin(header)
             state.note([line.number])
         } else if state.isDone(line.number) {
-            // Others may need it.
+            // Other records may need it.
             guard let record = content.record, let name = record.recordName else { return }
             let zone = record.zoneID ?? .defaultZone
             if queues[zone] == nil { zones.append(zone) }
@@ -87,7 +88,7 @@ struct DatabaseImport {
         }
     }
 
-    /// Begins with the part of a database.
+    /// Begins a database's part of the file.
     private mutating func begin(_ header: ArchiveLine.Header) async throws {
         guard isAll == (header.all ?? false) else {
             throw CommandFailure(
@@ -103,9 +104,9 @@ struct DatabaseImport {
         database = header.database
     }
 
-    /// Sends what still waits.
+    /// Sends the waiting records.
     ///
-    /// - Throws: `CommandFailure` when the file's last line is missing: it was cut short.
+    /// - Throws: `CommandFailure` when the file's last line is missing because it is truncated.
     mutating func finish() async throws {
         try await sendWaiting()
         guard end != nil else {
@@ -121,7 +122,7 @@ struct DatabaseImport {
                 try await sendReady(zone)
                 queues[zone]?.stopWaitingForAbsent()
             } while queues[zone]?.ready.isEmpty == false
-            // What is left needs each other, and can only come together.
+            // The remaining records need each other, and can only be sent together.
             var rest = (queues[zone]?.takeWaiting() ?? [])[...]
             while !rest.isEmpty {
                 let batch = Array(rest.prefix(Limits.operationsPerRequest))
@@ -191,7 +192,7 @@ struct DatabaseImport {
         var batch: [ImportItem] = []
         var names: Set<String> = []
         for item in queues[zone]?.takeReady() ?? [] {
-            // A request changes each record once.
+            // A request may change each record only once.
             if !names.insert(item.name).inserted {
                 try await send(batch, zone, together: false)
                 batch = []
@@ -202,7 +203,7 @@ struct DatabaseImport {
         if !batch.isEmpty { try await send(batch, zone, together: false) }
     }
 
-    /// Sends records; together, all or none are saved, and none leads to one after the other.
+    /// Sends records; if together, all or none are saved, and none may refer to a later one.
     private mutating func send(
         _ items: [ImportItem],
         _ zone: WireZoneID,
@@ -232,7 +233,7 @@ struct DatabaseImport {
         try save(state)
     }
 
-    /// Uploads the files of records that are about to be sent, and puts the receipts into them.
+    /// Uploads the files of records that are about to be sent, and adds the receipts to them.
     private mutating func upload(
         _ items: [ImportItem],
         _ zone: WireZoneID
@@ -241,7 +242,7 @@ struct DatabaseImport {
         for index in items.indices {
             for (key, files) in items[index].files.sorted(by: { $0.key < $1.key }) {
                 let item = items[index]
-                // Uploaded a moment ago, for a request that was refused as a whole.
+                // Already uploaded for a request that was refused as a whole.
                 guard item.record.assets(of: key).contains(where: { $0.receipt == nil }) else {
                     continue
                 }

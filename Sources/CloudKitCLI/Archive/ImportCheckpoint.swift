@@ -1,29 +1,29 @@
 import CloudKitWebClient
 import Foundation
 
-/// How far an import came, in a file, so that one that was cut goes on where it stopped.
+/// The progress of an import, in a file, so that an interrupted import continues where it stopped.
 struct ImportCheckpoint: Codable, Hashable {
-    /// What tells the exported file from others.
+    /// The identity of the exported file.
     var file: String
-    /// All lines up to this one are done.
+    /// The last of the lines that are all done.
     var line = 0
-    /// Lines behind that which are done as well: records come after those that they need.
+    /// Later lines that are done too, because records are sent after those that they need.
     var more: Set<Int> = []
-    /// What was done so far.
+    /// The results so far.
     var report = ImportReport()
 
-    /// Whether a line was imported or refused.
+    /// Returns whether a line was imported or refused.
     func isDone(_ number: Int) -> Bool { number <= line || more.contains(number) }
 
-    /// Notes that lines are done.
+    /// Marks lines as done.
     mutating func note(_ numbers: some Sequence<Int>) {
         more.formUnion(numbers)
         while more.remove(line + 1) != nil { line += 1 }
     }
 
-    /// Reads the file of an earlier import; nil when there is none.
+    /// Returns the checkpoint of an earlier import; nil when there is none.
     ///
-    /// - Throws: `CommandFailure` when the file cannot be read, or is of another export.
+    /// - Throws: `CommandFailure` when the file cannot be read, or belongs to another export.
     static func read(_ path: String, file: String) throws -> ImportCheckpoint? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let found: ImportCheckpoint
@@ -32,18 +32,18 @@ struct ImportCheckpoint: Codable, Hashable {
             found = try JSONDecoder().decode(Self.self, from: data)
         } catch {
             throw CommandFailure(
-                unusable: "\(path) is no checkpoint of an import; remove it to begin anew"
+                unusable: "\(path) is not a checkpoint of an import; remove it to start again"
             )
         }
         guard found.file == file else {
             throw CommandFailure(
-                unusable: "\(path) is the checkpoint of another export; remove it to begin anew"
+                unusable: "\(path) is the checkpoint of another export; remove it to start again"
             )
         }
         return found
     }
 
-    /// Writes the file; a reader sees the old one or the new one, never a part.
+    /// Writes the file; a reader sees the old or the new content, never a part.
     func write(_ path: String) throws {
         do {
             let encoder = JSONEncoder()

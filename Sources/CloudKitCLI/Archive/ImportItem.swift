@@ -1,19 +1,19 @@
 import CloudKitWebClient
 import Foundation
 
-/// A record of an export on its way to a service.
+/// An exported record to be sent to a service.
 struct ImportItem {
-    /// The line that it came from.
+    /// The line that contains it.
     let line: LineReader.Line
     let name: String
     var record: WireRecord
     /// The files of its assets, by field.
     let files: [String: [URL]]
 
-    /// Whether the line takes a record away that an earlier line made.
+    /// `true` when the line deletes a record that an earlier line created.
     var isDeletion: Bool { record.deleted == true }
 
-    /// The records of the same zone that must be there before this one.
+    /// The records of the same zone that must exist before this one.
     var targets: Set<String> {
         var targets: Set<String> = []
         if let parent = record.parent { targets.insert(parent.recordName) }
@@ -33,7 +33,7 @@ struct ImportItem {
         }
     }
 
-    /// The change that brings the record; doing it twice is as good as once.
+    /// The change that imports the record; repeating it has no further effect.
     var operation: RecordOperation {
         if isDeletion { return RecordOperation(.forceDelete, WireRecord(recordName: name)) }
         var saved = WireRecord(

@@ -1,6 +1,6 @@
 import CloudKitWebClient
 
-/// The records of one zone that wait for their turn: after the records that they need.
+/// The records of one zone that wait for the records that they need.
 struct ImportQueue {
     /// Records that can be sent now, in order.
     private(set) var ready: [ImportItem] = []
@@ -8,14 +8,13 @@ struct ImportQueue {
     private(set) var bytes = 0
     /// The names that were sent or are ready.
     private var known: Set<String> = []
-    /// Records that need one that has not come yet, by its name.
+    /// Records that need one that has not been read yet, by its name.
     private var waiting: [String: [ImportItem]] = [:]
     private var waitingNames: Set<String> = []
 
-    /// Adds a record behind those that it needs; it takes the place of an earlier one of its name
-    /// that waits.
+    /// Adds a record after those that it needs; it replaces an earlier waiting record with the same name.
     ///
-    /// - Returns: The records whose place was taken.
+    /// - Returns: The replaced records.
     mutating func add(_ item: ImportItem) -> [ImportItem] {
         var replaced: [ImportItem] = []
         if waitingNames.contains(item.name) {
@@ -28,7 +27,7 @@ struct ImportQueue {
         return replaced
     }
 
-    /// Notes that the service has a record.
+    /// Marks a record as sent.
     mutating func noteSent(_ name: String) {
         known.insert(name)
         release(waiting.removeValue(forKey: name) ?? [])
@@ -51,7 +50,7 @@ struct ImportQueue {
         }
     }
 
-    /// Takes the records that can be sent.
+    /// Removes and returns the records that can be sent.
     mutating func takeReady() -> [ImportItem] {
         defer {
             ready = []
@@ -60,8 +59,8 @@ struct ImportQueue {
         return ready
     }
 
-    /// Stops waiting for records that did not come and do not wait themselves: the service may have
-    /// them.
+    /// Stops waiting for records that were not read and do not wait themselves, because the service
+    /// may have them.
     mutating func stopWaitingForAbsent() {
         for name in waiting.keys.filter({ !waitingNames.contains($0) }).sorted() {
             known.insert(name)
@@ -69,7 +68,7 @@ struct ImportQueue {
         }
     }
 
-    /// Takes the records that need each other, in the order of their lines.
+    /// Removes and returns the records that need each other, in the order of their lines.
     mutating func takeWaiting() -> [ImportItem] {
         defer {
             waiting = [:]

@@ -1,6 +1,6 @@
-/// What an import did.
+/// The results of an import.
 struct ImportReport: Codable, Hashable {
-    /// Zones that were made or were there.
+    /// Zones that were created or existed.
     var zones = 0
     /// Records that were saved or deleted.
     var records = 0

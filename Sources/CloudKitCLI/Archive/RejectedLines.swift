@@ -1,11 +1,11 @@
 import Foundation
 
-/// The lines that an import refused, as a file that can be imported when they are mended.
+/// The lines that an import refused, as a file that can be imported after they are corrected.
 struct RejectedLines {
     private let path: String
     private let handle: FileHandle
 
-    /// Makes the file; one of that name is replaced, unless an import goes on that wrote it.
+    /// Creates the file, replacing one with the same name unless the import that wrote it continues.
     ///
     /// - Throws: `CommandFailure` when it cannot be written.
     init(path: String, header: LineReader.Line, isContinued: Bool) throws {
@@ -22,7 +22,7 @@ struct RejectedLines {
         try add(header)
     }
 
-    /// Adds a line as it stood in the export.
+    /// Adds a line, unchanged from the export.
     func add(_ line: LineReader.Line) throws {
         try write(line.data + Data("\n".utf8))
     }

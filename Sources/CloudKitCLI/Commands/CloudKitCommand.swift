@@ -3,18 +3,19 @@ import CloudKitServer
 import CloudKitWebClient
 import Foundation
 
-/// The command line: a server, and what can be done with one.
+/// The command line: a server, and the operations on one.
 public struct CloudKitCommand: AsyncParsableCommand {
-    /// Names the command and its parts.
+    /// The command's configuration, with its subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "cloudkit",
         abstract: "CloudKit on your own machine.",
         discussion: """
             The exit status is 0 when the work is done, 1 when it was refused, failed in part, or \
-            what was compared differs, and 2 when the arguments or a file cannot be used.
+            the compared objects differ, and 2 when the arguments or a file cannot be used.
 
-            cloudkit completion bash prints what makes bash complete commands and options; zsh and \
-            fish are known too. Colours follow the terminal, NO_COLOR and --color.
+            cloudkit completion bash prints the script with which bash completes commands and \
+            options; zsh and fish are supported too. Colors follow the terminal, NO_COLOR and \
+            --color.
             """,
         version: PackageVersion.current,
         subcommands: [
@@ -28,7 +29,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
         ]
     )
 
-    /// What signs containers in, which Apple's framework does not let a program do.
+    /// The commands that need sign-in to containers, which Apple's framework does not offer to programs.
     private static var demo: [any ParsableCommand.Type] {
         #if !canImport(Darwin) || PORTABLE_CLOUDKIT
         [DemoCommand.self]
@@ -37,10 +38,10 @@ public struct CloudKitCommand: AsyncParsableCommand {
         #endif
     }
 
-    /// Makes the command.
+    /// Creates the command.
     public init() {}
 
-    /// Runs the command that the process's arguments name, and ends the process with its status.
+    /// Runs the command in the process's arguments, and ends the process with its status.
     public static func main() async {
         do {
             try Subcommands.check(Array(CommandLine.arguments.dropFirst()), of: self)
@@ -55,7 +56,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
         }
     }
 
-    /// Says what went wrong and ends the process.
+    /// Prints an error and ends the process.
     private static func end(_ error: any Error) -> Never {
         if let failure = CommandFailure(error) {
             if let message = failure.message { Console.sayError(message) }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Prints what makes a shell complete commands and options.
+/// A command that prints the script with which a shell completes commands and options.
 struct CompletionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completion",
@@ -15,7 +15,7 @@ struct CompletionCommand: AsyncParsableCommand {
             """
     )
 
-    /// The shells that can be told.
+    /// The supported shells.
     enum Shell: String, ExpressibleByArgument, CaseIterable {
         case bash, zsh, fish
     }

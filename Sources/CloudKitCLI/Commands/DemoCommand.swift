@@ -6,7 +6,8 @@ import Foundation
 import Logging
 import UnixSignals
 
-/// Shows the main job from end to end: nested values saved, shared between two devices, read back.
+/// A command that demonstrates the main features: nested values are saved, shared between two
+/// devices, and read back.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -23,7 +24,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Flag(
         name: [.long, .customLong("serve")],
-        help: "Leave the server running at the end, and say how to reach it."
+        help: "Leave the server running at the end, and print how to reach it."
     )
     var keepServing = false
 
@@ -34,7 +35,7 @@ struct DemoCommand: AsyncParsableCommand {
     var terminal: TerminalOptions
 
     func run() async throws {
-        // From here on a signal ends the work and not the process, so that nothing stays behind.
+        // From here on a signal ends the work instead of the process, so that nothing stays behind.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let stopped = try await withThrowingTaskGroup(
             of: UnixSignal?.self,
@@ -50,7 +51,7 @@ struct DemoCommand: AsyncParsableCommand {
             }
             let first = try await group.next() ?? nil
             group.cancelAll()
-            // What was shown to its end was not stopped, though a signal ended the serving.
+            // A demonstration that was complete counts as a success, even if a signal ended the serving.
             if case .success? = await group.nextResult() { return nil }
             return first
         }
@@ -74,7 +75,7 @@ struct DemoCommand: AsyncParsableCommand {
             try Console.write(json ? try report.json() : report.text)
             guard report.equal else { throw DemoError("Device B's values differ from device A's") }
             guard keepServing else { return }
-            Console.say("The server goes on at \(access.url), until Ctrl-C. To reach it:")
+            Console.say("The server continues at \(access.url), until Ctrl-C. To reach it:")
             Console.say(access.environment(of: access.users.first))
             if let key {
                 let page = ServeCommand.dashboard(at: access.url, key: key)

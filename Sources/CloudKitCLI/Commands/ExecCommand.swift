@@ -7,7 +7,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs a program against a server of its own.
+/// A command that runs a program against a fresh server.
 struct ExecCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec",
@@ -16,13 +16,13 @@ struct ExecCommand: AsyncParsableCommand {
             The server is empty, in memory and on a free port of this machine. The command finds it \
             through CLOUDKIT_URL, CLOUDKIT_CONTAINER, CLOUDKIT_ENVIRONMENT, CLOUDKIT_API_TOKEN and \
             CLOUDKIT_WEB_AUTH_TOKEN, the last for the first --user. CLOUDKIT_ADMIN_KEY opens the \
-            routes for tests under /_ck/. Signals are passed on; the exit status is the command's, \
+            routes for tests under /_ck/. Signals are forwarded; the exit status is the command's, \
             or 128 and the signal's number.
 
             cloudkit exec swift test
 
-            --import and --export-on-exit take files of cloudkit backup: the server begins with what \
-            one holds, and what the command leaves is kept in the other.
+            --import and --export-on-exit use files of cloudkit backup: the server starts with the \
+            data of the first, and its final data is written to the second.
             """
     )
 
@@ -31,22 +31,22 @@ struct ExecCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("import"),
-        help: "Begin with what a backup holds; made by cloudkit backup or --export-on-exit."
+        help: "Start with the data of a backup, from cloudkit backup or --export-on-exit."
     )
     var importFile: String?
 
     @Option(
         name: .customLong("export-on-exit"),
-        help: "Back up to this file when the command has ended; one that is there is replaced."
+        help: "Back up to this file after the command, replacing an existing one."
     )
     var exportFile: String?
 
-    @OptionGroup(title: "Whom to serve, and how")
+    @OptionGroup(title: "Users and behavior")
     var options: ServerOptions
 
     @Argument(
         parsing: .captureForPassthrough,
-        help: "The command and its arguments; -- may stand before it."
+        help: "The command and its arguments, optionally after --."
     )
     var arguments: [String] = []
 
@@ -56,7 +56,7 @@ struct ExecCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !command.isEmpty else {
-            throw ValidationError("Say what to run: cloudkit exec COMMAND ARGUMENTS")
+            throw ValidationError("Name the command to run: cloudkit exec COMMAND ARGUMENTS")
         }
     }
 
@@ -70,10 +70,10 @@ struct ExecCommand: AsyncParsableCommand {
         try await run(in: folder)
     }
 
-    /// Runs the command against a server with its data in a folder, or in memory.
+    /// Runs the command against a server that keeps its data in a folder, or in memory.
     private func run(in folder: String?) async throws {
         if let importFile, let folder { _ = try await Restore(of: importFile).run(into: folder) }
-        // From here on signals are the command's, not ours.
+        // From here on signals belong to the command.
         let signals = await UnixSignalsSequence(trapping: ForwardedSignals.all)
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .error
@@ -95,7 +95,7 @@ struct ExecCommand: AsyncParsableCommand {
             } catch {
                 result = .failure(error)
             }
-            // Also where there is no such command: a server that is cancelled complains.
+            // Even if there is no such command, because a cancelled server reports an error.
             await services.triggerGracefulShutdown()
             try await group.waitForAll()
             return try result.get()
@@ -107,7 +107,7 @@ struct ExecCommand: AsyncParsableCommand {
         throw ExitCode(status)
     }
 
-    /// Passes signals on until the command ends.
+    /// Forwards signals until the command ends.
     ///
     /// - Returns: Its exit status.
     private static func end(
@@ -124,12 +124,12 @@ struct ExecCommand: AsyncParsableCommand {
         }
     }
 
-    /// The command's environment: ours, with what leads to the server.
+    /// Returns the command's environment: the current one with the server's settings.
     private func environment(
         of server: CloudServer,
         _ choice: ServerOptions.Choice
     ) async throws -> [String: String] {
-        // What was imported has containers and users of its own.
+        // An import may have brought its own containers and users.
         let found = try await server.service.containers()
         let container =
             choice.container ?? (found.count == 1 ? found[0] : ServerOptions.usualContainer)

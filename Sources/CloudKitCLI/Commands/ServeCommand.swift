@@ -6,35 +6,35 @@ import Foundation
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs a server until it is stopped.
+/// A command that runs a server until it is stopped.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run a CloudKit server.",
         discussion: """
             The server listens on this machine only, keeps its data in a folder, and prints how to \
-            reach it. A write that was answered is on the disk.
+            reach it. A write is on the disk before its response is sent.
 
-            Each option can also be a variable or stand in a file: --max-connections 500 is \
+            Each option can also be set by a variable or in a file: --max-connections 500 is \
             CLOUDKIT_SERVE_MAX_CONNECTIONS=500 in the environment and "max-connections": 500 in the \
-            JSON object of --config. The command line goes over the environment, the environment \
-            over the file, the file over the default.
+            JSON object of --config. The command line overrides the environment, the environment the \
+            file, and the file the default.
             """
     )
 
-    @OptionGroup(title: "Where, and for how many")
+    @OptionGroup(title: "Address and limits")
     var serve: ServeOptions
 
-    @OptionGroup(title: "Whom to serve, and how")
+    @OptionGroup(title: "Users and behavior")
     var options: ServerOptions
 
     @Option(help: "A file with settings; CLOUDKIT_SERVE_CONFIG.")
     var config: String?
 
-    @Flag(help: "Print each setting and where it comes from, and do not start.")
+    @Flag(help: "Print each setting and its source, and do not start.")
     var printConfig = false
 
-    /// The name of the setting that is in no file.
+    /// The name of the only setting that is not in the file.
     private static let fileSetting = "config"
 
     func run() async throws {
@@ -96,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
         try Console.write(table)
     }
 
-    /// The container to serve: the one that was named, the one of the folder, or a new one.
+    /// Returns the container to serve: the named one, the folder's, or a new one.
     private static func container(
         _ named: String?,
         _ service: CloudService,
@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
         )
     }
 
-    /// The users who get files: those that were named, or those of an earlier start.
+    /// Returns the users who get files: the named ones, or those of an earlier start.
     private static func users(
         _ choice: ServerOptions.Choice,
         _ files: AccessFiles,
@@ -125,10 +125,10 @@ struct ServeCommand: AsyncParsableCommand {
         return known.filter { files.hasFile(of: $0, container) }.map(\.fullName)
     }
 
-    /// The address of the dashboard, with the key behind the sign up to which browsers send an address.
+    /// Returns the URL of the dashboard, with the key in its fragment, which browsers do not send.
     static func dashboard(at url: String, key: String) -> String { "\(url)/_/#key=\(key)" }
 
-    /// What is printed when the server listens.
+    /// Returns the text that is printed when the server listens.
     static func greeting(
         _ access: ServerAccess,
         _ files: [URL],

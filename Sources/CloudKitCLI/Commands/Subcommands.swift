@@ -1,12 +1,12 @@
 import ArgumentParser
 import CloudKitWire
 
-/// Refuses a mistyped subcommand with the name that may have been meant, which the parser takes for an
-/// argument too many.
+/// The check that refuses a mistyped subcommand, which the parser would take for an extra argument,
+/// and suggests a similar one.
 enum Subcommands {
-    /// Follows the words of the arguments down to the command that they name.
+    /// Follows the arguments to the command that they name.
     ///
-    /// - Throws: `CommandFailure` for a word that is no command.
+    /// - Throws: `CommandFailure` for a word that is not a command.
     static func check(_ arguments: [String], of root: any ParsableCommand.Type) throws {
         var words = arguments[...]
         if words.first == "help" { words.removeFirst() }

@@ -1,16 +1,16 @@
 import CloudKitWebClient
 import Foundation
 
-/// Sends files to where records of one zone can refer to them.
+/// The upload of files, so that records of one zone can refer to them.
 struct AssetUpload {
     let client: WebClient
     let database: DatabaseScope
     let zoneID: WireZoneID
 
-    /// Uploads one file for a field of a record, and shows how far it is.
+    /// Uploads one file for a field of a record, and shows the progress.
     ///
-    /// - Returns: The record's name, made by the service where none was given, and what its field is
-    ///   set to.
+    /// - Returns: The record's name, which the service creates if none was given, and the field's
+    ///   new value.
     func callAsFunction(
         _ file: URL,
         recordName: String?,
@@ -28,7 +28,7 @@ struct AssetUpload {
             in: database
         )
         let line = ProgressLine("uploading \(DisplayText(file.lastPathComponent).text)")
-        // What was sent may still be refused.
+        // The upload may still be refused.
         let asset = try await client.upload(file, to: tokens[0]) { line.update(min($0, 0.99)) }
         line.update(1)
         return (tokens[0].recordName, asset)

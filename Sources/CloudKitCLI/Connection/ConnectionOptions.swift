@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Where a command's container is and who asks; what is not given comes from `CLOUDKIT_…`.
+/// The container and the credentials of a command; missing options come from `CLOUDKIT_…`.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: "The server's address; CLOUDKIT_URL, or Apple's service.")
     var url: String?
@@ -22,34 +22,34 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The identifier of a server-to-server key; CLOUDKIT_KEY_ID.")
     var keyID: String?
 
-    @Option(help: "The file of that key's private half; CLOUDKIT_PRIVATE_KEY_FILE.")
+    @Option(help: "The file of its private key; CLOUDKIT_PRIVATE_KEY_FILE.")
     var privateKeyFile: String?
 
     func validate() throws {
         if let container, let problem = ServerOptions.problem(withContainer: container) {
             throw ValidationError("--container: \(problem)")
         }
-        // An address without its scheme would be told again by whoever fails to connect to it.
+        // A failed connection to an address without a scheme would print the address.
         guard let url else { return }
         guard Self.isAddress(url) else {
             throw ValidationError(
-                "--url: that is no address; one is a scheme and a host, such as "
+                "--url: that is not an address, which has a scheme and a host, such as "
                     + "http://127.0.0.1:8787"
             )
         }
     }
 
-    /// Refuses an address of the environment that is none, without telling it.
+    /// Refuses an invalid address in the environment, without printing it.
     private func checkAddress() throws {
         let address = variables[ConnectionVariables.Name.url]
         guard let address, !Self.isAddress(address) else { return }
         throw CommandFailure(
-            unusable: "CLOUDKIT_URL is no address; one is a scheme and a host, such as "
+            unusable: "CLOUDKIT_URL is not an address, which has a scheme and a host, such as "
                 + "http://127.0.0.1:8787"
         )
     }
 
-    /// Whether a text is the address of a server.
+    /// Returns whether a text is the address of a server.
     static func isAddress(_ text: String) -> Bool {
         guard let components = URLComponents(string: text), let host = components.host else {
             return false
@@ -57,19 +57,19 @@ struct ConnectionOptions: ParsableArguments {
         return ["http", "https"].contains(components.scheme) && !host.isEmpty
     }
 
-    /// The client that the options and the environment describe.
+    /// Returns the client that the options and the environment describe.
     ///
     /// - Throws: `ConnectionVariables.Incomplete`.
     func client() throws -> WebClient {
         try checkAddress()
         var client = try ConnectionVariables(variables).client()
-        // A command is waited for: what the service asks for is honoured, what is not there is
-        // soon known.
+        // A user waits for the command: requested delays are respected, and an unreachable service
+        // is reported soon.
         client.repetition = Repetition(attempts: 4, delay: 0.2, longestDelay: 5)
         return client
     }
 
-    /// The client of the same place for another web auth token, or for none.
+    /// Returns the client of the same container with another web auth token, or with none.
     ///
     /// - Throws: `ConnectionVariables.Incomplete`.
     func client(webAuthToken: String?) throws -> WebClient {
@@ -81,11 +81,11 @@ struct ConnectionOptions: ParsableArguments {
         return try ConnectionVariables(variables).client()
     }
 
-    /// The variables of the process with the options over them.
+    /// The variables of the process, overridden by the options.
     var variables: [String: String] {
         typealias Name = ConnectionVariables.Name
         var variables = ProcessInfo.processInfo.environment
-        // The environment's credentials of the other kind are not meant.
+        // The environment's credentials of the other kind do not apply.
         if apiToken != nil || webAuthToken != nil, keyID == nil { variables[Name.keyID] = nil }
         if keyID != nil, apiToken == nil, webAuthToken == nil {
             for name in [Name.apiToken, Name.webAuthToken, Name.webAuthTokenFile] {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Which database of the container a command works on.
+/// The database of the container that a command works on.
 struct DatabaseOptions: ParsableArguments {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
@@ -9,7 +9,7 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "public, private or shared; private, or public with a server-to-server key.")
     var database: DatabaseScope?
 
-    /// The database that is meant by a client.
+    /// Returns the selected database for a client.
     func scope(_ client: WebClient) -> DatabaseScope {
         database ?? (client.credentials.serverKey == nil ? .private : .public)
     }

@@ -1,12 +1,12 @@
 import CloudKitWebClient
 
-/// Changes to records of one zone, sent in as many requests as they need.
+/// Changes to records of one zone, sent in as many requests as necessary.
 struct RecordChanges {
     let client: WebClient
     let database: DatabaseScope
     let zoneID: WireZoneID
 
-    /// Sends changes and prints what became of each, also of those before a request that failed.
+    /// Sends changes and prints each result, including those before a failed request.
     ///
     /// - Throws: `WebClientError`, or `CommandFailure` when a change was refused.
     func send(

@@ -5,7 +5,7 @@ struct ZoneChangePages {
     let client: WebClient
     let database: DatabaseScope
     let zoneID: WireZoneID
-    /// Where the next page starts, and at the end where the next visit does.
+    /// The token of the next page, and after the last page that of the next visit.
     private(set) var syncToken: String?
     private var isAtEnd = false
 
@@ -16,7 +16,7 @@ struct ZoneChangePages {
         self.syncToken = syncToken
     }
 
-    /// The records of the next page, tombstones among them; nil after the last one.
+    /// Returns the records of the next page, including tombstones; nil after the last one.
     ///
     /// - Throws: `WebClientError`, or `CommandFailure` when the service refuses the zone.
     mutating func next() async throws -> [ItemResult<WireRecord>]? {
@@ -26,7 +26,7 @@ struct ZoneChangePages {
             in: database
         )
         guard let zone = response.zones.first else {
-            throw CommandFailure("The service said nothing of the zone \(zoneID.zoneName)")
+            throw CommandFailure("The service returned nothing for the zone \(zoneID.zoneName)")
         }
         switch zone {
         case .success(let page):

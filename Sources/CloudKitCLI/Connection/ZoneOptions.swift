@@ -1,12 +1,12 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Which zone of a database a command works on.
+/// The zone of a database that a command works on.
 struct ZoneOptions: ParsableArguments {
     @OptionGroup
     var database: DatabaseOptions
 
-    @Option(help: "The zone's name; the default zone when it is left out.")
+    @Option(help: "The zone's name; the default zone by default.")
     var zone: String?
 
     @Option(help: "The user record name of the zone's owner, in the shared database.")

@@ -1,9 +1,9 @@
 import CloudKitServerCore
 
 extension CloudService {
-    /// The user that somebody means by a record name, an e-mail address or a full name.
+    /// Returns the user with a record name, an e-mail address or a full name.
     ///
-    /// - Throws: `CommandFailure` when there is none, or are several.
+    /// - Throws: `CommandFailure` when there is none, or more than one.
     func user(_ text: String, in container: String) async throws -> ServiceUser {
         let found = try await users(container: container).filter { candidate in
             candidate.userRecordName == text || candidate.emailAddress == text.lowercased()
@@ -16,7 +16,7 @@ extension CloudService {
         }
         guard found.count == 1 else {
             let names = found.map(\.userRecordName).joined(separator: ", ")
-            throw CommandFailure("\(found.count) users are \(text); give one of \(names)")
+            throw CommandFailure("\(found.count) users match \(text); give one of \(names)")
         }
         return first
     }

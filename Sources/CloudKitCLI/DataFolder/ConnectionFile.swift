@@ -3,10 +3,10 @@ import Foundation
 
 /// Settings of a client as a file that a shell can source.
 package struct ConnectionFile {
-    /// The settings by the names of their variables, in the order in which they are written.
+    /// The settings by variable name, in the order in which they are written.
     package let settings: [(name: String, value: String)]
 
-    /// Takes settings; those without a value are left out.
+    /// Creates a file of settings; those without a value are left out.
     package init(_ settings: KeyValuePairs<String, String?>) {
         self.settings = settings.compactMap { name, value in value.map { (name, $0) } }
     }
@@ -16,7 +16,7 @@ package struct ConnectionFile {
         settings.map { "export \($0.name)=\(Self.quoted($0.value))" }.joined(separator: "\n")
     }
 
-    /// A value that the shell takes as it stands.
+    /// Returns a value quoted for the shell.
     private static func quoted(_ value: String) -> String {
         let isPlain = value.utf8.allSatisfy { byte in
             switch byte {

@@ -4,40 +4,40 @@ import CloudKitWebClient
 import Foundation
 import Logging
 
-/// The folder of a server's data, to be administered beside the server if that is running.
+/// The folder of a server's data, which can be administered even while the server runs.
 ///
-/// Both work on one SQLite file, which lets one write at a time; what a server keeps in memory is
-/// looked up again after 5 seconds at most.
+/// Both use one SQLite file, which allows one writer at a time; a server reloads its cached data
+/// within 5 seconds.
 struct DataFolder {
     let path: String
-    /// The container that was asked for; nil for the only one.
+    /// The requested container; nil for the only one.
     let container: String?
 
-    /// Refuses a folder that is none of a server.
+    /// Refuses a folder that is not a server's data folder.
     ///
     /// - Throws: `CommandFailure`.
     func check() throws {
         guard !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") else { return }
         throw CommandFailure(
-            unusable: "\(path) is no data folder of a server; name one with --data"
+            unusable: "\(path) is not a data folder of a server; name one with --data"
         )
     }
 
-    /// The folder's service.
+    /// Returns the folder's service.
     ///
-    /// - Parameter makes: Whether a folder that is not there is made.
-    /// - Returns: The service, with nothing listening.
+    /// - Parameter makes: Whether to create a missing folder.
+    /// - Returns: The service, without a listening server.
     /// - Throws: `CommandFailure` when there is no such folder.
     func open(makes: Bool = false) throws -> CloudService {
         if !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") {
             guard makes else {
                 throw CommandFailure(
                     unusable:
-                        "\(path) is no data folder of a server; name one with --data, make one "
+                        "\(path) is not a data folder of a server; name one with --data, create one "
                         + "with cloudkit serve, or give --new"
                 )
             }
-            Console.say("Making the data folder \(path)")
+            Console.say("Creating the data folder \(path)")
             do {
                 try FileManager.default.createDirectory(
                     atPath: path,
@@ -45,7 +45,7 @@ struct DataFolder {
                     attributes: [.posixPermissions: 0o700]
                 )
             } catch {
-                throw CommandFailure(unusable: "\(path) cannot be made: \(error)")
+                throw CommandFailure(unusable: "\(path) cannot be created: \(error)")
             }
         }
         var logger = Logger(label: "cloudkit")
@@ -53,13 +53,13 @@ struct DataFolder {
         return try CloudServer(configuration: .init(directory: path), logger: logger).service
     }
 
-    /// The container that is meant.
+    /// Returns the selected container.
     ///
     /// - Parameters:
     ///   - service: The folder's service.
-    ///   - makes: Whether a container that is not there will be made.
+    ///   - makes: Whether a missing container will be created.
     /// - Returns: The container's identifier.
-    /// - Throws: `CommandFailure` when it is not clear or not there.
+    /// - Throws: `CommandFailure` when it is ambiguous or does not exist.
     func containerName(_ service: CloudService, makes: Bool = false) async throws -> String {
         let names = try await service.containers()
         let found = names.isEmpty ? "none" : names.joined(separator: ", ")
@@ -73,7 +73,7 @@ struct DataFolder {
         if names.contains(name) { return name }
         guard makes else {
             throw CommandFailure(
-                unusable: "No container \(name) in \(path), which has \(found); --new makes one"
+                unusable: "No container \(name) in \(path), which has \(found); --new creates one"
             )
         }
         Console.say("\(name) is a new container of \(path)")

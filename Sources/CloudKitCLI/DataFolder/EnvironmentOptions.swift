@@ -11,9 +11,9 @@ struct EnvironmentOptions: ParsableArguments {
     @Option(help: "development or production; CLOUDKIT_ENVIRONMENT, or development.")
     var environment: ServiceEnvironment?
 
-    /// The environment that is meant.
+    /// The selected environment.
     ///
-    /// - Throws: `CommandFailure` when the variable names none.
+    /// - Throws: `CommandFailure` when the variable has another value.
     var kind: ServiceEnvironment {
         get throws {
             if let environment { return environment }

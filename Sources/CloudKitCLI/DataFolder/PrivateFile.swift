@@ -2,7 +2,7 @@ import Foundation
 
 /// Files that hold secrets.
 enum PrivateFile {
-    /// Writes a new file that only its owner can read; one of that name is replaced.
+    /// Writes a new file that only its owner can read, replacing one with the same name.
     ///
     /// - Throws: `CommandFailure` when the file cannot be written.
     static func write(_ text: String, to path: String) throws {
@@ -13,7 +13,7 @@ enum PrivateFile {
             contents: Data(text.utf8),
             attributes: [.posixPermissions: 0o600]
         )
-        // Else a loss of power could leave an empty file in place of the one that was.
+        // Otherwise a power failure could leave an empty file in place of the previous one.
         let isSynced =
             isMade
             && (try? FileHandle(forUpdating: URL(fileURLWithPath: temporary)).synchronize()) != nil

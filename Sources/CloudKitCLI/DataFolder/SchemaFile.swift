@@ -6,13 +6,13 @@ struct SchemaFile {
     let path: String
     let text: String
 
-    /// Reads a file, or standard input for `-`.
+    /// Creates a schema file by reading a file, or standard input for `-`.
     ///
     /// - Throws: `CommandFailure` when it cannot be read.
     init(path: String) throws {
         self.path = path
         do {
-            // `Data(contentsOf:)` reads no pipe, such as what a shell makes of `<(command)`.
+            // `Data(contentsOf:)` cannot read pipes, such as a shell's `<(command)`.
             let file: FileHandle =
                 path == "-"
                 ? .standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
@@ -28,7 +28,7 @@ struct SchemaFile {
         }
     }
 
-    /// Runs a step on the text; a mistake in it is named with the file.
+    /// Runs a step on the text; the error of a mistake in it includes the file's name.
     func parsed<Value>(_ body: (String) async throws -> Value) async throws -> Value {
         do {
             return try await body(text)

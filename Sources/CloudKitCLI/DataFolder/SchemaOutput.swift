@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a schema goes.
+/// The destination of a schema.
 enum SchemaOutput {
     /// Writes a schema to a file, or prints it for nil.
     ///

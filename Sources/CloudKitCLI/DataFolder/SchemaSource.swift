@@ -2,20 +2,20 @@ import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
 
-/// Where a schema to compare is: a file, or a server's folder with an environment.
+/// The source of a schema to compare: a file, or a server's folder with an environment.
 ///
-/// `production.ckdb`, `./cloud` and `./cloud:production` are sources.
+/// `production.ckdb`, `./cloud` and `./cloud:production` are examples.
 struct SchemaSource {
     let name: String
     let text: String
 
-    /// Reads a schema and checks it.
+    /// Creates a source by reading and checking a schema.
     ///
     /// - Parameters:
     ///   - source: A file, `-` for standard input, or a folder, followed by `:production` or
     ///     `:development`, which is the default.
     ///   - container: The container in a folder; nil for the only one.
-    /// - Throws: `CommandFailure` for what cannot be read.
+    /// - Throws: `CommandFailure` for a schema that cannot be read.
     init(_ source: String, container: String?) async throws {
         name = source
         var path = source

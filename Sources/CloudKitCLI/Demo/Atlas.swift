@@ -4,7 +4,7 @@ package import CloudKitCodable
 import CoreLocation
 import Foundation
 
-/// The root of the demonstration's values: all countries, and the file that they were read from.
+/// The root of the demonstration's values: all countries, and their source file.
 package struct Atlas: CloudKitModel {
     package static let name = "atlas"
 
@@ -21,13 +21,13 @@ package struct Atlas: CloudKitModel {
 package struct Country: CloudKitModel, Equatable {
     package var recordName: String { code }
 
-    /// ISO 3166's two letters.
+    /// The two letters of ISO 3166.
     package var code: String
 
     /// The English name.
     package var name: String
 
-    /// The time zones, the most populous place's first; several countries may share one.
+    /// The time zones, that of the most populous place first; several countries may share one.
     package var timeZones: [TimeZoneEntry]
 }
 
@@ -38,15 +38,15 @@ package struct TimeZoneEntry: CloudKitModel, Equatable {
     /// The zone's name, such as `Europe/Zurich`.
     package var name: String
 
-    /// The place after which it is named.
+    /// The location of the place that gives it its name.
     @CloudKitValue package var location: CLLocation
 
-    /// What distinguishes it from the country's others.
+    /// The distinction from the country's other zones.
     package var comments: String?
 }
 
 extension Atlas {
-    /// Builds the values of the tables.
+    /// Creates the values of the tables.
     package init(_ tables: TimeZoneTables) {
         var zones: [String: [TimeZoneEntry]] = [:]
         for row in tables.zones {
@@ -63,7 +63,7 @@ extension Atlas {
 extension TimeZoneEntry {
     fileprivate init(_ row: TimeZoneTables.ZoneRow) {
         name = row.name
-        // The table says nothing of a time; the epoch stands for "at any".
+        // The table contains no time; the epoch represents "at any".
         location = CLLocation(
             coordinate: CLLocationCoordinate2D(latitude: row.latitude, longitude: row.longitude),
             altitude: 0,

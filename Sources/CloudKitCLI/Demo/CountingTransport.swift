@@ -3,12 +3,12 @@ import CloudKitWebClient
 import Foundation
 import Synchronization
 
-/// Counts the requests that go through it.
+/// A transport that counts its requests.
 final class CountingTransport: Transport {
     private let base: any Transport
     private let counter = Mutex(0)
 
-    /// Makes a counter in front of a transport.
+    /// Creates a counter in front of a transport.
     init(_ base: any Transport) {
         self.base = base
     }

@@ -1,5 +1,5 @@
 #if !canImport(Darwin) || PORTABLE_CLOUDKIT
-/// Why the demonstration failed: one of its checks did not hold.
+/// An error for a check of the demonstration that failed.
 struct DemoError: Error, CustomStringConvertible {
     let description: String
 

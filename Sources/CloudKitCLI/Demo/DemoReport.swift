@@ -1,23 +1,23 @@
 #if !canImport(Darwin) || PORTABLE_CLOUDKIT
 import Foundation
 
-/// What the demonstration did, for people and for programs.
+/// The results of the demonstration, for people and for programs.
 package struct DemoReport: Codable, Equatable, Sendable {
     /// Countries in the graph.
     package var countries: Int
     /// Different time zones in the graph.
     package var timeZones: Int
-    /// Records saved with the one call.
+    /// Records saved with a single call.
     package var records: Int
-    /// HTTP requests of both devices, all steps together.
+    /// HTTP requests of both devices, in all steps.
     package var requests: Int
-    /// Whether the second device's values and file equalled the first's.
+    /// `true` when the second device's values and file equal the first's.
     package var equal: Bool
     /// Conflicts met and resolved.
     package var conflictsResolved: Int
-    /// Rows that both databases hold after the store merged what both devices did offline.
+    /// Rows that both databases hold after the store merged both devices' offline edits.
     package var storeRows: Int
-    /// Edits that lost to another device's, and are kept in a journal.
+    /// Edits that lost to another device's, and are kept in the journal.
     package var storeEditsOverruled: Int
     /// Seconds from the first save to the last check.
     package var seconds: Double
@@ -28,14 +28,14 @@ package struct DemoReport: Codable, Equatable, Sendable {
 }
 
 extension DemoReport {
-    /// The report as one JSON object.
+    /// Returns the report as one JSON object.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// The report in words.
+    /// The report as text.
     var text: String {
         """
         \(countries) countries with \(timeZones) time zones: \(records) records, \(requests) requests.

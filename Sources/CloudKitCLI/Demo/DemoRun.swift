@@ -5,7 +5,7 @@ import CloudKitExtras
 import CloudKitWebClient
 import Foundation
 
-/// The demonstration's steps, each of which checks what it shows.
+/// The demonstration's steps, each of which checks its results.
 struct DemoRun {
     private let transport: CountingTransport
     private let tables: TimeZoneTables
@@ -18,12 +18,12 @@ struct DemoRun {
     private var deviceA: CKDatabase { containerA.privateCloudDatabase }
     private var deviceB: CKDatabase { containerB.privateCloudDatabase }
 
-    /// Makes two devices of the server's first user, which share nothing but the server.
+    /// Creates two devices of the server's first user, which share only the server.
     ///
     /// - Parameters:
     ///   - access: The server.
-    ///   - tables: What the devices share.
-    ///   - folder: Where the devices keep files.
+    ///   - tables: The data that the devices share.
+    ///   - folder: The folder of the devices' files.
     /// - Throws: `DemoError` when the server has no user.
     init(access: ServerAccess, tables: TimeZoneTables, folder: URL) throws {
         guard let user = access.users.first else { throw DemoError("The server has no user") }
@@ -101,7 +101,7 @@ struct DemoRun {
         bar.update(1)
         let equal =
             try root.countries == atlas.countries && Self.bytes(of: root) == Self.bytes(of: atlas)
-        // From here on A asks only for what is new.
+        // From here on A requests only new changes.
         let tokenA = try await self.changes(on: deviceA, since: nil).token
         return Fetched(
             graph: CloudKitGraph(root: root, rootID: rootID, records: changes.records),
@@ -133,7 +133,7 @@ struct DemoRun {
         guard let place = graph.root.countries.firstIndex(where: { !$0.timeZones.isEmpty }) else {
             throw DemoError("No country has a time zone")
         }
-        // Other countries may share the zone: all of them see the same value.
+        // Other countries may share the zone: all of them have the same value.
         let name = graph.root.countries[place].timeZones[0].name
         graph.root.editTimeZone(name) { $0.comments = "edited by device B" }
         try await deviceB.save(&graph)
@@ -187,7 +187,7 @@ struct DemoRun {
 }
 
 extension Atlas {
-    /// Changes a time zone wherever it stands.
+    /// Edits a time zone in all countries that have it.
     fileprivate mutating func editTimeZone(
         _ name: String,
         _ edit: (inout TimeZoneEntry) -> Void

@@ -4,13 +4,13 @@ import CloudKitStore
 import Foundation
 import GRDB
 
-/// The store's part of the demonstration: two database files, edits without a connection, a conflict,
-/// and the same rows in both at the end.
+/// The demonstration of the store: two database files, offline edits, a conflict, and the same rows
+/// in both at the end.
 struct StoreDemo {
-    /// What came of it.
+    /// The results.
     struct Outcome {
         var rows: Int
-        /// Edits that lost, and were kept.
+        /// Edits that lost, and are in the journal.
         var overruled: Int
     }
 
@@ -65,14 +65,14 @@ struct StoreDemo {
             merged: codes[0],
             collided: codes[1],
             deleted: codes[2],
-            // ISO 3166 leaves it to whoever wants it.
+            // ISO 3166 leaves this code to its users.
             added: "ZZ"
         )
         for device in [a, b] { device.store.pause() }
         try await a.set("note", of: chosen.collided, to: "Note of A")
         try await a.set("name", of: chosen.merged, to: "Name of A")
         try await b.set("note", of: chosen.merged, to: "Note of B")
-        // Not B's first edit: however fast the machine is, it is later than A's.
+        // B's second edit, so that it is later than A's on any machine.
         try await b.set("note", of: chosen.collided, to: "Note of B")
         try await a.database.write { database in
             _ = try StoreDevice.Country.deleteOne(database, key: chosen.deleted)
@@ -106,7 +106,7 @@ struct StoreDemo {
         for device in [a, b] { try await device.store.settled() }
         Console.say("  \(codes.merged): A's name and B's note both survived")
         Console.say(
-            "  \(codes.collided): B's note was later and won; A's is in the journal and can come back"
+            "  \(codes.collided): B's note was later and won; A's is in the journal and can be restored"
         )
         Console.say("  Both databases hold the same \(onA.count) rows")
         return Outcome(rows: onA.count, overruled: lost.count)

@@ -3,7 +3,7 @@ import CloudKit
 import CloudKitStore
 import GRDB
 
-/// A device of the demonstration: a database file, and the store that keeps it in sync.
+/// A device of the demonstration: a database file, and the store that syncs it.
 struct StoreDevice {
     /// A country as a row.
     struct Country: Codable, Equatable, FetchableRecord, PersistableRecord {
@@ -56,7 +56,7 @@ struct StoreDevice {
         }
     }
 
-    /// Syncs under a bar that grows with what is done.
+    /// Syncs, and shows the progress in a bar.
     @discardableResult
     func sync(_ label: String) async throws -> SyncSummary {
         let bar = ProgressLine(label)

@@ -1,33 +1,33 @@
 import Foundation
 
-/// The lines of a file, read as they are asked for.
+/// The lines of a file, read on request.
 struct LineReader {
     /// One line.
     struct Line {
         /// The line's number, from 1.
         let number: Int
-        /// The bytes without the line's end.
+        /// The bytes without the line break.
         let data: Data
 
-        /// Whether there is nothing on the line.
+        /// `true` when the line is blank.
         var isBlank: Bool {
             data.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
         }
     }
 
-    /// A line that is longer is no record: the service takes 1 MB without assets.
+    /// The maximum length of a record's line, because the service accepts 1 MB without assets.
     private static let longest = 16 * 1024 * 1024
 
     private let path: String
     private let handle: FileHandle
     private var buffer = Data()
-    /// Where the next line starts in the buffer.
+    /// The start of the next line in the buffer.
     private var start = 0
-    /// Up to where the buffer has no end of that line.
+    /// The position up to which the buffer was searched for the line's end.
     private var searched = 0
     private var number = 0
     private var isAtEnd = false
-    /// Bytes of the lines that were read.
+    /// The number of bytes in the lines that were read.
     private(set) var position = 0
 
     /// Opens a file, or standard input for `-`.
@@ -44,7 +44,7 @@ struct LineReader {
         }
     }
 
-    /// The next line; nil at the end.
+    /// Returns the next line; nil at the end.
     ///
     /// - Throws: `CommandFailure` when the file cannot be read further.
     mutating func next() throws -> Line? {

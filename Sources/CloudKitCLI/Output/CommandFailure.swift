@@ -4,35 +4,35 @@ import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWebClient
 
-/// Why a command ends without success, and with what exit status.
+/// The reason why a command fails, with its exit status.
 struct CommandFailure: Error, CustomStringConvertible {
     /// The exit statuses of all commands.
     enum Status: Int32 {
-        /// The work was refused or done in part; what was compared differs.
+        /// The work was refused or done in part, or the compared objects differ.
         case failed = 1
-        /// The command could not start: its arguments, a file or a folder cannot be used.
+        /// The command could not start, because its arguments, a file or a folder cannot be used.
         case unusable = 2
     }
 
-    /// What happened and what to do; nil where that was said before.
+    /// The problem and its remedy; nil if it was already printed.
     let message: String?
     let status: Status
 
     var description: String { message ?? "" }
 
-    /// Makes a failure of the work.
+    /// Creates a failure of the work.
     init(_ message: String?) {
         self.message = message
         status = .failed
     }
 
-    /// Makes a failure of what the command was given.
+    /// Creates a failure of the command's input.
     init(unusable message: String) {
         self.message = message
         status = .unusable
     }
 
-    /// What an error of a library means on the command line; nil for one that is not known here.
+    /// Creates the failure that represents a library's error; nil for one that is unknown here.
     init?(_ error: any Error) {
         switch error {
         case let error as CommandFailure: self = error
@@ -51,7 +51,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:
-            let remedy = error.code == .corrupt ? "; bring it back from a backup" : ""
+            let remedy = error.code == .corrupt ? "; restore it from a backup" : ""
             self.init(unusable: "The data folder cannot be used: \(error.message)\(remedy)")
         case let error as ConnectionVariables.Incomplete:
             self.init(
@@ -62,7 +62,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// Text without the tokens of addresses that it tells of.
+    /// Returns a text without the tokens in its URLs.
     static func withoutTokens(_ text: String) -> String {
         text.replacing(#/(ck(?:APIToken|WebAuthToken|Session)=)[^&\s"'<>)]+/#) { "\($0.output.1)…" }
     }
@@ -75,10 +75,10 @@ struct CommandFailure: Error, CustomStringConvertible {
         guard case .refused(let refusal, _) = error else { return "\(error)" }
         switch refusal.serverErrorCode {
         case .authenticationRequired:
-            // The address of the page has the app's token, which does not belong on a screen.
+            // The page's URL has the app's token, which must not be printed.
             return "\(error); sign in with cloudkit sign-in, or set CLOUDKIT_WEB_AUTH_TOKEN"
         case .authenticationFailed:
-            return "\(error); cloudkit tokens makes credentials for a server of your own"
+            return "\(error); cloudkit tokens creates credentials for a server of your own"
         default: return "\(error)"
         }
     }

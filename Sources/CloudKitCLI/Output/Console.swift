@@ -1,31 +1,31 @@
 import CloudKitServer
 import Foundation
 
-/// Where commands write: results to standard output, everything else to standard error.
+/// The outputs of commands: results to standard output, everything else to standard error.
 enum Console {
     /// Prints a result and ends the line.
     ///
-    /// Not `print`, which keeps its text back when a program reads it.
+    /// Unlike `print`, it does not buffer text for a program that reads it.
     ///
-    /// - Throws: `CommandFailure` when nobody reads it any more.
+    /// - Throws: `CommandFailure` when the reader is gone.
     static func write(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
         } catch {
-            // A reader such as `head` went away: that is no mistake worth a message.
+            // A reader such as `head` closed the pipe, which needs no message.
             throw CommandFailure(nil)
         }
     }
 
-    /// Prints a table; on a terminal as wide as that, with a head that stands out.
+    /// Prints a table; on a terminal, within its width and with a highlighted header.
     ///
-    /// - Throws: `CommandFailure` when nobody reads it any more.
+    /// - Throws: `CommandFailure` when the reader is gone.
     static func write(_ table: Table) throws {
         let style = TerminalStyle.isUsed(for: STDOUT_FILENO) ? TerminalStyle.bold : nil
         try write(table.text(columns: columns, head: style))
     }
 
-    /// Tells a person what went wrong.
+    /// Prints an error for people.
     static func sayError(_ text: String) {
         let word = "Error:"
         let text = TerminalText.lines(text.hasPrefix(word) ? text : "\(word) \(text)")
@@ -34,7 +34,7 @@ enum Console {
         tell(head + text.dropFirst(word.count))
     }
 
-    /// Tells a person, not a program; what others put into the text cannot change the terminal.
+    /// Prints a message for people; text from others cannot change the terminal.
     static func say(_ text: String, _ style: TerminalStyle? = nil) {
         let text = TerminalText.lines(text)
         let isColored = style != nil && TerminalStyle.isUsed(for: STDERR_FILENO)
@@ -45,7 +45,7 @@ enum Console {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 
-    /// The width of the terminal that shows the results; nil when a file or a program takes them.
+    /// The width of the terminal that shows the results; nil when they go to a file or a program.
     static var columns: Int? {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         var size = winsize()

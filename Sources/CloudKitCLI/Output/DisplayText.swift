@@ -1,20 +1,20 @@
 import CloudKitServer
 
-/// Text as a terminal shows it: on one line, with the width of its cells.
+/// Text for a terminal: on one line, with its width in cells.
 package struct DisplayText: Hashable, Sendable {
-    /// The text; what would move the cursor or reorder the line is replaced.
+    /// The text, with replacements for characters that would move the cursor or reorder the line.
     package let text: String
 
-    /// Makes one line of any text.
+    /// Creates one line from any text.
     package init(_ text: String) {
-        // Records come from strangers: an escape sequence in a field must not reach the terminal.
+        // Records may be untrusted: an escape sequence in a field must not reach the terminal.
         self.text = TerminalText.line(text)
     }
 
-    /// The number of cells that the text takes.
+    /// The width of the text in cells.
     package var width: Int { text.reduce(0) { $0 + Self.width($1) } }
 
-    /// The text cut to a number of cells, with a sign that something is missing.
+    /// Returns the text truncated to a number of cells, with a sign of the truncation.
     package func cut(to cells: Int) -> String {
         guard width > cells else { return text }
         var cut = ""
@@ -28,7 +28,7 @@ package struct DisplayText: Hashable, Sendable {
         return cut + "…"
     }
 
-    /// The text with spaces up to a number of cells.
+    /// Returns the text padded with spaces to a number of cells.
     package func padded(to cells: Int) -> String {
         let text = cut(to: cells)
         return text + String(repeating: " ", count: max(0, cells - DisplayText(text).width))
@@ -46,7 +46,7 @@ package struct DisplayText: Hashable, Sendable {
         return isEmoji || isWide(first.value) ? 2 : 1
     }
 
-    /// Whether Unicode's East Asian Width of a scalar is wide or full.
+    /// Returns whether a scalar is wide or fullwidth in Unicode's East Asian Width.
     private static func isWide(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,

@@ -3,7 +3,7 @@ import CloudKitServer
 import CloudKitWebClient
 import Foundation
 
-/// Whether a command prints for people or for programs.
+/// The options that select output for people or for programs.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object on each line.")
     var json = false
@@ -11,19 +11,19 @@ struct OutputOptions: ParsableArguments {
     @OptionGroup
     var terminal: TerminalOptions
 
-    /// Prints an object as a line of JSON, its keys in order.
+    /// Prints an object as a line of JSON with sorted keys.
     func write(_ object: some Encodable) throws {
         try Console.write(Self.line(object))
     }
 
-    /// An object as a line of JSON, its keys in order.
+    /// Returns an object as a line of JSON with sorted keys.
     static func line(_ object: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(object), as: UTF8.self)
     }
 
-    /// Prints one element of an answer as the service writes it, a failed one too.
+    /// Prints one element of a response in the service's format, even a failed one.
     func write(_ item: ItemResult<some Encodable>) throws {
         switch item {
         case .success(let value): try write(value)
@@ -31,7 +31,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// Prints the elements of an answer: as JSON, or those that succeeded as a table and the others
+    /// Prints the elements of a response: as JSON, or the successful ones as a table and the others
     /// as messages.
     ///
     /// - Throws: `CommandFailure` when an element failed.
@@ -54,7 +54,7 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// A failed element as a message.
+    /// Returns a failed element as a message.
     static func text(_ error: ItemError) -> String {
         let item = error.recordName ?? error.zoneID?.zoneName ?? error.subscriptionID
         let reason = "\(error.serverErrorCode.rawValue): \(error.reason ?? "no reason given")"
@@ -63,7 +63,7 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension Result {
-    /// The error of a failure.
+    /// The error of a failure; nil for a success.
     var failure: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A bar on standard error that a person can follow; silent where nobody watches.
+/// A progress bar on standard error; silent without a terminal.
 package final class ProgressLine: Sendable {
     private static let width = 30
 
@@ -9,13 +9,13 @@ package final class ProgressLine: Sendable {
     private let isTerminal: Bool
     private let lastPercent = Mutex(-1)
 
-    /// Makes a bar.
+    /// Creates a bar.
     init(_ label: String, isTerminal: Bool = isatty(STDERR_FILENO) == 1) {
         self.label = label
         self.isTerminal = isTerminal
     }
 
-    /// Draws the bar at a fraction from 0 to 1; on a terminal in place, elsewhere once at the end.
+    /// Draws the bar at a fraction from 0 to 1; in place on a terminal, otherwise once at the end.
     func update(_ fraction: Double) {
         let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
         let isNews = lastPercent.withLock { last in
@@ -28,12 +28,12 @@ package final class ProgressLine: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    /// Draws how far a call has come while it runs, and the full bar when it succeeds.
+    /// Draws the progress of a call while it runs, and the full bar when it succeeds.
     func follow<Success: Sendable>(
         _ call: (Progress) async throws -> Success
     ) async throws -> Success {
         let progress = Progress(totalUnitCount: 0)
-        // Foundation's progress tells nobody of its changes on this platform.
+        // Foundation's progress sends no notifications on this platform.
         let drawing = Task { [self] in
             while !Task.isCancelled {
                 update(progress.totalUnitCount > 0 ? progress.fractionCompleted : 0)
@@ -46,7 +46,7 @@ package final class ProgressLine: Sendable {
         return success
     }
 
-    /// The bar as text, such as `saving  [######------]  50 %`.
+    /// Returns the bar as text, such as `saving  [######------]  50 %`.
     package static func text(_ label: String, percent: Int) -> String {
         let full = width * percent / 100
         let bar = String(repeating: "#", count: full) + String(repeating: "-", count: width - full)

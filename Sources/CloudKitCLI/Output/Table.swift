@@ -1,19 +1,19 @@
-/// Rows under aligned columns, for people.
+/// Rows in aligned columns, for people.
 package struct Table {
-    /// Cells between two columns.
+    /// The number of cells between two columns.
     private static let gap = 2
-    /// A column keeps as many cells, however narrow the terminal is.
+    /// The minimum width of a column, however narrow the terminal is.
     private static let narrowest = 6
 
     private let header: [String]
     private var rows: [[DisplayText]] = []
 
-    /// Makes an empty table.
+    /// Creates an empty table.
     package init(_ header: String...) {
         self.header = header
     }
 
-    /// Makes an empty table.
+    /// Creates an empty table.
     package init(header: [String]) {
         self.header = header
     }
@@ -23,10 +23,10 @@ package struct Table {
         rows.append(cells.map(DisplayText.init))
     }
 
-    /// The table as text; at most as wide as a terminal, where there is one.
+    /// Returns the table as text, within the width of a terminal if there is one.
     package func text(columns: Int?) -> String { text(columns: columns, head: nil) }
 
-    /// The table as text, with a head that stands out.
+    /// Returns the table as text, with a highlighted header.
     func text(columns: Int?, head: TerminalStyle?) -> String {
         let lines = [header.map { DisplayText($0.uppercased()) }] + rows
         let widths = widths(of: lines, columns: columns)
@@ -39,7 +39,7 @@ package struct Table {
         .joined(separator: "\n")
     }
 
-    /// The columns' widths; the widest give way until the table fits.
+    /// Returns the columns' widths; the widest shrink until the table fits.
     private func widths(of lines: [[DisplayText]], columns: Int?) -> [Int] {
         var widths = header.indices.map { column in
             lines.map { column < $0.count ? $0[column].width : 0 }.max() ?? 0

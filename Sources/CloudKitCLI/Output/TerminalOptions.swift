@@ -1,22 +1,22 @@
 import ArgumentParser
 
-/// Whether what is printed has colours.
+/// The options for colors in the output.
 struct TerminalOptions: ParsableArguments {
     @Option(
         help: """
-            Whether there are colours: auto, the default, on a terminal unless NO_COLOR is set; \
-            always; never.
+            Whether to use colors: auto, the default, on a terminal unless NO_COLOR is set; always; \
+            never.
             """
     )
     var color: ColorChoice?
 }
 
-/// When there are colours.
+/// The choices for colors.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// What the arguments of a process ask for, also those that cannot be understood otherwise: an error
-    /// about them has colours or none, too.
+    /// Creates the options from the arguments of a process, even invalid ones, so that they also
+    /// apply to the error about them.
     init(arguments: [String]) {
         let own = arguments.prefix { $0 != "--" }
         var found = ColorChoice.auto

@@ -1,15 +1,15 @@
 import Foundation
 
-/// How text stands out on a terminal.
+/// The styles of text on a terminal.
 enum TerminalStyle: String {
     case bold = "1"
     case red = "1;31"
     case yellow = "33"
 
-    /// Text in the style.
+    /// Returns a text in the style.
     func applied(to text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
 
-    /// Whether what is written to a descriptor has colours.
+    /// Returns whether the output to a descriptor has colors.
     static func isUsed(for descriptor: Int32) -> Bool {
         switch choice {
         case .always: return true

@@ -12,30 +12,30 @@ import Android
 import Darwin
 #endif
 
-/// A program that runs in this one's place: with its input, its output and its process group.
+/// A program that runs in place of this one: with its input, its output and its process group.
 ///
-/// Foundation's `Process` puts a program into a group of its own, where it cannot read from the
-/// terminal.
+/// Foundation's `Process` creates a new process group for a program, in which it cannot read from
+/// the terminal.
 struct ChildProcess: Sendable {
     private let identifier: pid_t
 
-    /// Starts a program that is found as a shell finds it.
+    /// Starts a program, which is looked up as in a shell.
     ///
-    /// - Throws: `ExitCode` 127 when there is no such program and 126 when it cannot be run, as
-    ///   shells have it, after saying so.
+    /// - Throws: `ExitCode` 127 when there is no such program and 126 when it cannot be run, as in
+    ///   shells, after printing a message.
     static func start(
         _ command: [String],
         environment: [String: String]
     ) throws -> ChildProcess {
         #if canImport(Darwin)
-        // A pointer on Darwin, which the next call makes.
+        // On Darwin this is a pointer that the next call initializes.
         var attributes: posix_spawnattr_t?
         #else
         var attributes = posix_spawnattr_t()
         #endif
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What this process ignores or holds back, the program must not.
+        // The program must not inherit this process's ignored or blocked signals.
         var defaults = sigset_t()
         sigemptyset(&defaults)
         for signal in ForwardedSignals.all + [.sigpipe] { sigaddset(&defaults, signal.rawValue) }
@@ -67,10 +67,10 @@ struct ChildProcess: Sendable {
         return ChildProcess(identifier: identifier)
     }
 
-    /// Sends a signal; without effect after the end.
+    /// Sends a signal; has no effect after the end.
     func send(_ signal: Int32) { kill(identifier, signal) }
 
-    /// Waits for the end, on a thread of its own.
+    /// Waits for the end, on a separate thread.
     ///
     /// - Returns: The exit status, or 128 and the number of the signal that ended it.
     func end() async -> Int32 {

@@ -10,11 +10,11 @@ import Android
 import Darwin
 #endif
 
-/// The signals that a program is told of when another one is asked in its place.
+/// The signals that are forwarded to a program that runs in place of this one.
 enum ForwardedSignals {
     static let all: [UnixSignal] = [.sigterm, .sigint, .sighup, .sigquit, .sigusr1, .sigusr2]
 
-    /// Passes a signal on, unless the terminal has sent it to both already.
+    /// Forwards a signal, unless the terminal has already sent it to both.
     static func pass(_ signal: UnixSignal, to child: ChildProcess) {
         let isOfTerminal = signal == .sigint || signal == .sigquit
         if isOfTerminal, tcgetpgrp(STDIN_FILENO) == getpgrp() { return }

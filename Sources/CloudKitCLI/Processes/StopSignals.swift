@@ -12,10 +12,10 @@ import Darwin
 
 /// The signals that stop a server.
 enum StopSignals {
-    /// Decides what SIGHUP means to the server.
+    /// Selects the signals that stop the server, depending on the meaning of SIGHUP.
     ///
-    /// In a terminal it says that the terminal is gone, and stops the server as Ctrl-C does. To a daemon
-    /// it says that there are new settings; the server reads them at its start only, and goes on.
+    /// In a terminal SIGHUP means that the terminal was closed, and stops the server like Ctrl-C.
+    /// For a daemon it means new settings; the server reads them only at its start, and continues.
     ///
     /// - Returns: The signals that stop the server.
     static func ofServer() -> [UnixSignal] {

@@ -2,11 +2,10 @@ import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
 
-/// The files in a server's folder that tell local programs how to reach it; only their owner can
-/// read them.
+/// The files in a server's folder with which local programs reach it; only their owner can read them.
 ///
-/// A folder may have several containers: a file that is another's is left alone, and a name that
-/// tells more is taken.
+/// A folder may have several containers: another container's file is left unchanged, and a more
+/// specific name is used.
 struct AccessFiles {
     private let directory: URL
 
@@ -18,12 +17,13 @@ struct AccessFiles {
         try? String(contentsOf: directory.appendingPathComponent(name), encoding: .utf8)
     }
 
-    /// The names under which a container's API token may be.
+    /// Returns the possible names of the file with a container's API token.
     private func tokenFiles(_ container: String) -> [String] {
         ["api-token", "api-token-\(Self.plain(container))"]
     }
 
-    /// The file of a container's API token, and the token in it; nil for the token where there is none.
+    /// Returns the file of a container's API token, with the token in it; the token is nil when
+    /// there is none.
     private func tokenFile(
         of container: String,
         _ service: CloudService
@@ -32,14 +32,14 @@ struct AccessFiles {
         for name in names {
             let text = text(of: name).map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
             guard let token = text, !token.isEmpty else { return (name, nil) }
-            // A token that the data does not know is of data that is no more.
+            // A token that the data does not know belongs to data that no longer exists.
             let owner = try await service.container(ofAPIToken: token)
             if owner == nil || owner == container { return (name, token) }
         }
         return (names.last ?? "", nil)
     }
 
-    /// The API token of an earlier start; nil at the first.
+    /// Returns the API token of an earlier start; nil at the first.
     func apiToken(of container: String, _ service: CloudService) async throws -> String? {
         try await tokenFile(of: container, service).token
     }
@@ -62,7 +62,7 @@ struct AccessFiles {
         }
     }
 
-    /// Whether an earlier start wrote a file for a user.
+    /// Returns whether an earlier start wrote a file for a user.
     func hasFile(of user: ServiceUser, _ container: String) -> Bool {
         let owner = Self.owner(user.userRecordName, container)
         return Self.names(user.fullName, user.userRecordName, container).contains { name in
@@ -70,12 +70,12 @@ struct AccessFiles {
         }
     }
 
-    /// The first line of a user's file.
+    /// Returns the first line of a user's file.
     private static func owner(_ recordName: String, _ container: String) -> String {
         "# \(recordName) of \(container)\n"
     }
 
-    /// The names that a user's file may have, the shortest first.
+    /// Returns the possible names of a user's file, the shortest first.
     private static func names(
         _ user: String,
         _ recordName: String,
@@ -86,7 +86,7 @@ struct AccessFiles {
         return ["\(name).env", "\(longer).env", "\(longer)-\(recordName.dropFirst()).env"]
     }
 
-    /// A name for a user's file that is free or the user's already.
+    /// Returns a name for a user's file that is free or already the user's.
     private func environmentFile(
         of user: ServerAccess.User,
         _ container: String,
@@ -96,7 +96,7 @@ struct AccessFiles {
         let free = names.dropLast().first { candidate in
             guard let text = text(of: candidate) else { return true }
             if text.hasPrefix("#") { return text.hasPrefix(owner) }
-            // Files of earlier versions do not say whose they are.
+            // Files of earlier versions do not contain their owner.
             return text.split(separator: "\n").contains(
                 "export \(ConnectionVariables.Name.container)=\(container)"
             )

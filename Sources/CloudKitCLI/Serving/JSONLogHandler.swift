@@ -1,10 +1,9 @@
 import Foundation
 import Logging
 
-/// Writes each line of the log as one JSON object, for programs that collect logs.
+/// A log handler that writes each line of the log as one JSON object, for programs that collect logs.
 ///
-/// The keys of the metadata stand beside `time`, `level`, `logger` and `message`, which no metadata
-/// replaces.
+/// The metadata's keys are beside `time`, `level`, `logger` and `message`, which no metadata replaces.
 struct JSONLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
@@ -39,7 +38,7 @@ struct JSONLogHandler: LogHandler {
         write(line)
     }
 
-    /// A value of the metadata as JSON.
+    /// A metadata value as JSON.
     private enum Member: Encodable {
         case text(String)
         case list([Member])

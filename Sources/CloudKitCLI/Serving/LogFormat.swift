@@ -2,11 +2,11 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// How lines of the log are written.
+/// The formats of log lines.
 enum LogFormat: String, ExpressibleByArgument, CaseIterable {
     case text, json
 
-    /// A logger that writes to standard error.
+    /// Returns a logger that writes to standard error.
     func logger(_ level: Logger.Level) -> Logger {
         var logger = Logger(label: "cloudkit") { label in
             switch self {

@@ -6,9 +6,9 @@ import CloudKitWire
 import Foundation
 import Logging
 
-/// What only `serve` can be told: where it listens, who may reach it and what it keeps.
+/// The options of `serve` alone: its address, its clients and its storage.
 struct ServeOptions: ParsableArguments {
-    @Option(help: "The folder of the data; made when it is not there. cloudkit-data by default.")
+    @Option(help: "The folder of the data, created if necessary; cloudkit-data by default.")
     var data: String?
 
     @Option(help: "The port to listen on, 8787 by default; 0 takes a free one.")
@@ -16,15 +16,15 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: """
-            The address to listen on, 127.0.0.1 by default. Others than loopback let other machines \
-            in: put a proxy with TLS before the server.
+            The address to listen on, 127.0.0.1 by default. An address other than loopback admits \
+            other machines: put a proxy with TLS before the server.
             """
     )
     var host: String?
 
     @Option(
         name: .customLong("allowed-host"),
-        help: "A name that requests may ask for, beside the loopback ones; repeatable."
+        help: "A host name that requests may use, beside the loopback ones; repeatable."
     )
     var allowedHosts: [String] = []
 
@@ -34,21 +34,22 @@ struct ServeOptions: ParsableArguments {
     )
     var allowedOrigins: [String] = []
 
-    @Option(help: "The URL under which clients reach the server, when a proxy is before it.")
+    @Option(help: "The URL with which clients reach the server behind a proxy.")
     var publicURL: String?
 
     @Option(
         name: .customLong("trusted-proxy"),
         help: """
-            The address of a proxy whose X-Forwarded-For, -Host and -Proto are believed; repeatable.
+            The address of a proxy whose X-Forwarded-For, -Host and -Proto are trusted; repeatable.
             """
     )
     var trustedProxies: [String] = []
 
     @Option(
         help: """
-            When a write is answered: full, the default, when power loss cannot undo it; relaxed, \
-            when only the end of the process cannot, which is faster where syncing the disk is slow.
+            The durability of a write before its response: full, the default, survives a power \
+            failure; relaxed survives only the end of the process, and is faster if syncing the disk \
+            is slow.
             """
     )
     var durability: Durability?
@@ -56,28 +57,28 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Seconds after which a silent connection is closed, 75 by default.")
     var idleSeconds: Int?
 
-    @Option(help: "Seconds for a request to come, beside those that its bytes take; 60 by default.")
+    @Option(help: "Seconds for a request to arrive, plus time for its bytes; 60 by default.")
     var requestSeconds: Int?
 
-    @Option(help: "Connections at most, 800 by default.")
+    @Option(help: "The maximum number of connections, 800 by default.")
     var maxConnections: Int?
 
-    @Option(help: "Connections at most from one address, 250 by default.")
+    @Option(help: "The maximum number of connections from one address, 250 by default.")
     var maxConnectionsPerAddress: Int?
 
-    @Option(help: "Bytes of bodies, and as many of answers, in memory at most; 256 MiB by default.")
+    @Option(help: "Bytes of bodies, and of responses, in memory at most; 256 MiB by default.")
     var memoryBytes: Int?
 
     @Option(help: "Days that a user stays signed in without using the token, 14 by default.")
     var sessionDays: Int?
 
-    @Option(help: "Days for which the server knows deletions, 90 by default.")
+    @Option(help: "Days for which the server keeps deletions, 90 by default.")
     var tombstoneDays: Int?
 
     @Flag(
         help: """
-            Make each web auth token good for one request, whose answer has the next one, and once \
-            more in case that answer got lost; any other use of it ends the session. For clients \
+            Accept each web auth token for one request, whose response has the next one, and once \
+            more in case that response was lost; any other use of it ends the session. For clients \
             that send one request at a time and keep the newest token.
             """
     )
@@ -86,36 +87,36 @@ struct ServeOptions: ParsableArguments {
     @Option(
         name: .customLong("sign-in-callback"),
         help: """
-            An address to which users may be sent with their token after signing in, such as \
+            A URL to which users may be redirected with their token after signing in, such as \
             myapp://signed-in, beside loopback; repeatable.
             """
     )
     var signInCallbacks: [String] = []
 
-    @Option(help: "Bytes of a request body at most.")
+    @Option(help: "The maximum number of bytes in a request body.")
     var maxRequestBytes: Int?
 
-    @Option(help: "Bytes of an asset at most.")
+    @Option(help: "The maximum number of bytes in an asset.")
     var maxAssetBytes: Int?
 
     @Option(
         help:
-            "Seconds that requests under way have to end when the server is stopped; 10 by default."
+            "Seconds for requests in flight to end when the server stops; 10 by default."
     )
     var stopSeconds: Int?
 
     @Option(
         help: """
-            A file with the key for the routes of operators, which a server that is not on loopback \
-            lacks otherwise. On loopback a new key is printed at each start.
+            A file with the key for the routes of operators, which are otherwise closed on a server \
+            that is not on loopback. On loopback a new key is printed at each start.
             """
     )
     var adminKeyFile: String?
 
-    @Option(help: "How lines of the log are written: text, the default, or json.")
+    @Option(help: "The format of log lines: text, the default, or json.")
     var logFormat: LogFormat?
 
-    @Option(help: "From which level lines of the log are written: warning by default.")
+    @Option(help: "The lowest level of log lines that are written: warning by default.")
     var logLevel: LogLevel?
 
     /// The names of the durabilities.
@@ -131,18 +132,18 @@ struct ServeOptions: ParsableArguments {
         var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .warning }
     }
 
-    /// What these options say of a server that is no part of its configuration.
+    /// The server settings that are not part of its configuration.
     struct Choice {
         var data: String
         var stopSeconds: Int
         var logger: Logger
-        /// Whether the key for operators came in a file, so that who needs it has it.
+        /// `true` when the operators' key is in a file, from which its users know it.
         var hasKeyFile: Bool
     }
 
     /// Reads the settings into a configuration.
     ///
-    /// - Throws: `CommandFailure` when one cannot be used.
+    /// - Throws: `CommandFailure` when a setting cannot be used.
     func read(
         from settings: inout ServerSettings,
         into configuration: inout CloudServer.Configuration
@@ -216,7 +217,7 @@ struct ServeOptions: ParsableArguments {
             Self.seconds(ofDays: try settings.number("tombstone-days", tombstoneDays, default: 90))
     }
 
-    /// A hundred years at most, which nobody waits for.
+    /// Returns the seconds of at most a hundred years, to avoid an overflow.
     private static func seconds(ofDays days: Int) -> Int64 {
         Int64(min(days, 36_500)) * 24 * 60 * 60
     }

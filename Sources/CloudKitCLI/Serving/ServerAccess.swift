@@ -3,9 +3,9 @@ import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
 
-/// What clients need to reach a server as one of its users.
+/// The data with which clients reach a server as one of its users.
 struct ServerAccess: Sendable {
-    /// A user, and the token with which a client acts for the user.
+    /// A user, with the token with which a client acts for the user.
     struct User: Sendable {
         let name: String
         let recordName: String
@@ -17,8 +17,7 @@ struct ServerAccess: Sendable {
     let apiToken: String
     let users: [User]
 
-    /// Makes the container, the API token, the users and a token for each of them, as far as they
-    /// are not there yet.
+    /// Creates the container, the API token, the users and a token for each of them, unless they exist.
     init(
         _ service: CloudService,
         url: String,
@@ -59,7 +58,7 @@ struct ServerAccess: Sendable {
         self.users = users
     }
 
-    /// Makes the client of another device of a user.
+    /// Returns a client for another device of a user.
     func client(of user: User, transport: any Transport = HTTPTransport()) -> WebClient {
         WebClient(
             url: url,
@@ -70,7 +69,7 @@ struct ServerAccess: Sendable {
         )
     }
 
-    /// The settings by the names of their variables, for one user.
+    /// Returns the settings by variable name, for one user.
     func settings(of user: User?) -> ConnectionFile {
         typealias Name = ConnectionVariables.Name
         return ConnectionFile([
@@ -80,12 +79,12 @@ struct ServerAccess: Sendable {
         ])
     }
 
-    /// The settings as a shell reads them, for one user.
+    /// Returns the settings in a shell's syntax, for one user.
     func environment(of user: User?) -> String { settings(of: user).text + "\n" }
 }
 
 extension ServiceUser {
-    /// Given and family name.
+    /// The user's given and family name.
     fileprivate var name: String {
         [givenName, familyName].compactMap(\.self).joined(separator: " ")
     }

@@ -4,47 +4,47 @@ import CloudKitServerCore
 import CloudKitServerSQLite
 import Foundation
 
-/// What `serve` and `exec` have in common: whom they serve and what tests may ask of them.
+/// The common options of `serve` and `exec`: users and behavior for tests.
 ///
-/// What is not given has no value here, so that `serve` can look for it elsewhere.
+/// A missing option has no value here, so that `serve` can look for it elsewhere.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: """
-            The container to serve; the one that is in the folder, or iCloud.com.example.app in a \
+            The container to serve; by default the one in the folder, or iCloud.com.example.app in a \
             new one.
             """
     )
     var container: String?
 
-    /// The container of a new server of which nobody named one.
+    /// The container of a new server, unless one is named.
     static let usualContainer = "iCloud.com.example.app"
 
     @Option(
         name: .customLong("user"),
         help: """
-            A user to sign in; those of an earlier start where none is named, and Ada at the first. \
-            May be given several times.
+            A user to sign in; by default those of an earlier start, and Ada at the first. May be \
+            given several times.
             """
     )
     var users: [String] = []
 
-    /// The user of a server for which nobody named one.
+    /// The users of a server, unless any are named.
     static let usualUsers = ["Ada"]
 
-    @Flag(help: "Make any container that a request names, empty, on its first use. For tests.")
+    @Flag(help: "Create each container that a request names on its first use. For tests.")
     var anyContainer = false
 
     @Flag(
         help: """
-            Believe the header X-CloudKit-User: a request is from the user that it names, who is \
-            made on first use. For local work; loopback only.
+            Trust the header X-CloudKit-User: a request is from the user that it names, who is \
+            created on first use. For local work; loopback only.
             """
     )
     var userHeader = false
 
     @Flag(
         help: """
-            Read every value that comes without a type by the schema, also where iCloud was seen to \
+            Interpret every value without a type by the schema, even where iCloud was observed to \
             refuse it.
             """
     )
@@ -53,17 +53,17 @@ struct ServerOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help:
-            "Let saves in development make the types and fields that they need; they do by default."
+            "Let saves in development create types and fields; they do by default."
     )
     var growsSchema: Bool?
 
-    @Option(help: "Bytes that each user's records and assets may take, such as 500MB; no limit.")
+    @Option(help: "Maximum size of each user's records and assets, such as 500MB; no limit.")
     var quota: String?
 
-    @Option(help: "Bytes that the public database may take, such as 2GB; no limit.")
+    @Option(help: "Maximum size of the public database, such as 2GB; no limit by default.")
     var publicQuota: String?
 
-    @Option(help: "Requests that each user may make in a second; no limit.")
+    @Option(help: "Requests per second for each user; no limit by default.")
     var requestRate: Int?
 
     @Option(help: "A file with faults, as JSON; see the guide to testing.")
@@ -72,24 +72,24 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Let POST /_ck/clock move the server's time forward. For tests.")
     var virtualClock = false
 
-    @Flag(name: .shortAndLong, help: "Print each request, and for each refusal what to do.")
+    @Flag(name: .shortAndLong, help: "Print each request, and for each refusal its remedy.")
     var verbose = false
 
     @OptionGroup
     var terminal: TerminalOptions
 
-    /// The settings that these options have for a server.
+    /// The server settings of these options.
     struct Choice {
         var configuration: CloudServer.Configuration
         var container: String?
         var users: [String]
-        /// Whether somebody named the users.
+        /// `true` when users were named.
         var namesUsers: Bool
     }
 
     /// Reads the settings.
     ///
-    /// - Throws: `CommandFailure` when one cannot be used.
+    /// - Throws: `CommandFailure` when a setting cannot be used.
     func choice(from settings: inout ServerSettings) throws -> Choice {
         var configuration = CloudServer.Configuration()
         let container = try settings.text("container", container)
@@ -128,13 +128,13 @@ struct ServerOptions: ParsableArguments {
         )
     }
 
-    /// Why a text is no container's identifier; nil when it is one.
+    /// Returns the problem of a container's identifier; nil when it is valid.
     static func problem(withContainer name: String) -> String? {
         let isFit = name.utf8.allSatisfy {
             (0x21...0x7E).contains($0) && !"/?#%\\\"'".utf8.contains($0)
         }
         guard name.isEmpty || name.utf8.count > 255 || !isFit else { return nil }
-        return "'\(name)' is no container; one is named like iCloud.com.example.app"
+        return "'\(name)' is not a container; a name looks like iCloud.com.example.app"
     }
 
     private static func faultPlan(_ path: String) throws -> FaultPlan {

@@ -9,7 +9,8 @@ package struct ByteCount: Hashable, Sendable {
         "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     ]
 
-    /// Reads text; nil for what is no number above 0 with a unit or none.
+    /// Creates a number of bytes from text; nil for text that is not a number above 0 with an
+    /// optional unit.
     package init?(_ text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text.dropFirst(digits.count).filter { $0 != " " }.lowercased()

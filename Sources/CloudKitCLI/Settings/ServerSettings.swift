@@ -1,20 +1,20 @@
 import CloudKitWire
 import Configuration
 
-/// The settings of a server, each from the first place that has it: the command line, the environment,
-/// a file of configuration, the default.
+/// The settings of a server, each from the first source that has it: the command line, the
+/// environment, a configuration file, the default.
 ///
 /// A setting has one name everywhere: the option `--max-connections` is `max-connections` in the file
 /// and `CLOUDKIT_SERVE_MAX_CONNECTIONS` in the environment.
 struct ServerSettings {
-    /// A setting and where it was found.
+    /// A setting with its source.
     struct Entry: Hashable, Encodable {
         let name: String
         let value: String
         let source: String
     }
 
-    /// The settings that were asked for, in that order.
+    /// The requested settings, in that order.
     private(set) var entries: [Entry] = []
 
     private let variables: [String: String]
@@ -23,36 +23,36 @@ struct ServerSettings {
 
     private static let prefix = ["cloudkit", "serve"]
 
-    /// Prepares to read settings.
+    /// Creates settings from their sources.
     ///
     /// - Parameters:
     ///   - variables: The environment.
-    ///   - file: The file of configuration; nil where there is none.
+    ///   - file: The configuration file; nil if there is none.
     init(variables: [String: String] = [:], file: SettingsFile? = nil) {
         self.variables = variables.filter { $0.key.hasPrefix(Self.variable("")) }
         environment = EnvironmentVariablesProvider(environmentVariables: self.variables)
         self.file = file
     }
 
-    /// The name of a setting's variable.
+    /// Returns the environment variable of a setting.
     static func variable(_ name: String) -> String {
         (prefix + [name]).joined(separator: "_").uppercased().replacing("-", with: "_")
     }
 
     // MARK: Asking
 
-    /// Text; nil where nobody says it.
+    /// Returns text; nil when no source has it.
     mutating func text(_ name: String, _ given: String?) throws -> String? {
         try find(name, given, .string) { if case .string(let text) = $0 { text } else { nil } }
             ?? note(name, nil)
     }
 
-    /// Text with a default.
+    /// Returns text, or a default.
     mutating func text(_ name: String, _ given: String?, default value: String) throws -> String {
         try text(name, given) ?? note(name, value) ?? value
     }
 
-    /// One of several words.
+    /// Returns one of several words.
     mutating func word<Word: RawRepresentable & CaseIterable>(
         _ name: String,
         _ given: Word?,
@@ -66,7 +66,7 @@ struct ServerSettings {
         return word
     }
 
-    /// A number; nil where nobody says it.
+    /// Returns a number; nil when no source has it.
     mutating func number(_ name: String, _ given: Int?, least: Int = 1) throws -> Int? {
         let found = try find(name, given, .int) { if case .int(let int) = $0 { int } else { nil } }
         if let found, found < least {
@@ -75,7 +75,7 @@ struct ServerSettings {
         return found ?? note(name, nil)
     }
 
-    /// A number with a default.
+    /// Returns a number, or a default.
     mutating func number(
         _ name: String,
         _ given: Int?,
@@ -85,13 +85,13 @@ struct ServerSettings {
         try number(name, given, least: least) ?? note(name, value) ?? value
     }
 
-    /// Yes or no.
+    /// Returns a Boolean, or a default.
     mutating func flag(_ name: String, _ given: Bool?, default value: Bool = false) throws -> Bool {
         try find(name, given, .bool) { if case .bool(let bool) = $0 { bool } else { nil } }
             ?? note(name, value) ?? value
     }
 
-    /// Several texts; commas stand between them in a variable.
+    /// Returns several texts, which are separated by commas in a variable.
     mutating func texts(
         _ name: String,
         _ given: [String],
@@ -103,22 +103,21 @@ struct ServerSettings {
         } ?? note(name, value) ?? value
     }
 
-    /// A number of bytes, such as `500000` or `2 GB`; nil where nobody says it.
+    /// Returns a number of bytes, such as `500000` or `2 GB`; nil when no source has it.
     mutating func bytes(_ name: String, _ given: String?) throws -> Int64? {
         guard let text = try text(name, given) else { return nil }
         guard let bytes = ByteCount(text)?.bytes else {
             throw CommandFailure(
-                unusable: "\(place(name)): '\(text)' is no number of bytes, such as 500MB"
+                unusable: "\(place(name)): '\(text)' is not a number of bytes, such as 500MB"
             )
         }
         return bytes
     }
 
-    /// Refuses names in the file and in the environment that no setting has; called when all settings
-    /// were asked for.
+    /// Refuses unknown names in the file and in the environment; called after all settings were requested.
     ///
-    /// - Parameter others: Settings that were not asked for here.
-    /// - Throws: `CommandFailure` that names the nearest setting.
+    /// - Parameter others: Settings that were not requested here.
+    /// - Throws: `CommandFailure` with the most similar setting.
     func checkNames(besides others: [String]) throws {
         let names = entries.map(\.name)
         if let file, let name = file.names.sorted().first(where: { !names.contains($0) }) {
@@ -141,7 +140,7 @@ struct ServerSettings {
         return advice.isEmpty ? "; cloudkit serve --print-config lists them" : advice
     }
 
-    /// Whether nobody says a setting that was asked for.
+    /// Returns whether no source has a requested setting.
     func isDefault(_ name: String) -> Bool {
         entries.last { $0.name == name }?.source == Self.defaultSource
     }
@@ -150,12 +149,12 @@ struct ServerSettings {
 
     private static let defaultSource = "default"
 
-    /// Where a setting was found, for messages.
+    /// Returns the source of a setting, for messages.
     func place(_ name: String) -> String {
         entries.last { $0.name == name }?.source ?? "--\(name)"
     }
 
-    /// Writes a setting down that nobody says; answers what is used instead.
+    /// Records a setting that no source has; returns its default.
     private mutating func note<Value>(_ name: String, _ value: Value?) -> Value? {
         entries.removeAll { $0.name == name }
         entries.append(Entry(name: name, value: Self.text(of: value), source: Self.defaultSource))
@@ -180,7 +179,7 @@ struct ServerSettings {
         return value
     }
 
-    /// What the environment or a file says.
+    /// Returns the value in the environment or a file.
     private func stored<Value>(
         _ provider: some ConfigProvider,
         _ name: String,
@@ -196,7 +195,7 @@ struct ServerSettings {
         }
     }
 
-    /// The key of a setting in a file.
+    /// Returns the key of a setting in a file.
     static func key(_ name: String) -> AbsoluteConfigKey { AbsoluteConfigKey(prefix + [name]) }
 
     private static func text(of value: Any?) -> String {

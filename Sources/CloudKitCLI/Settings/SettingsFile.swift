@@ -1,7 +1,7 @@
 import Configuration
 import Foundation
 
-/// A file with the settings of a server: a JSON object whose keys are the options' names.
+/// A file with a server's settings: a JSON object whose keys are the options' names.
 struct SettingsFile {
     /// One value of the file.
     private enum Value: Decodable {
@@ -25,13 +25,13 @@ struct SettingsFile {
     }
 
     let path: String
-    /// The names of the settings in it.
+    /// The names of the settings in the file.
     let names: [String]
     let values: InMemoryProvider
 
-    /// Reads a file.
+    /// Creates settings by reading a file.
     ///
-    /// - Throws: `CommandFailure` when it cannot be read or is no object of settings.
+    /// - Throws: `CommandFailure` when it cannot be read or is not an object of settings.
     init(path: String) throws {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CommandFailure(unusable: "--config \(path): there is no file that can be read")
@@ -42,12 +42,12 @@ struct SettingsFile {
         } catch DecodingError.typeMismatch(_, let context) where context.codingPath.count > 0 {
             throw CommandFailure(
                 unusable:
-                    "--config \(path): '\(context.codingPath[0].stringValue)' is no text, whole "
+                    "--config \(path): '\(context.codingPath[0].stringValue)' is not a text, whole "
                     + "number, true, false or list of texts"
             )
         } catch {
             throw CommandFailure(
-                unusable: "--config \(path): the file is no JSON object of settings, such as "
+                unusable: "--config \(path): the file is not a JSON object of settings, such as "
                     + "{\"port\": 8787}"
             )
         }

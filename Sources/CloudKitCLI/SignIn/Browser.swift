@@ -1,8 +1,8 @@
 import Foundation
 
-/// The browser of who sits before this machine.
+/// The browser of the user at this machine.
 enum Browser {
-    /// Opens an address; false where there is no browser.
+    /// Opens a URL, and returns whether there is a browser.
     static func open(_ address: String) -> Bool {
         #if os(macOS)
         let command = ["open", address]

@@ -11,14 +11,14 @@ import Android
 import Darwin
 #endif
 
-/// Where a user's password comes from: the terminal, a file, or nowhere.
+/// The options for a user's password: from the terminal, from a file, or none.
 ///
-/// Never the arguments, which every user of the machine can see.
+/// Never from the arguments, which every user of the machine can see.
 struct PasswordOptions: ParsableArguments {
     @Option(help: "A file whose first line is the password; - for standard input.")
     var passwordFile: String?
 
-    @Flag(help: "Give no password: the user signs in on the server's own machine only.")
+    @Flag(help: "Set no password: the user can sign in only on the server's own machine.")
     var noPassword = false
 
     func validate() throws {
@@ -27,9 +27,9 @@ struct PasswordOptions: ParsableArguments {
         }
     }
 
-    /// The password; nil for none.
+    /// Returns the password; nil for none.
     ///
-    /// - Throws: `CommandFailure` when there is nobody to ask, or the file cannot be read.
+    /// - Throws: `CommandFailure` when there is no terminal, or the file cannot be read.
     func password() throws -> String? {
         if noPassword { return nil }
         if let passwordFile { return try Self.firstLine(of: passwordFile) }
@@ -66,8 +66,8 @@ struct PasswordOptions: ParsableArguments {
         return String(line)
     }
 
-    /// Keeps the terminal from showing what is typed, from before the first question on: an answer
-    /// that comes at once would be shown otherwise, and be lost.
+    /// Hides typed text on the terminal, starting before the first prompt: otherwise an immediate
+    /// reply would be shown, and lost.
     private static func hidingWhatIsTyped(_ body: () throws -> String) throws -> String {
         var shown = termios()
         guard tcgetattr(STDIN_FILENO, &shown) == 0 else {

@@ -4,9 +4,9 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 
-/// An address of this machine, to which a browser brings the token of who has signed in.
+/// A local URL that receives the token of the signed-in user from a browser.
 ///
-/// Its path is random, so that no page can bring a token of its own.
+/// Its path is random, so that a page cannot send a token of its own.
 struct SignInCallback {
     private let path: String
     private let tokens = AsyncStream<String>.makeStream()
@@ -18,13 +18,13 @@ struct SignInCallback {
         path = "/signed-in/" + Hexadecimal.text(bytes)
     }
 
-    /// Listens, tells the address, and waits for the token.
+    /// Listens, passes on the URL, and waits for the token.
     ///
     /// - Parameters:
-    ///   - seconds: How long to wait.
-    ///   - tell: Is called with the address.
-    /// - Returns: The token; nil when none came in time.
-    /// - Throws: When the address cannot be bound.
+    ///   - seconds: The time to wait.
+    ///   - tell: A closure that receives the URL.
+    /// - Returns: The token; nil when none arrived in time.
+    /// - Throws: An error when the address cannot be bound.
     func token(
         within seconds: Int,
         _ tell: @escaping @Sendable (String) throws -> Void
@@ -38,7 +38,7 @@ struct SignInCallback {
             try await service.run()
         }()
         let token = try await firstToken(within: seconds, tell)
-        // Not by cancelling: the browser waits for its answer.
+        // Not cancelled, because the browser waits for its response.
         await service.triggerGracefulShutdown()
         guard let token else {
             try await end
@@ -71,7 +71,7 @@ struct SignInCallback {
 
     private var service: ServiceGroup {
         var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
-        // Whoever does not read the answer is not waited for.
+        // A client that does not read the response is not waited for.
         configuration.maximumGracefulShutdownDuration = .seconds(2)
         return ServiceGroup(configuration: configuration)
     }

@@ -4,19 +4,19 @@ import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// Signs a user in through the page of the service, and keeps the token.
+/// A command that signs a user in through the service's page, and stores the token.
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in",
         abstract: "Sign in through the service's page, and store the web auth token.",
         discussion: """
-            Opens the page in a browser, or prints its address. The token goes to the file of \
-            --token-file, which clients keep up to date from then on; to a file that a shell can \
+            Opens the page in a browser, or prints its URL. The token is stored in the file of \
+            --token-file, which clients keep up to date from then on; in a file that a shell can \
             source, --output; or is printed as settings.
             """
     )
 
-    @Option(help: "The file that keeps the token; CLOUDKIT_WEB_AUTH_TOKEN_FILE.")
+    @Option(help: "The file that stores the token; CLOUDKIT_WEB_AUTH_TOKEN_FILE.")
     var tokenFile: String?
 
     @Option(name: .customLong("output"), help: "A file for the settings, readable by you only.")
@@ -62,7 +62,7 @@ struct SignInCommand: AsyncParsableCommand {
         }
         let client = try connection.client(webAuthToken: token)
         let caller = try await client.caller()
-        // The service may have answered with the next one.
+        // The response may have contained the next token.
         try store(client.credentials.webAuthToken ?? token)
         Console.say("Signed in as \(DisplayText(name(of: caller)).text)")
     }
@@ -73,7 +73,7 @@ struct SignInCommand: AsyncParsableCommand {
         return name.isEmpty ? user.userRecordName : name
     }
 
-    /// The address of the page, which the service tells who is not signed in.
+    /// Returns the URL of the page, which the service sends to callers who are not signed in.
     private func page() async throws -> String {
         do {
             _ = try await connection.client(webAuthToken: nil).caller()
@@ -84,14 +84,14 @@ struct SignInCommand: AsyncParsableCommand {
             else { throw error }
             return page
         }
-        throw CommandFailure("The service did not say where to sign in")
+        throw CommandFailure("The service did not return a sign-in page")
     }
 
     private func show(_ address: String) throws {
         if !noBrowser, Browser.open(address) {
             return Console.say("Sign in on the page that has opened in your browser")
         }
-        // Where settings are printed, they are the only output.
+        // When settings are printed, they are the only output.
         if keepsToken {
             try Console.write(address)
         } else {

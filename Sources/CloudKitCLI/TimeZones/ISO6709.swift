@@ -1,6 +1,6 @@
 /// The coordinates of ISO 6709's compact form: `±DDMM±DDDMM` or `±DDMMSS±DDDMMSS`.
 package enum ISO6709 {
-    /// Degrees north and east; nil for text of another form.
+    /// Returns degrees north and east; nil for text of another form.
     package static func degrees(
         _ text: some StringProtocol
     ) -> (latitude: Double, longitude: Double)? {

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// Why the time zone tables cannot be used.
+/// The errors of reading the time zone tables.
 package enum TimeZoneTableError: Error, Equatable {
     /// A table cannot be read.
     case missing(URL)
-    /// A line of a table has another form than its header describes.
+    /// A line of a table does not have the form that its header describes.
     case malformed(URL, line: Int)
 }
 
 extension TimeZoneTableError: CustomStringConvertible {
-    /// What is wrong, and what to install.
+    /// The problem, and the package to install.
     package var description: String {
         switch self {
         case .missing(let file):

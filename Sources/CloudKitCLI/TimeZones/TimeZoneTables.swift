@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The tables of the IANA time zone database that name countries and their time zones, as the
-/// Debian package tzdata installs them.
+/// The tables of the IANA time zone database that list countries and their time zones, as installed
+/// by Debian's package tzdata.
 package struct TimeZoneTables {
     /// A line of `iso3166.tab`.
     package struct CountryRow: Equatable {
@@ -18,17 +18,17 @@ package struct TimeZoneTables {
         package let comments: String?
     }
 
-    /// Where Debian and most other systems keep the tables.
+    /// The folder of the tables on Debian and most other systems.
     package static let directory = "/usr/share/zoneinfo"
 
     package let countries: [CountryRow]
     package let zones: [ZoneRow]
-    /// The file that the zones come from.
+    /// The file with the zones.
     package let zoneFile: URL
 
-    /// Reads both tables.
+    /// Creates the tables by reading both files.
     ///
-    /// - Throws: `TimeZoneTableError` naming the file and, where it applies, the line.
+    /// - Throws: `TimeZoneTableError` with the file and, if applicable, the line.
     package init(directory: String = TimeZoneTables.directory) throws(TimeZoneTableError) {
         let directory = URL(fileURLWithPath: directory, isDirectory: true)
         zoneFile = directory.appendingPathComponent("zone1970.tab")

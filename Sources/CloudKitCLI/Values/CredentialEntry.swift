@@ -1,7 +1,7 @@
 import CloudKitServerCore
 import CloudKitWire
 
-/// A credential in a server's data, as `--json` prints one.
+/// A credential in a server's data, in the output of `--json`.
 struct CredentialEntry: Codable, Hashable, Sendable {
     let id: String
     let kind: String
@@ -17,7 +17,7 @@ struct CredentialEntry: Codable, Hashable, Sendable {
         expires = credential.expires
     }
 
-    /// The name of the command that makes such a credential.
+    /// Returns the name of the command that creates such a credential.
     private static func name(of kind: StoredCredential.Kind) -> String {
         switch kind {
         case .apiToken: "api"
@@ -26,10 +26,10 @@ struct CredentialEntry: Codable, Hashable, Sendable {
         }
     }
 
-    /// As many digits as are needed to name a credential, and some more.
+    /// The number of digits of an identifier that are printed, more than enough to identify it.
     private static let digits = 12
 
-    /// A row for each credential.
+    /// Returns a table with a row for each credential.
     static func table(_ entries: [CredentialEntry]) -> Table {
         var table = Table("id", "kind", "environment", "user", "expires")
         for entry in entries {

@@ -1,18 +1,18 @@
 package import CloudKitWebClient
 
-/// One field as a person types it: `KEY=VALUE` or `KEY:TYPE=VALUE`.
+/// A field in the syntax of the command line: `KEY=VALUE` or `KEY:TYPE=VALUE`.
 package struct FieldExpression: Sendable {
     /// The field's name.
     package let key: String
     /// The field.
     package let field: WireField
 
-    /// Reads an expression.
+    /// Creates a field by parsing an expression.
     ///
     /// - Throws: `CommandFailure` that repeats the expression.
     package init(_ text: String) throws {
         guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
-            throw CommandFailure(unusable: "'\(text)' is no field: KEY=VALUE or KEY:TYPE=VALUE")
+            throw CommandFailure(unusable: "'\(text)' is not a field: KEY=VALUE or KEY:TYPE=VALUE")
         }
         let name = try FieldName(String(text[..<sign]))
         let value = String(text[text.index(after: sign)...])

@@ -1,12 +1,12 @@
 import CloudKitWebClient
 
-/// A field's name with the type of its value, where one is stated: `KEY` or `KEY:TYPE`.
+/// A field's name with an optional type: `KEY` or `KEY:TYPE`.
 struct FieldName {
     let key: String
     let type: FieldType?
     let isEncrypted: Bool
 
-    /// Reads a name.
+    /// Creates a name by parsing a text.
     ///
     /// - Throws: `CommandFailure` for a type that does not exist.
     init(_ text: String) throws {

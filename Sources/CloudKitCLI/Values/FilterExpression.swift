@@ -1,7 +1,7 @@
 package import CloudKitWebClient
 
-/// One condition as a person types it: `age >= 18`, `title BEGINS_WITH Mil`,
-/// `place NEAR 47.4,8.5 1000`.
+/// A condition in the syntax of the command line: `age >= 18`, `title BEGINS_WITH Mil`, `place NEAR
+/// 47.4,8.5 1000`.
 package struct FilterExpression: Sendable {
     /// The condition.
     package let filter: WireFilter
@@ -11,14 +11,14 @@ package struct FilterExpression: Sendable {
         ">": .greaterThan, ">=": .greaterThanOrEquals,
     ]
 
-    /// Reads an expression.
+    /// Creates a condition by parsing an expression.
     ///
     /// - Throws: `CommandFailure` that repeats the expression.
     package init(_ text: String) throws {
         let parts = text.split(separator: " ", maxSplits: 2)
         guard parts.count == 3 else {
             throw CommandFailure(
-                unusable: "'\(text)' is no condition: FIELD OPERATOR VALUE, with spaces between"
+                unusable: "'\(text)' is not a condition: FIELD OPERATOR VALUE, with spaces between"
             )
         }
         let sign = parts[1].uppercased()
@@ -52,7 +52,7 @@ package struct FilterExpression: Sendable {
         }
         let system = SystemField(name: name.key)
         let scalar = name.type ?? system.map { FieldType($0.type) }
-        // A list of texts for IN is read as a list also where the field has one value.
+        // A list of texts for IN is read as a list even if the field has a single value.
         let isListed = text.hasPrefix("[")
         let type = isListed ? scalar.map { FieldType(listOf: $0.scalar) } : scalar
         let value: WireValue
@@ -67,7 +67,7 @@ package struct FilterExpression: Sendable {
             ?? WireFilter(name.key, comparator, value)
     }
 
-    /// A list of record names as references.
+    /// Returns a list of record names as references.
     private static func references(_ text: String) throws -> WireValue {
         guard
             case .list(let names, _) = try ValueText.value(text, as: FieldType(listOf: .string))

@@ -2,7 +2,7 @@ import CloudKitWebClient
 
 /// Records as tables for people.
 enum RecordTable {
-    /// A row for each record, a column for each field that one of them has.
+    /// Returns a table with a row for each record, and a column for each field that any of them has.
     static func list(_ records: [WireRecord]) -> Table {
         let keys = Set(records.flatMap(\.fields.keys)).sorted()
         let namesType = Set(records.map(\.recordType)).count > 1
@@ -22,7 +22,7 @@ enum RecordTable {
         return table
     }
 
-    /// A row for each field of each record.
+    /// Returns a table with a row for each field of each record.
     static func details(_ records: [WireRecord]) -> Table {
         var table = Table("record", "field", "type", "value")
         for record in records {

@@ -1,6 +1,6 @@
 import CloudKitServerCore
 
-/// A difference between two schemas, as `--json` prints one.
+/// A difference between two schemas, in the output of `--json`.
 struct SchemaChangeEntry: Encodable {
     let change: String
     let recordType: String?
@@ -19,7 +19,7 @@ struct SchemaChangeEntry: Encodable {
         losesData = change.losesData
     }
 
-    /// Prints differences, for people as lines that start with `+`, `-` or `~`.
+    /// Prints differences; for people, as lines that start with `+`, `-` or `~`.
     static func write(_ changes: [SchemaChange], _ output: OutputOptions) throws {
         for change in changes {
             if output.json {

@@ -1,6 +1,6 @@
 import CloudKitCoreData
 
-/// A difference between a model and a schema, as `--json` prints one.
+/// A difference between a model and a schema, in the output of `--json`.
 struct SchemaDifferenceEntry: Encodable {
     let kind: String
     let severity: String
@@ -18,7 +18,7 @@ struct SchemaDifferenceEntry: Encodable {
         message = difference.message
     }
 
-    /// Prints differences, for people one on each line.
+    /// Prints differences; for people, one on each line.
     static func write(_ differences: [CoreDataSchemaDifference], _ output: OutputOptions) throws {
         for difference in differences {
             if output.json {

@@ -1,18 +1,18 @@
 package import CloudKitWebClient
 
-/// One key of an order as a person types it: `FIELD` or `FIELD:desc`.
+/// A sort key in the syntax of the command line: `FIELD` or `FIELD:desc`.
 package struct SortExpression: Sendable {
-    /// The key.
+    /// The sort key.
     package let sort: WireSort
 
-    /// Reads an expression.
+    /// Creates a sort key by parsing an expression.
     ///
     /// - Throws: `CommandFailure` for an order that is neither `asc` nor `desc`.
     package init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let order = parts.count > 1 ? parts[1] : "asc"
         guard !parts[0].isEmpty, ["asc", "desc"].contains(order) else {
-            throw CommandFailure(unusable: "'\(text)' is no order: FIELD, FIELD:asc or FIELD:desc")
+            throw CommandFailure(unusable: "'\(text)' is not a sort key: FIELD or FIELD:desc")
         }
         let name = String(parts[0])
         let isAscending = order == "asc"

@@ -2,7 +2,7 @@ import CloudKitWebClient
 
 /// Subscriptions as tables for people.
 enum SubscriptionTable {
-    /// A row for each subscription.
+    /// Returns a table with a row for each subscription.
     static func list(_ subscriptions: [WireSubscription]) -> Table {
         var table = Table("subscription", "type", "watches", "on")
         for subscription in subscriptions {

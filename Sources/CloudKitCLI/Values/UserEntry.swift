@@ -1,6 +1,6 @@
 import CloudKitServerCore
 
-/// A user in a server's data, as `--json` prints one.
+/// A user in a server's data, in the output of `--json`.
 struct UserEntry: Codable, Hashable, Sendable {
     let userRecordName: String
     let givenName: String?

@@ -2,7 +2,7 @@ import CloudKitWebClient
 
 /// Users as tables for people.
 enum UserTable {
-    /// A row for each user that the service described.
+    /// Returns a table with a row for each user that the service described.
     static func list(_ users: [UserIdentity]) -> Table {
         var table = Table("user", "name", "found by")
         for user in users {
@@ -16,7 +16,7 @@ enum UserTable {
         return table
     }
 
-    /// A row for each user of a server's data.
+    /// Returns a table with a row for each user of a server's data.
     static func entries(_ users: [UserEntry]) -> Table {
         var table = Table("user", "name", "e-mail")
         for user in users {

@@ -1,9 +1,10 @@
 import Foundation
 
 extension ValueText {
-    /// Reads a date of ISO 8601 with time and zone, or milliseconds since 1970; nil for anything else.
+    /// Returns the milliseconds of a date in ISO 8601 with time and zone, or of milliseconds since
+    /// 1970; nil for anything else.
     ///
-    /// What is finer than a millisecond is cut off, as everywhere.
+    /// Finer parts than a millisecond are truncated, as everywhere.
     static func milliseconds(_ text: String) -> Int64? {
         if let milliseconds = Int64(text) { return milliseconds }
         let form =
@@ -11,7 +12,7 @@ extension ValueText {
         guard let parts = text.wholeMatch(of: form) else { return nil }
         let moment = parts.1 + "Z"
         let style = Date.ISO8601FormatStyle()
-        // The style takes the 30th of February for the 2nd of March.
+        // The style reads February 30 as March 2.
         guard let date = try? style.parse(String(moment)), date.formatted(style) == moment,
             let seconds = Int64(exactly: date.timeIntervalSince1970), let offset = offset(parts.3)
         else { return nil }
@@ -20,7 +21,7 @@ extension ValueText {
         return (seconds - offset) * 1000 + fraction
     }
 
-    /// The seconds of `Z`, `+02:00` or `-0330`; nil where there are no such hours or minutes.
+    /// Returns the seconds of `Z`, `+02:00` or `-0330`; nil for invalid hours or minutes.
     private static func offset(_ text: Substring) -> Int64? {
         guard text != "Z" else { return 0 }
         guard let hours = Int64(text.dropFirst().prefix(2)), hours < 24,

@@ -3,11 +3,11 @@ import Foundation
 
 // Values without a type.
 extension ValueText {
-    /// Reads a value whose type follows from its form: a number, a JSON array, a JSON string, or else
-    /// text as it stands.
+    /// Returns a value whose type follows from its form: a number, a JSON array, a JSON string, or
+    /// otherwise plain text.
     ///
-    /// What begins as an array or a string and is none is an error, not text: who forgot a quote or a
-    /// bracket would save something else.
+    /// Text that begins like an array or a string but is neither is an error: a missing quote or
+    /// bracket would change the saved value.
     ///
     /// - Parameters:
     ///   - text: The value.
@@ -31,10 +31,10 @@ extension ValueText {
         }
     }
 
-    /// Reads a number; nil where the text is none.
+    /// Returns a number; nil for text that is not a number.
     private static func number(_ text: String) throws(Mismatch) -> WireValue? {
         if let integer = Int64(text) { return .int64(integer) }
-        // Neither 0x10 nor nan and inf, which Swift takes for numbers too.
+        // Excludes 0x10, nan and inf, which Swift accepts as numbers too.
         guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
             let double = Double(text)
         else { return nil }
@@ -47,12 +47,12 @@ extension ValueText {
         return .double(double)
     }
 
-    /// Reads a JSON array of values of one type.
+    /// Returns the values of a JSON array with elements of one type.
     private static func list(_ text: String) throws(Mismatch) -> WireValue {
         do {
             return try json(text, as: FieldType(listOf: nil))
         } catch {
-            // Whole numbers beside fractions are fractions, as in lists that apps save.
+            // Integers beside fractions are fractions, as in lists that apps save.
             let decoder = JSONDecoder()
             guard let numbers = try? decoder.decode([ListedNumber].self, from: Data(text.utf8))
             else { throw error }
@@ -60,7 +60,7 @@ extension ValueText {
         }
     }
 
-    /// Reads a JSON string.
+    /// Returns the text of a JSON string.
     private static func quoted(_ text: String) throws(Mismatch) -> WireValue {
         let scalars = text.unicodeScalars
         var isEscaped = false
@@ -83,7 +83,7 @@ extension ValueText {
     }
 }
 
-/// A number in a list of fractions, which must hold it exactly.
+/// A number in a list of fractions, which must represent it exactly.
 private struct ListedNumber: Decodable {
     let value: Double
 

@@ -1,15 +1,15 @@
 package import CloudKitWebClient
 import Foundation
 
-/// Field values as a person types and reads them.
+/// The text form of field values, as people type and read them.
 package enum ValueText {
-    /// A value that a text does not hold.
+    /// An error for text that does not represent a value.
     package struct Mismatch: Error, CustomStringConvertible {
-        /// What was expected and what was found.
+        /// The expected and the actual form.
         package let description: String
     }
 
-    /// Reads a value of a type; lists are JSON arrays.
+    /// Returns a value of a type; lists are JSON arrays.
     package static func value(_ text: String, as type: FieldType) throws(Mismatch) -> WireValue {
         guard !type.isList, let scalar = type.scalar else { return try json(text, as: type) }
         switch scalar {
@@ -30,11 +30,11 @@ package enum ValueText {
             return .reference(WireReference(recordName: text, action: WireReference.Action.none))
         case .location: return try location(text)
         case .asset:
-            throw Mismatch(description: "A file is given with --asset KEY=FILE, not as a value")
+            throw Mismatch(description: "Set a file with --asset KEY=FILE, not as a value")
         }
     }
 
-    /// A value as people read it.
+    /// Returns a value as text for people.
     package static func text(_ value: WireValue) -> String {
         switch value {
         case .string(let string): string
@@ -50,7 +50,7 @@ package enum ValueText {
         }
     }
 
-    /// A moment in UTC, with milliseconds where it has some.
+    /// Returns a date in UTC, with milliseconds if it has any.
     package static func date(_ milliseconds: Int64) -> String {
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
         return date.formatted(
@@ -82,11 +82,11 @@ package enum ValueText {
         return .location(WireLocation(latitude: latitude, longitude: longitude))
     }
 
-    /// Reads the wire's own form.
+    /// Reads the wire's format.
     static func json(_ text: String, as type: FieldType) throws(Mismatch) -> WireValue {
         let data = Data(text.utf8)
         do {
-            // Alone first: only a whole value may stand in the object below.
+            // Parsed separately first, because the object below accepts only a complete value.
             _ = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
             let object = Data("{\"type\":\"\(type.tag)\",\"value\":".utf8) + data + Data("}".utf8)
             if let value = try WireJSON.decode(WireField.self, from: object).value { return value }

@@ -1,7 +1,7 @@
 import CloudKitWebClient
 
 extension WireRecord {
-    /// The files of a field, in order.
+    /// Returns the files of a field, in order.
     func assets(of key: String) -> [WireAsset] {
         switch fields[key]?.value {
         case .asset(let asset): [asset]

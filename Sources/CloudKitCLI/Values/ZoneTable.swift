@@ -2,7 +2,7 @@ import CloudKitWebClient
 
 /// Zones as tables for people.
 enum ZoneTable {
-    /// A row for each zone.
+    /// Returns a table with a row for each zone.
     static func list(_ zones: [WireZone]) -> Table {
         var table = Table("zone", "owner", "atomic")
         for zone in zones {

@@ -1,11 +1,12 @@
 public import CloudKit
 
 extension CloudKitRecordDecoder {
-    /// All the errors of reading a value from a record, in the order of the properties.
+    /// Returns all errors that occur when a value is decoded from a record, in the order of the
+    /// properties.
     ///
-    /// Decoding ends at the first. This reads each property by itself besides, on what the record
-    /// holds, so that one look shows everything that is wrong with a record. The properties are
-    /// those that the type declares or was seen to ask for.
+    /// Decoding ends at the first error. This method also decodes each property separately, from the
+    /// record's fields, and finds all errors of a record. The properties are those that the type
+    /// declares or has requested before.
     ///
     /// ```swift
     /// for error in CloudKitRecordDecoder().errors(decoding: Person.self, from: record) {
@@ -38,17 +39,17 @@ extension CloudKitRecordDecoder {
         }
     }
 
-    /// The properties of a type, as far as they are known.
+    /// Returns the known properties of a type.
     private func properties(of type: Any.Type, _ decoding: RecordDecoding) -> [KnownProperty] {
         let traits = TypeTraits.of(type)
         var properties = traits.model.flatMap { DeclaredProperties.of($0) } ?? []
         let keys = decoding.keySpaces ?? []
-        // A stored property is read under its name only if that is one of the type's keys.
+        // A stored property is decoded under its name only if the name is one of the type's keys.
         let stored = StoredProperties.of(type).filter { property in
             keys.contains { $0.owns(property.key) }
         }
         let asked = traits.memory.asked
-        // Where all stored properties are known, their order is the type's.
+        // If all stored properties are known, their order is the type's.
         for property in stored + asked {
             let asked = asked.first { $0.key == property.key } ?? property
             if !properties.contains(where: { $0.key == asked.key }) { properties.append(asked) }

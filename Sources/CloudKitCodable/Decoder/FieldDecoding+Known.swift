@@ -1,9 +1,9 @@
 import CloudKit
 import Foundation
 
-// Types whose form in a record is not what their own `init(from:)` would look for.
+// Types whose form in a record differs from the one that their own `init(from:)` expects.
 extension FieldDecoding {
-    /// The object as a value of a type with a form of its own; nil for other types.
+    /// Returns the object as a value of a type with its own form; nil for other types.
     func known<Value: Decodable>(_ type: Value.Type, _ kind: FieldKind) throws -> Value? {
         if Value.self == URL.self { return try url() as? Value }
         if Value.self == UUID.self { return try identifier() as? Value }
@@ -19,7 +19,7 @@ extension FieldDecoding {
         }
     }
 
-    /// An optional: bytes that spell null are nil, unless the wrapped type takes them as they are.
+    /// Returns an optional: bytes that spell null are nil, unless the wrapped type accepts them.
     private func optional<Value>(_ type: Value.Type) throws -> Value? {
         guard let optional = type as? any OptionalValue.Type,
             let wrapped = optional.wrappedType as? any Decodable.Type
@@ -76,11 +76,11 @@ extension FieldDecoding {
         }
     }
 
-    /// A number as a decimal; Foundation's conversion ends the process for what is none.
+    /// Returns a number as a decimal; Foundation's conversion ends the process for NaN and infinity.
     private func decimal(_ number: NSNumber) throws -> Decimal {
         if let integer = FieldScalar.value(number, as: Int64.self) { return Decimal(integer) }
         let double = number.doubleValue
-        // The shortest text that is this number, not the digits of its binary form.
+        // The shortest text that denotes this number, not the digits of its binary form.
         guard double.isFinite, abs(double) < 1e100, let decimal = Decimal(string: "\(double)")
         else { throw corrupted("\(double) is not a decimal number") }
         return decimal

@@ -1,7 +1,7 @@
 import CloudKit
 import Foundation
 
-/// The decoding of what one field, or one element of a field's list, holds.
+/// The decoding of one field's value, or of one element of a field's list.
 struct FieldDecoding: Decoder {
     let object: Any
     let field: RecordField
@@ -42,13 +42,13 @@ struct FieldDecoding: Decoder {
         FieldSingleValueDecodingContainer(decoding: self)
     }
 
-    /// The decoder of the JSON that the field holds; bytes in a list are none.
+    /// Returns the decoder of the JSON that the field holds; bytes in a list are not JSON.
     private func structure(_ expected: Any.Type) throws -> any Decoder {
         guard index == nil, let data = object as? Data else { throw mismatch(expected) }
         return try record.decodeJSON(JSONStructure.self, data, field).decoder
     }
 
-    /// Takes the decoder out of a JSON decoder, for a value that is already being decoded.
+    /// Extracts the decoder from a JSON decoder, for a value that is already being decoded.
     private struct JSONStructure: Decodable {
         let decoder: any Decoder
 
@@ -59,13 +59,13 @@ struct FieldDecoding: Decoder {
 
     // MARK: Values
 
-    /// Whether a field holds what an optional without a value was stored as.
+    /// Returns whether a field holds the stored form of an optional without a value.
     static func isNull(_ object: Any?) -> Bool {
         guard let object else { return true }
         return (object as? Data) == Data("null".utf8)
     }
 
-    /// The object as a scalar, or the scalar in JSON bytes.
+    /// Returns the object as a scalar, or the scalar in JSON bytes.
     func scalar<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let value = FieldScalar.value(object, as: type) { return value }
         if let value = try record.textOrBytes(object, field) as? Value { return value }
@@ -73,7 +73,7 @@ struct FieldDecoding: Decoder {
         throw mismatch(type)
     }
 
-    /// The object as a value, in every form in which the type was ever stored.
+    /// Returns the object as a value, in every form in which the type was ever stored.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if Value.self == Data.self || Value.self == String.self || Value.self == Date.self,
             let value = object as? Value
@@ -81,7 +81,7 @@ struct FieldDecoding: Decoder {
             return value
         }
         let kind = FieldKind.of(type)
-        // Within a wrapper a model is a record, as it is without.
+        // Within a wrapper, a model is a record, as it is without.
         if index == nil, record.graph != nil, kind == .model || kind == .modelList {
             return try record.value(type, field)
         }
@@ -92,7 +92,7 @@ struct FieldDecoding: Decoder {
         {
             return try json(type, data)
         }
-        // A date's own decoding would take any number for seconds, and a list's say little.
+        // The date's own decoding would take any number for seconds, and a list's reports little.
         if object is NSNumber, Value.self == Date.self || kind == .list || kind == .set {
             throw mismatch(type)
         }
@@ -101,14 +101,14 @@ struct FieldDecoding: Decoder {
         } catch let error as DecodingError {
             if let value = represented(type) { return value }
             if Self.isNull(object), let value = null(type) { return value }
-            // What a type looks for in a file's place would say little.
+            // The type's own error about a file would report little.
             if object is CKAsset, case .typeMismatch = error { throw mismatch(type) }
             throw placed(error)
         }
     }
 
-    /// The value whose raw value an element of a list is, when its own `init(from:)` looks for
-    /// something else: a list holds raw values, whatever the type codes itself as.
+    /// Returns the value of a list element's raw value, if its own `init(from:)` expects another
+    /// form: a list holds raw values, whatever the type encodes itself as.
     private func represented<Value>(_ type: Value.Type) -> Value? {
         guard index != nil, let type = type as? any RawRepresentable.Type else { return nil }
         func value<Raw: RawRepresentable>(_ type: Raw.Type) -> Any? {
@@ -117,12 +117,12 @@ struct FieldDecoding: Decoder {
         return value(type) as? Value
     }
 
-    /// The value that a type makes of a null.
+    /// Returns the value that a type decodes from a null.
     private func null<Value: Decodable>(_ type: Value.Type) -> Value? {
         NullDecoding.value(type, path: codingPath, userInfo: userInfo)
     }
 
-    /// An error names the record, the field and the whole path.
+    /// Returns an error that names the record, the field and the whole path.
     private func placed(_ error: DecodingError) -> DecodingError {
         if error.message.hasPrefix("record ") { return error }
         let prefix = codingPath
@@ -131,11 +131,11 @@ struct FieldDecoding: Decoder {
             path.count >= prefix.count
             && zip(prefix, path).allSatisfy { $0.stringValue == $1.stringValue }
         let place = "\(CodingProblem.place(record.record)), field \(field.name)"
-        // The path within JSON begins at the JSON, and may look like the way to it.
+        // The path within JSON begins at the JSON, and may look like the path to it.
         return error.placed(below: isWhole && !(object is Data) ? [] : prefix, place)
     }
 
-    /// JSON first, as it was written; a value that is stored as raw bytes is none.
+    /// Decodes JSON first, as it was written; a value that is stored as raw bytes is not JSON.
     private func json<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
         do {
             return try record.decodeJSON(type, data, field)
@@ -162,7 +162,7 @@ struct FieldDecoding: Decoder {
 }
 
 extension DecodingError {
-    /// The keys to where it happened.
+    /// The keys to the place of the error.
     var path: [any CodingKey] {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context),

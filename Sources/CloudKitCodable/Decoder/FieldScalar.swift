@@ -1,14 +1,14 @@
 import Foundation
 
-/// Conversions of what a field holds into Swift's scalars, where they lose nothing.
+/// Lossless conversions of a field's value into Swift's scalars.
 enum FieldScalar {
-    /// Whether a type is one that a container has a method of its own for.
+    /// Returns whether containers have a method of their own for a type.
     static func isPlain(_ type: Any.Type) -> Bool {
         type == String.self || type == Bool.self || type == Double.self || type == Float.self
             || type is any FixedWidthInteger.Type
     }
 
-    /// The object as a type; nil when it is of another, or a number that does not fit.
+    /// Returns the object as a type; nil when it has another type, or is a number that does not fit.
     static func value<Value>(_ object: Any, as type: Value.Type) -> Value? {
         if let number = object as? NSNumber { return self.number(number, as: type) }
         return object as? Value

@@ -6,7 +6,7 @@ struct FieldSingleValueDecodingContainer: SingleValueDecodingContainer {
 
     var codingPath: [any CodingKey] { decoding.codingPath }
 
-    /// False: what spells null may be bytes, and is read as a null when nothing else fits.
+    /// Returns `false`: null may also be bytes, and is decoded as null when nothing else fits.
     func decodeNil() -> Bool { false }
 
     func decode(_ type: Bool.Type) throws -> Bool { try decoding.scalar(type) }

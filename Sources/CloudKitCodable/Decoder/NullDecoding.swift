@@ -1,10 +1,10 @@
-/// A decoder of nothing: what a property wrapper around an optional, or another type that takes null
-/// for a value, reads from a field that is absent.
+/// A decoder of nothing, from which a property wrapper around an optional, or another type that
+/// accepts null, is decoded when the field is absent.
 final class NullDecoding: Decoder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
 
-    /// Whether a single value was asked for: what asks for nothing has not read the null.
+    /// `true` when a single value was requested; otherwise the null was not read.
     private(set) var isAsked = false
 
     private init(_ path: [any CodingKey], _ userInfo: [CodingUserInfoKey: Any]) {
@@ -12,7 +12,7 @@ final class NullDecoding: Decoder {
         self.userInfo = userInfo
     }
 
-    /// The value that a type makes of a null; nil when it takes none.
+    /// Returns the value that a type decodes from a null; nil when it accepts none.
     static func value<Value: Decodable>(
         _ type: Value.Type,
         path: [any CodingKey],
@@ -57,7 +57,7 @@ private struct NullContainer: SingleValueDecodingContainer {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // A scalar would ask for itself again, and again.
+        // A scalar would request itself endlessly.
         if Self.isScalar(type) { throw decoding.nothing(type) }
         switch FieldKind.of(type) {
         case .optional, .other: return try Value(from: decoding)

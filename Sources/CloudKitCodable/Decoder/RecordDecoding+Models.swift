@@ -2,7 +2,7 @@ import CloudKit
 
 // Models within a model: values of other records.
 extension RecordDecoding {
-    /// The model that a field refers to.
+    /// Returns the model that a field refers to.
     func model<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         guard let graph, let modelType = type as? any Decodable.Type else {
             throw missing(field)
@@ -29,13 +29,13 @@ extension RecordDecoding {
         }
     }
 
-    /// Remembers that a property leads to models: other records of this type have them fetched early.
+    /// Remembers that a property leads to models: other records of this type fetch them early.
     private func learn(_ type: Any.Type, _ field: RecordField) {
         guard let model, let target = KnownProperty.model(in: type) else { return }
         TypeTraits.of(model).memory.learn(field.key.stringValue, target, field.options, of: model)
     }
 
-    /// The model that a field refers to; nil when its record is not there.
+    /// Returns the model that a field refers to; nil when its record is missing.
     func modelIfPresent<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value? {
         do {
             return try model(type, field)
@@ -47,8 +47,8 @@ extension RecordDecoding {
         }
     }
 
-    /// The value behind a reference, or the values behind a list of them, whatever their type; nil
-    /// when the field holds none.
+    /// Returns the value behind a reference, or the values behind a list of them, whatever their
+    /// type; nil when the field holds none.
     func referred<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value? {
         guard let graph, graph.followsReferences else { return nil }
         let object = object(field)
@@ -70,7 +70,7 @@ extension RecordDecoding {
         return list.list(of: values) as? Value
     }
 
-    /// The models that a field refers to, or that refer to this record.
+    /// Returns the models that a field refers to, or that refer to this record.
     func models<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         guard let graph, let list = type as? any ModelList.Type else { throw missing(field) }
         if let data = object(field) as? Data, let type = type as? any Decodable.Type,
@@ -93,7 +93,7 @@ extension RecordDecoding {
         }
     }
 
-    /// The models that refer to this record; nil when there are none.
+    /// Returns the models that refer to this record; nil when there are none.
     func childrenIfPresent<Value: Decodable>(
         _ type: Value.Type,
         _ field: RecordField
@@ -109,7 +109,7 @@ extension RecordDecoding {
         }
     }
 
-    /// Notes whose the models are that refer to this record; two properties cannot share them.
+    /// Notes the owner of the models that refer to this record; two properties cannot share them.
     private func noteChildren(_ type: CKRecord.RecordType?, _ field: RecordField) throws {
         guard let type, case .children(let via, _, _)? = field.options?.relation,
             let problem = childOwners.note(type, via, field.key.stringValue)
@@ -117,13 +117,13 @@ extension RecordDecoding {
         throw corrupted(field, problem)
     }
 
-    /// The children of this record under a property.
+    /// Returns the children of this record under a property.
     private func children(
         _ type: any CloudKitModel.Type,
         via name: String,
         _ field: RecordField
     ) throws -> [CKRecord.ID] {
-        // Those who write children later have to know that the field is the owner's.
+        // Later encodings of children must know that the field belongs to the owner.
         learn(type, field)
         return try graph?.children(of: record.recordID, type, via: name) ?? []
     }

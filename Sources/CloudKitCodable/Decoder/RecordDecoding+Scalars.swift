@@ -1,9 +1,9 @@
 import CloudKit
 import Foundation
 
-// The hot path: a scalar comes out of its field through the typed subscript, unboxed.
+// The hot path: a scalar is read from its field through the typed subscript, unboxed.
 extension RecordDecoding {
-    /// The scalar under a key.
+    /// Returns the scalar under a key.
     @inline(__always)
     func scalar<Value: CKRecordValueProtocol>(
         _ type: Value.Type,
@@ -15,7 +15,7 @@ extension RecordDecoding {
         return try checkedScalar(type, field(key))
     }
 
-    /// The scalar under a key; nil when there is none.
+    /// Returns the scalar under a key; nil when there is none.
     @inline(__always)
     func scalarIfPresent<Value: CKRecordValueProtocol>(
         _ type: Value.Type,
@@ -27,12 +27,12 @@ extension RecordDecoding {
         return try scalarIfPresent(type, field(key))
     }
 
-    /// The scalar in a field; nil when there is none.
+    /// Returns the scalar in a field; nil when there is none.
     func scalarIfPresent<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value? {
         isNilScalar(field) ? nil : try checkedScalar(type, field)
     }
 
-    /// The scalar in a field, whatever form it has there.
+    /// Returns the scalar in a field, whatever its form there.
     func checkedScalar<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         if field.options?.storage == .recordName || field.name == _CKIdentifierKeyName,
             let name = record.recordID.recordName as? Value
@@ -56,7 +56,7 @@ extension RecordDecoding {
         throw mismatch(type, object, field)
     }
 
-    /// What an API whose types know no locations and no files reads of them.
+    /// Returns a location or a file as text or bytes, for an API whose types lack them.
     func textOrBytes(_ object: Any, _ field: RecordField) throws -> Any? {
         guard graph?.followsReferences == true else { return nil }
         switch object {
@@ -69,7 +69,7 @@ extension RecordDecoding {
 
     // MARK: Errors
 
-    /// The error for a field that has no value.
+    /// Returns the error for a field without a value.
     func missing(_ field: RecordField) -> DecodingError {
         let message =
             field.options?.storage == .ignored
@@ -81,7 +81,7 @@ extension RecordDecoding {
         return .keyNotFound(field.key, .init(codingPath: codingPath, debugDescription: message))
     }
 
-    /// The error for a field that holds something else than what is asked for.
+    /// Returns the error for a field that holds another type than the requested one.
     func mismatch(_ type: Any.Type, _ object: Any?, _ field: RecordField) -> DecodingError {
         .typeMismatch(
             type,
@@ -92,7 +92,7 @@ extension RecordDecoding {
         )
     }
 
-    /// The error for a field whose value is of the right type and makes no sense.
+    /// Returns the error for a field whose value has the right type and is invalid.
     func corrupted(_ field: RecordField, _ problem: String) -> DecodingError {
         .dataCorrupted(
             .init(

@@ -3,9 +3,9 @@ import CloudKitBasics
 import CloudKitFiles
 import Foundation
 
-// Everything that is not a scalar, by type, in every form in which it was ever stored.
+// Values that are not scalars, by type, in every form in which they were ever stored.
 extension RecordDecoding {
-    /// The value under a key.
+    /// Returns the value under a key.
     func value<Value: Decodable>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
         note(key.stringValue, Value.self, isOptional: false)
         if options == nil, let value = simple(type, key) { return value }
@@ -17,7 +17,7 @@ extension RecordDecoding {
         }
     }
 
-    /// The value under a key; nil when there is none.
+    /// Returns the value under a key; nil when there is none.
     func valueIfPresent<Value: Decodable>(
         _ type: Value.Type,
         _ key: some CodingKey
@@ -32,7 +32,7 @@ extension RecordDecoding {
         }
     }
 
-    /// The value in a field; nil when there is none.
+    /// Returns the value in a field; nil when there is none.
     func valueIfPresent<Value: Decodable>(
         _ type: Value.Type,
         _ field: RecordField
@@ -44,14 +44,14 @@ extension RecordDecoding {
         if graph?.missing == .omit, FieldKind.of(type) == .model {
             return try modelIfPresent(type, field)
         }
-        // Bytes that spell null are a null, unless the type takes them as they are.
+        // Bytes that spell null are a null, unless the type accepts them.
         if Value.self != Data.self, FieldDecoding.isNull(object(field)), !isElsewhere(field) {
             return try? value(type, field)
         }
         return try value(type, field)
     }
 
-    /// An optional that is asked for by its own type.
+    /// Returns an optional that is requested by its own type.
     private func optional<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         guard let optional = type as? any OptionalValue.Type,
             let wrapped = optional.wrappedType as? any Decodable.Type
@@ -63,9 +63,9 @@ extension RecordDecoding {
         return result
     }
 
-    /// The value of a type that takes nothing for a value, such as a wrapper around an optional.
+    /// Returns the value of a type that accepts null, such as a wrapper around an optional.
     ///
-    /// A field without a value is what `encodeNil()` leaves, so it is read as a null.
+    /// A field without a value is the result of `encodeNil()`, so it is decoded as a null.
     private func null<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         guard FieldKind.of(type) == .other,
             let value = NullDecoding.value(
@@ -77,7 +77,7 @@ extension RecordDecoding {
         return value
     }
 
-    /// A date or data, which are in most records.
+    /// Returns a date or data, which are in most records.
     @inline(__always)
     private func simple<Value>(_ type: Value.Type, _ key: some CodingKey) -> Value? {
         if Value.self == Date.self {
@@ -91,7 +91,7 @@ extension RecordDecoding {
         return nil
     }
 
-    /// The value in a field.
+    /// Returns the value in a field.
     func value<Value: Decodable>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         if Value.self == Data.self, field.name == _CKSystemFieldsKeyName,
             let systemFields = exactCast(SystemFieldsArchive.data(of: record), to: type)
@@ -123,15 +123,15 @@ extension RecordDecoding {
         return try FieldDecoding(object: object, field: field, record: self).value(type)
     }
 
-    /// Ends with an error for references, which lead to other records.
+    /// Throws an error for references, which lead to other records.
     private func refuseReferences(_ type: Any.Type, _ field: RecordField) throws {
         var isElsewhere = !record.references(field.name).isEmpty
-        // Which records refer to this one it does not say itself.
+        // The record itself does not know which records refer to it.
         if case .children? = field.options?.relation { isElsewhere = object(field) == nil }
         guard isElsewhere else { return }
         throw corrupted(
             field,
-            "\(type) is of records of their own: load the value with graph(_:for:), or read it with "
+            "\(type) has records of its own: load the value with graph(_:for:), or read it with "
                 + "CloudKitGraphDecoder"
         )
     }
@@ -146,7 +146,7 @@ extension RecordDecoding {
         return value
     }
 
-    /// The record's name as the value of a property.
+    /// Returns the record's name as the value of a property.
     private func recordName<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
         let name = record.recordID.recordName
         if let value = name as? Value { return value }
@@ -156,7 +156,7 @@ extension RecordDecoding {
 
     // MARK: JSON and files
 
-    /// A value from JSON bytes.
+    /// Decodes a value from JSON bytes.
     func decodeJSON<Value: Decodable>(
         _ type: Value.Type,
         _ data: Data,
@@ -172,7 +172,7 @@ extension RecordDecoding {
         }
     }
 
-    /// A value that is stored as a file, or inline when it was small.
+    /// Returns a value that is stored as a file, or inline when it was small.
     func fileValue<Value: Decodable>(
         _ type: Value.Type,
         _ field: RecordField
@@ -185,7 +185,7 @@ extension RecordDecoding {
         } else if let bytes = object as? Data {
             data = bytes
         } else {
-            // What was written before the property became a file.
+            // The form that was stored before the property became a file.
             let plain = RecordField(name: field.name, key: field.key, options: nil)
             return try FieldDecoding(object: object, field: plain, record: self).value(type)
         }
@@ -193,10 +193,11 @@ extension RecordDecoding {
         return try decodeJSON(type, data, field)
     }
 
-    /// The file of an asset, at a place where it stays for as long as the process runs.
+    /// Returns the file of an asset, in a place where it stays for the rest of the process.
     func lastingFile(of asset: CKAsset) -> URL? {
         #if canImport(Darwin)
-        // CloudKit removes its file with the asset; a record that was never saved has the app's own.
+        // CloudKit removes its file with the asset; a record that was never saved has the app's own
+        // file.
         guard let file = asset.fileURL, record.recordChangeTag != nil else { return asset.fileURL }
         return (try? PrivateFiles.shared.link(to: file)) ?? file
         #else
@@ -204,7 +205,7 @@ extension RecordDecoding {
         #endif
     }
 
-    /// The bytes of an asset's file.
+    /// Returns the bytes of an asset's file.
     func contents(of asset: CKAsset, _ field: RecordField) throws -> Data {
         guard let file = asset.place else {
             throw corrupted(field, "the asset was not downloaded; fetch the record with this key")
@@ -218,7 +219,7 @@ extension RecordDecoding {
 }
 
 extension DecodingError {
-    /// The same error with a longer path and a message that says where.
+    /// Returns the same error with a longer path and a message that names the place.
     func placed(below prefix: [any CodingKey], _ place: String) -> DecodingError {
         func context(_ inner: Context) -> Context {
             Context(

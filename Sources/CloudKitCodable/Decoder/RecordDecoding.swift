@@ -8,31 +8,31 @@ final class RecordDecoding: Decoder {
     let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     let graph: GraphDecoding?
 
-    /// Where the value stands in the graph.
+    /// The location of the value in the graph.
     let location: CodingLocation
 
-    /// What the model says of its properties; nil when it says nothing, which makes fields fast.
+    /// The model's options for its properties; nil when it has none, which makes fields fast.
     let options: [String: CloudKitField]?
 
-    /// The model whose record this is, if it is one's.
+    /// The model whose record this is, if any.
     private(set) var model: (any CloudKitModel.Type)?
 
-    /// What the type is known to ask for, in its order, and where in it the decoding is: nearly
-    /// always the next key is the next one there.
+    /// The properties that the type is known to request, in its order, and the position of the
+    /// decoding in them: the next key is nearly always the next one there.
     private var memory: PropertyMemory?
     private var asked: [KnownProperty] = []
     private var nextAsked = 0
 
-    /// The key under which a value could not be read last, and why.
+    /// The key under which decoding last failed, and the error.
     var failed: (key: any CodingKey, error: any Error)?
 
-    /// The types of keys that were asked for.
+    /// The types of keys that were requested.
     private(set) var keySpaces: [KeySpace]?
 
-    /// Whose the models are that refer to this record.
+    /// The owners of the models that refer to this record.
     var childOwners = ChildOwners()
 
-    /// Made once for the record's values that are JSON.
+    /// Created once for the record's values that are JSON.
     private(set) lazy var json = JSONDecoder.fields(sendableUserInfo)
 
     init(
@@ -51,7 +51,7 @@ final class RecordDecoding: Decoder {
         self.location = location
     }
 
-    /// The keys that led from the root of the graph to this record.
+    /// The keys from the root of the graph to this record.
     var codingPath: [any CodingKey] { location.path }
 
     var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
@@ -72,14 +72,14 @@ final class RecordDecoding: Decoder {
         RecordSingleValueDecodingContainer(decoding: self)
     }
 
-    /// A decoder of what is in a field.
+    /// Returns a decoder of a field's contents.
     func decoder(for key: some CodingKey) throws -> FieldDecoding {
         let field = field(key)
         guard let object = object(field) else { throw missing(field) }
         return FieldDecoding(object: object, field: field, record: self)
     }
 
-    /// Decodes the value whose record this is: by its mapping where it has one.
+    /// Decodes the value whose record this is, by its mapping if it has one.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let traits = TypeTraits.of(type)
         model = traits.model
@@ -92,7 +92,7 @@ final class RecordDecoding: Decoder {
         return try Value(from: self)
     }
 
-    /// The key of the field whose own type threw an error; nil when another did.
+    /// Returns the key of the field whose own type threw an error; nil when another did.
     func key(of error: any Error) -> (any CodingKey)? {
         guard let failed, type(of: failed.error) == type(of: error) else { return nil }
         return failed.key
@@ -100,7 +100,7 @@ final class RecordDecoding: Decoder {
 
     // MARK: Remembering
 
-    /// Remembers that the type asks for a key: its field is the type's own.
+    /// Remembers that the type requests a key: its field is the type's own.
     @inline(__always)
     func note(_ key: String, _ type: Any.Type, isOptional: Bool) {
         if nextAsked < asked.count, asked[nextAsked].key == key {
@@ -115,29 +115,29 @@ final class RecordDecoding: Decoder {
         nextAsked = memory.note(KnownProperty(key, type, isOptional: isOptional)) + 1
     }
 
-    /// Remembers the types of keys that are asked for from here on.
+    /// Remembers the types of keys that are requested from here on.
     func noteKeySpaces() { keySpaces = [] }
 
     // MARK: Fields
 
-    /// The field of a coding key.
+    /// Returns the field of a coding key.
     func field(_ key: some CodingKey) -> RecordField {
         let options = options?[key.stringValue]
         return RecordField(name: options?.name ?? key.stringValue, key: key, options: options)
     }
 
-    /// Where a field's value is.
+    /// Returns the object that holds a field's value.
     func store(_ field: RecordField) -> any CKRecordKeyValueSetting {
         if field.options?.storage == .encrypted { return record.encryptedValues }
         return record
     }
 
-    /// What a field holds; nil when it is empty.
+    /// Returns the contents of a field; nil when it is empty.
     func object(_ field: RecordField) -> (any CKRecordValue)? {
         store(field).object(forKey: field.name)
     }
 
-    /// Whether there is something to decode for a property.
+    /// Returns whether there is something to decode for a property.
     func hasValue(_ field: RecordField) -> Bool {
         if field.name == _CKSystemFieldsKeyName || field.name == _CKIdentifierKeyName {
             return true
@@ -159,20 +159,21 @@ final class RecordDecoding: Decoder {
         return object(field) != nil
     }
 
-    /// Whether a property is nil in the record.
+    /// Returns whether a property is nil in the record.
     ///
-    /// Bytes that spell null may be what they are; only a field that is always JSON says null so.
+    /// Bytes that spell null may be meant as bytes; only in a field that is always JSON are they
+    /// null.
     func isNil(_ field: RecordField) -> Bool {
         if !hasValue(field) { return true }
         return field.options?.storage == .json && FieldDecoding.isNull(object(field))
     }
 
-    /// Whether a property that is no data is nil in the record.
+    /// Returns whether a property that is not data is nil in the record.
     func isNilScalar(_ field: RecordField) -> Bool {
         !hasValue(field) || FieldDecoding.isNull(object(field)) && !isElsewhere(field)
     }
 
-    /// Whether a property has a value that is not in its field: a name, a file, records.
+    /// Returns whether a property's value is not in its field: a name, a file, records.
     func isElsewhere(_ field: RecordField) -> Bool { object(field) == nil && hasValue(field) }
 
     /// The keys of the fields that have a value.
@@ -185,12 +186,12 @@ final class RecordDecoding: Decoder {
         return keys.sorted()
     }
 
-    /// Whether the record has no fields at all.
+    /// `true` when the record has no fields at all.
     var isEmpty: Bool { record.allKeys().isEmpty && record.encryptedValues.allKeys().isEmpty }
 }
 
 extension JSONDecoder {
-    /// A decoder of fields that are JSON.
+    /// Returns a decoder of fields that are JSON.
     static func fields(_ userInfo: [CodingUserInfoKey: any Sendable]) -> JSONDecoder {
         let decoder = JSONDecoder()
         if !userInfo.isEmpty { decoder.userInfo = userInfo }

@@ -1,6 +1,6 @@
 import CloudKit
 
-/// The fields of a record, as `init(from:)` asks for them.
+/// The container through which `init(from:)` reads the fields of a record.
 struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoding: RecordDecoding
 
@@ -97,10 +97,10 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
         return try decoding.decoder(for: key).unkeyedContainer()
     }
 
-    /// The record itself: a class and its superclass share it.
+    /// Returns the record's decoder: a class and its superclass share the record.
     func superDecoder() -> any Decoder { decoding }
 
-    /// What is under the key; the record itself when nothing is.
+    /// Returns the decoder of a key's value; the record's own when there is none.
     func superDecoder(forKey key: Key) throws -> any Decoder {
         decoding.note(key.stringValue, Void.self, isOptional: false)
         return contains(key) ? try decoding.decoder(for: key) : decoding

@@ -1,7 +1,7 @@
 import CloudKit
 
-/// A value that is a record as a whole: a wrapped structure is the record's fields, a scalar or a
-/// list its field `value`.
+/// A value that is decoded from a record as a whole: a wrapped structure from the record's fields, a
+/// scalar or a list from the field `value`.
 struct RecordSingleValueDecodingContainer: SingleValueDecodingContainer {
     let decoding: RecordDecoding
 

@@ -1,10 +1,10 @@
 import CloudKit
 
-/// Runs a value's own `encode(to:)` once, to learn what it is.
+/// Runs a value's own `encode(to:)` once, to determine the kind of the value.
 ///
-/// A value that asks for a single-value container is what it puts there, and is stored as that; one
-/// that asks for keys or positions is a structure, and becomes JSON: what it puts there now is
-/// thrown away.
+/// A value that requests a single-value container is stored as the contents of the container; one
+/// that requests keys or positions is a structure and becomes JSON, and its present contents are
+/// discarded.
 final class FieldProbe: Encoder {
     private let store: ((any Encodable)?) throws -> Void
     private(set) var isStructure = false
@@ -12,7 +12,7 @@ final class FieldProbe: Encoder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
 
-    /// Makes a probe that hands on the value of a single-value container, nil for null.
+    /// Creates a probe that passes on the contents of a single-value container, nil for null.
     init(
         path: [any CodingKey] = [],
         userInfo: [CodingUserInfoKey: Any] = [:],
@@ -23,7 +23,7 @@ final class FieldProbe: Encoder {
         self.store = store
     }
 
-    /// Whether a value is stored as something else than a structure.
+    /// Returns whether a value is stored as something other than a structure.
     static func isScalar(_ value: some Encodable) -> Bool {
         let probe = FieldProbe { value in
             if let value, FieldKind.of(type(of: value)) == .other, !isScalar(value) {
@@ -36,7 +36,7 @@ final class FieldProbe: Encoder {
         } catch is Structure {
             return false
         } catch {
-            // The error comes again when the value is stored.
+            // The error occurs again when the value is stored.
             return true
         }
     }
@@ -58,7 +58,7 @@ final class FieldProbe: Encoder {
     }
 }
 
-/// Hands on what is put into a single-value container.
+/// Passes on the contents of a single-value container.
 private struct ProbeSingleValueContainer: SingleValueEncodingContainer {
     let codingPath: [any CodingKey]
     let store: ((any Encodable)?) throws -> Void
@@ -67,7 +67,7 @@ private struct ProbeSingleValueContainer: SingleValueEncodingContainer {
     func encode<Value: Encodable>(_ value: Value) throws { try store(value) }
 }
 
-/// Forgets what is put into it.
+/// Discards its contents.
 private struct DiscardingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey]
 
@@ -89,7 +89,7 @@ private struct DiscardingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerP
     func superEncoder(forKey key: Key) -> any Encoder { FieldProbe { _ in } }
 }
 
-/// Forgets what is put into it.
+/// Discards its contents.
 private struct DiscardingUnkeyedContainer: UnkeyedEncodingContainer {
     let codingPath: [any CodingKey]
     var count = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A container within a record, gathered until it can be written as JSON.
+/// A container within a record, collected until it can be written as JSON.
 final class FieldTree: Encoder, Encodable {
     private enum Contents {
         case nothing
@@ -42,12 +42,12 @@ final class FieldTree: Encoder, Encodable {
         if case .unkeyed(let trees) = contents { trees.count } else { 0 }
     }
 
-    /// Becomes a value, or null.
+    /// Replaces the contents by a value, or by null.
     func set(_ value: (any Encodable)?) {
         contents = value.map { .value($0) } ?? .null
     }
 
-    /// A new tree under a key, in place of one that was there.
+    /// Returns a new tree under a key, replacing any other.
     func child(_ key: any CodingKey) -> FieldTree {
         let tree = FieldTree(path: codingPath + [key], userInfo: userInfo)
         if case .keyed(var trees) = contents {
@@ -59,7 +59,7 @@ final class FieldTree: Encoder, Encodable {
         return tree
     }
 
-    /// A new tree behind the others.
+    /// Appends a new tree.
     func nextChild() -> FieldTree {
         let tree = FieldTree(path: codingPath + [PathKey(index: count)], userInfo: userInfo)
         if case .unkeyed(var trees) = contents {
@@ -72,7 +72,7 @@ final class FieldTree: Encoder, Encodable {
 
     // MARK: Encodable
 
-    /// Writes what was gathered into another encoder.
+    /// Encodes the collected contents into another encoder.
     func encode(to encoder: any Encoder) throws {
         switch contents {
         case .nothing: break
@@ -80,7 +80,8 @@ final class FieldTree: Encoder, Encodable {
             var container = encoder.singleValueContainer()
             try container.encodeNil()
         case .value(let value):
-            // Not by its own `encode(to:)`: JSON has forms of its own for addresses, data and decimals.
+            // Not by its own `encode(to:)`, because JSON has its own forms for URLs, data and
+            // decimals.
             var container = encoder.singleValueContainer()
             try container.encode(value)
         case .keyed(let trees):

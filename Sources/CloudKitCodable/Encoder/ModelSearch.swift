@@ -1,10 +1,10 @@
 import CloudKit
 import Foundation
 
-// A model within a structure would become JSON without anybody having said so, and be another value
-// than the record of its name.
+// A model within a structure would become JSON without anyone having requested it, and would be a
+// different value than the record of its name.
 extension RecordEncoding {
-    /// Checks that what becomes JSON in a model's record holds no models.
+    /// Checks that a value stored as JSON in a model's record contains no models.
     func checkModels(in value: some Encodable, _ field: RecordField) throws {
         guard graph != nil || model != nil, graph?.dialect == nil else { return }
         if case .json? = field.options?.storage { return }
@@ -12,27 +12,27 @@ extension RecordEncoding {
             """
             \(CodingProblem.place(record)): \(model) is a model, which is a record of its own, \
             and a field cannot refer to it from within \(type); make the property a \(model), \
-            an optional or an array of them, or a CloudKitReference, or say .json for its key in \
+            an optional or an array of them, or a CloudKitReference, or use .json for its key in \
             'fields' to keep copies within this record
             """
         }
     }
 
-    /// Checks that JSON names no files, which another device does not have.
+    /// Checks that JSON contains no file URLs, which are useless on another device.
     func checkFiles(in value: some Encodable, _ json: Data, _ field: RecordField) throws {
-        // A walk over the value only where there may be one; JSON may write the slashes either way.
+        // Walk over the value only if there may be one; JSON may write the slashes either way.
         guard json.range(of: Data("\"file:".utf8)) != nil else { return }
         try search(.files, in: value, field) { file, type in
             """
             \(CodingProblem.place(record)), field \(field.name): \(file) is a file on this device, \
-            and JSON would keep its place alone; make the file a property of its own or an array of \
+            and JSON would store only its path; make the file a property of its own or an array of \
             them, which become assets, instead of a part of \(type)
             """
         }
     }
 
-    /// Whether JSON of a value has parts whose order says nothing: sets, and dictionaries whose keys are
-    /// no text.
+    /// Returns whether the JSON of a value has parts without a meaningful order: sets, and
+    /// dictionaries whose keys are not strings.
     func holdsSets(_ value: some Encodable) -> Bool {
         do {
             try ModelSearch(.sets, path: [], userInfo: userInfo).look(at: value, [])
@@ -61,7 +61,7 @@ extension RecordEncoding {
     }
 }
 
-/// An encoder that looks for models, files or sets, and forgets everything else.
+/// An encoder that looks for models, files or sets, and ignores everything else.
 private final class ModelSearch: Encoder {
     enum Subject {
         case models
@@ -69,7 +69,7 @@ private final class ModelSearch: Encoder {
         case sets
     }
 
-    /// What was looked for was found.
+    /// The signal that the search succeeded.
     struct Found: Error {
         let subject: String
         let path: [any CodingKey]
@@ -86,7 +86,7 @@ private final class ModelSearch: Encoder {
         self.userInfo = userInfo
     }
 
-    /// Looks at a type, then at the value: an empty list is known by its type alone.
+    /// Examines a type, then the value: an empty list has only its type.
     func look<Value: Encodable>(at value: Value, _ path: [any CodingKey]) throws {
         switch subject {
         case .models:
@@ -140,7 +140,7 @@ private struct KeyedSearch<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-        // As an optional, so that the type is looked at when there is no value.
+        // As an optional, so that the type is examined when there is no value.
         try search.look(at: value, codingPath + [key])
     }
 

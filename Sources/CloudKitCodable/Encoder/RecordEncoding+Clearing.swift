@@ -1,7 +1,7 @@
 import CloudKit
 
-// What a value could write and does not write is gone from it. Fields that are not the type's, those
-// of other versions of the app among them, stay.
+// A field that a value could write and does not write is cleared. Fields that are not the type's, for
+// example those of other versions of the app, stay.
 extension RecordEncoding {
     /// Clears the fields of the value's type that the value did not write.
     func clearUnwritten() throws {
@@ -30,7 +30,7 @@ extension RecordEncoding {
         }
     }
 
-    /// Remembers which keys the value wrote: they are the type's own from then on.
+    /// Remembers the keys that the value wrote: from then on they are the type's own.
     func noteWritten() {
         memory?.note {
             if baseline != .values { return writtenKeys }
@@ -51,7 +51,7 @@ extension RecordEncoding {
         )
     }
 
-    /// The keys of the fields that the record has and the value did not write.
+    /// Returns the keys of the fields that the record has and the value did not write.
     private func unwrittenKeys(where isOwn: (String) -> Bool) -> Set<String> {
         let mentioned = mentioned
         var keys: Set<String> = []
@@ -68,7 +68,7 @@ extension RecordEncoding {
         return keys
     }
 
-    /// The key of a field; nil when the field is none that the type would write.
+    /// Returns the key of a field; nil when the type would not write the field.
     private func key(of name: String, isEncrypted: Bool) -> String? {
         guard let options else { return isEncrypted ? nil : name }
         for (key, field) in options {
@@ -86,7 +86,7 @@ extension RecordEncoding {
         return isEncrypted || options[name] != nil ? nil : name
     }
 
-    /// Tells the graph of the properties whose models refer to this record and that hold none now.
+    /// Notifies the graph of the properties whose models refer to this record and that hold none now.
     private func noteMissingChildren() {
         guard baseline == .values, let graph, let model, let options else { return }
         let told = children

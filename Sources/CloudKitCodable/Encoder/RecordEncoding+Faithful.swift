@@ -1,16 +1,16 @@
 import CloudKit
 import Foundation
 
-// A record has one kind of whole number: a type that is a number one time and a truth value another
-// would come back as the wrong one.
+// A record has one kind of whole number: a type that is sometimes a number and sometimes a Boolean
+// value would be decoded as the wrong one.
 extension RecordEncoding {
-    /// Checks that a value which codes itself as a number is read as a number of that kind.
+    /// Checks that a value that encodes itself as a number is decoded as a number of the same kind.
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - scalar: What it codes itself as.
+    ///   - scalar: The number as which it encodes itself.
     ///   - field: The field.
-    /// - Throws: `EncodingError.invalidValue` when it would come back as another kind.
+    /// - Throws: `EncodingError.invalidValue` when it would be decoded as another kind.
     func check<Value: Encodable>(
         _ value: Value,
         isReadAs scalar: any Encodable,
@@ -32,13 +32,13 @@ extension RecordEncoding {
             field.key,
             """
             a \(Value.self) with a \(Swift.type(of: scalar)) would come back with a \
-            \(Swift.type(of: other)), because a record does not tell them apart; say .json for \
+            \(Swift.type(of: other)), because a record does not distinguish them; use .json for \
             the key in 'fields'
             """
         )
     }
 
-    /// A number as a record hands it out; nil for what is none.
+    /// Returns a number as a record returns it; nil for other values.
     private static func number(_ scalar: any Encodable) -> NSNumber? {
         switch scalar {
         case let bool as Bool: NSNumber(value: bool ? Int64(1) : 0)
@@ -50,7 +50,7 @@ extension RecordEncoding {
         }
     }
 
-    /// What a value codes itself as; nil for a structure.
+    /// Returns the single value as which a value encodes itself; nil for a structure.
     private static func scalar(of value: some Encodable) -> (any Encodable)? {
         var scalar: (any Encodable)?
         let probe = FieldProbe { scalar = $0 }

@@ -2,24 +2,24 @@ import CloudKit
 import CloudKitFiles
 import Foundation
 
-// What is no number has no form that CloudKit could send, and a date that is none cannot even be
-// printed: it ends here, with the field.
+// CloudKit cannot transfer NaN or infinity, and a date with one of them cannot even be printed:
+// encoding ends with an error that names the field.
 extension RecordEncoding {
-    /// A number, unless it is none.
+    /// Returns a number, or throws if it is not finite.
     @inline(__always)
     func finite(_ number: Double, _ key: some CodingKey) throws -> Double {
         if number.isFinite { return number }
         throw notFinite(number, key)
     }
 
-    /// A date, unless it is none.
+    /// Returns a date, or throws if CloudKit cannot store it.
     @inline(__always)
     func finite(_ date: Date, _ key: some CodingKey) throws -> Date {
         if date._isStorable { return date }
         throw notADate(date, key)
     }
 
-    /// A decimal, unless it is none.
+    /// Returns a decimal, or throws if it is not a number.
     func finite(_ decimal: Decimal, _ key: some CodingKey) throws -> Decimal {
         guard !decimal.isNaN else {
             throw error("NaN", key, "the decimal is not a number; make the property optional")
@@ -32,7 +32,7 @@ extension RecordEncoding {
         error(
             number,
             key,
-            "\(number) is not a number that CloudKit has; make the property optional, or a string"
+            "\(number) is not a number that CloudKit supports; make the property optional, or a string"
         )
     }
 
@@ -42,13 +42,13 @@ extension RecordEncoding {
             date.timeIntervalSinceReferenceDate,
             key,
             """
-            a date \(date.timeIntervalSinceReferenceDate) seconds from 2001 is none that CloudKit \
-            has; make the property optional
+            a date \(date.timeIntervalSinceReferenceDate) seconds from 2001 is outside CloudKit's \
+            range; make the property optional
             """
         )
     }
 
-    /// Why a record cannot hold an object; nil when it can.
+    /// Returns the reason why a record cannot hold an object; nil when it can.
     static func problem(_ object: any CKRecordValue) -> String? {
         switch object {
         case let asset as CKAsset: problem(asset)
@@ -65,15 +65,16 @@ extension RecordEncoding {
         }
     }
 
-    /// A file that is missing may come before the upload; a folder or a pipe never becomes a file.
+    /// Returns the problem of an asset: a missing file may appear before the upload; a folder or a
+    /// pipe never becomes a file.
     private static func problem(_ asset: CKAsset) -> String? {
         guard let file = asset.place else { return nil }
         guard let stamp = FileStamp(of: file), !stamp.isFile else { return nil }
         return stamp.isFolder
             ? "\(file.path) is a folder, and an asset is one file: give it an archive of the folder"
             : """
-            \(file.path) is a pipe, a socket or a device, and an asset is a file: write what comes \
-            from it into one
+            \(file.path) is a pipe, a socket or a device, and an asset is a file: write its \
+            contents into one
             """
     }
 
@@ -87,7 +88,7 @@ extension RecordEncoding {
         return "a location of which a part is \(wrong) has no place; make the property optional"
     }
 
-    /// A file as an asset.
+    /// Returns a file as an asset.
     func asset(of file: URL, _ field: RecordField) throws -> CKAsset {
         let asset = CKAsset.noting(file)
         if let problem = Self.problem(asset) { throw error(file, field.key, problem) }

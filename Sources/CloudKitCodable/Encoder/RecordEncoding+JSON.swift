@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 
 extension RecordEncoding {
-    /// The most bytes that one value of a record may take.
+    /// The maximum number of bytes in one value of a record.
     static let largestValue = 1_000_000
 
     /// Stores a value as JSON bytes.
@@ -18,7 +18,7 @@ extension RecordEncoding {
         try storeBytes(data, field)
     }
 
-    /// Stores a gathered container as JSON bytes.
+    /// Stores a collected container as JSON bytes.
     func storeJSON(_ tree: FieldTree, _ field: RecordField) throws {
         try checkModels(in: tree, field)
         let data = try bytes(of: tree, field)
@@ -38,8 +38,8 @@ extension RecordEncoding {
         try store(data, field)
     }
 
-    /// The JSON of a dictionary whose keys are no keys of JSON, in an order that is always the same;
-    /// nil for other values.
+    /// Returns the JSON of a dictionary whose keys are not JSON keys, in a stable order; nil for
+    /// other values.
     private func orderedBytes(of value: some Encodable, _ field: RecordField) throws -> Data? {
         guard let pairs = (value as? any EncodableDictionary)?.pairs else { return nil }
         let ordered =
@@ -50,7 +50,7 @@ extension RecordEncoding {
         return Data("[".utf8) + Data(ordered.joined(separator: Data(",".utf8))) + Data("]".utf8)
     }
 
-    /// A value as JSON.
+    /// Returns a value as JSON.
     func bytes(of value: some Encodable, _ field: RecordField) throws -> Data {
         do {
             let data = try json.encode(value)
@@ -72,7 +72,7 @@ extension RecordEncoding {
         }
     }
 
-    /// Foundation writes a decimal that is no number as one that no JSON has.
+    /// Checks for decimals that are not numbers, which Foundation writes as text that is not JSON.
     private func checkNumbers(_ data: Data, _ field: RecordField) throws {
         guard data.range(of: Data("NaN".utf8)) != nil,
             (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) == nil
@@ -86,10 +86,10 @@ extension RecordEncoding {
         )
     }
 
-    /// Whether new bytes are what the type writes for the bytes in the record: these may be of another
-    /// version of the app, and sets are written in any order.
+    /// Returns whether new bytes mean the same to the type as the bytes in the record, which another
+    /// version of the app may have written, with sets in any order.
     ///
-    /// That the values are equal is not enough: a type may compare nothing but an identifier.
+    /// Equality is not enough, because a type may compare nothing but an identifier.
     private func means<Value: Codable>(
         _ data: Data,
         the type: Value.Type,

@@ -1,8 +1,8 @@
 import CloudKit
 import Foundation
 
-// A list is a list, or JSON, by the type of its elements alone: empty and full ones are the same
-// type of field.
+// Only the type of its elements decides whether a list is stored as a list or as JSON: empty and full
+// lists have the same type of field.
 extension RecordEncoding {
     /// Stores an array.
     func storeList(_ value: some Encodable, _ field: RecordField) throws {
@@ -16,8 +16,8 @@ extension RecordEncoding {
         try storeObject(NSArray(array: objects), field)
     }
 
-    /// Whether the record holds a list with raw values that this version of the app does not know, and
-    /// the list is what it was read as.
+    /// Returns whether the record holds a list with raw values that this version of the app does not
+    /// know, and the list is the one that was decoded from it.
     private func keepsUnknown(
         _ objects: [Any],
         _ type: Any.Type,
@@ -39,7 +39,7 @@ extension RecordEncoding {
         return false
     }
 
-    /// Stores a set, in an order that is always the same.
+    /// Stores a set, in a stable order.
     func storeSet(_ value: some Encodable, _ field: RecordField) throws {
         guard let set = value as? any EncodableSet else { return }
         let sorted = try set.elements
@@ -56,7 +56,7 @@ extension RecordEncoding {
         }
     }
 
-    /// The elements as a record's list holds them; nil when one turns out to be a structure.
+    /// Returns the elements as a record's list holds them; nil when one of them is a structure.
     private func objects(
         _ elements: [any Encodable],
         _ type: Any.Type,
@@ -74,7 +74,7 @@ extension RecordEncoding {
         return objects
     }
 
-    /// One element as a list holds it; nil when it is a structure.
+    /// Returns one element as a list holds it; nil when it is a structure.
     private func object(_ element: any Encodable, _ field: RecordField) throws -> Any? {
         switch element {
         case let string as String: return string
@@ -95,7 +95,7 @@ extension RecordEncoding {
         }
     }
 
-    /// What an element says that it is, when that is a single value.
+    /// Returns the single value as which an element encodes itself, if it is one.
     private func scalar(_ element: any Encodable, _ field: RecordField) throws -> Any? {
         var object: Any?
         let probe = FieldProbe(path: codingPath + [field.key], userInfo: userInfo) { scalar in
@@ -103,7 +103,7 @@ extension RecordEncoding {
         }
         try element.encode(to: probe)
         guard probe.isStructure else { return object }
-        // By its type the list is one of raw values, full as it is empty.
+        // The type makes it a list of raw values, empty or not.
         guard let raw = element as? any RawRepresentable, let value = raw.rawValue as? any Encodable
         else { return nil }
         return try self.object(value, field)

@@ -2,7 +2,8 @@ import CloudKit
 
 // Models within a model: records of their own in a graph, JSON where there is none.
 extension RecordEncoding {
-    /// Stores a value in another API's way; false when that API has none for it.
+    /// Stores a value in another API's form and returns `true`; returns `false` when that API has
+    /// none for it.
     func store(
         _ value: some Encodable,
         _ field: RecordField,
@@ -29,7 +30,7 @@ extension RecordEncoding {
         try storeNode(node(of: model, readAs: Value.self), field)
     }
 
-    /// The node of a model in a place of a type: that of the model, or a superclass.
+    /// Returns the node of a model at a location of a type: the model's own, or a superclass.
     private func node(of model: some CloudKitModel, readAs type: Any.Type) -> GraphNode {
         guard Swift.type(of: model) != type, let declared = TypeTraits.of(type).model else {
             return GraphNode(model)
@@ -40,7 +41,7 @@ extension RecordEncoding {
     /// Stores a list of models.
     func storeModels(_ value: some Encodable, _ field: RecordField) throws {
         guard let list = value as? any ModelList else { return try storeJSON(of: value, field) }
-        // Without a graph an empty list is what it is in one.
+        // Without a graph, an empty list is stored as it is in one.
         guard graph != nil || model != nil && list.nodes.isEmpty else {
             return try storeInside(value, field)
         }
@@ -53,18 +54,18 @@ extension RecordEncoding {
 
     /// Stores models in the record of a value, where there is no graph.
     ///
-    /// A field has one type for ever: what is a reference in a graph is not JSON here.
+    /// A field's type can never change: a reference in a graph must not be JSON here.
     private func storeInside(_ value: some Encodable, _ field: RecordField) throws {
         guard let model else { return try storeJSON(of: value, field) }
         throw error(
             value,
             field.key,
-            "\(type(of: value)) is of records of their own: save the \(model) as a graph, with "
-                + "CloudKitGraphEncoder or save(_:in:), or say .json for the key in fields"
+            "\(type(of: value)) needs records of its own: save the \(model) as a graph, with "
+                + "CloudKitGraphEncoder or save(_:in:), or use .json for the key in fields"
         )
     }
 
-    /// Notes which records of a type refer to this one: those that do and are not told are gone.
+    /// Notes the list of records of a type that refer to this one: other known records are released.
     private func noteList(of type: any CloudKitModel.Type, _ field: RecordField) {
         guard case .children(let via, _, _)? = field.options?.relation, let model else { return }
         noteChildren(field)
@@ -112,7 +113,7 @@ extension RecordEncoding {
         return graph?.dialect?.referenceAction ?? .none
     }
 
-    /// The record of a node that this record refers to.
+    /// Returns the record of a node that this record refers to.
     private func target(
         _ node: GraphNode,
         _ field: RecordField,

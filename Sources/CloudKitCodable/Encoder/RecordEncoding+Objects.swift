@@ -3,7 +3,7 @@ import Foundation
 
 // Values that are objects in a record: references, locations, lists of them, files.
 extension RecordEncoding {
-    /// Stores an object, unless it is what the field holds.
+    /// Stores an object, unless the field already holds it.
     func storeObject(_ object: any CKRecordValue, _ field: RecordField) throws {
         try check(field.name, field.key)
         let isEncrypted = field.options?.storage == .encrypted
@@ -24,7 +24,7 @@ extension RecordEncoding {
         store.setObject(object, forKey: field.name)
     }
 
-    /// Stores an address as text, a file as an asset.
+    /// Stores a web address as text and a file as an asset.
     func store(_ url: URL, _ field: RecordField) throws {
         if url.isFileURL {
             try storeObject(try asset(of: url, field), field)
@@ -48,7 +48,7 @@ extension RecordEncoding {
         try storeObject(try target(of: reference, field), field)
     }
 
-    /// A reference to a model as a record holds it.
+    /// Returns a reference to a model as a record holds it.
     func target(
         of reference: any ReferenceField,
         _ field: RecordField
@@ -67,13 +67,13 @@ extension RecordEncoding {
 
     // MARK: Files
 
-    /// Stores a value of a type with files of its own.
+    /// Stores a value of a type with its own files.
     func storeAssetValue(_ value: some Encodable, _ field: RecordField) throws {
         guard let value = value as? any CloudKitAssetValue else { return }
         try storeObject(try file(of: value, field), field)
     }
 
-    /// A value of a type with files of its own, as an asset.
+    /// Returns a value of a type with its own files as an asset.
     func file(of value: any CloudKitAssetValue, _ field: RecordField) throws -> CKAsset {
         try assets.asset(of: try value.encoded(), named: value.filename)
     }
@@ -83,7 +83,7 @@ extension RecordEncoding {
         if let url = value as? URL {
             // A file is an asset anyway, whatever its size.
             if url.isFileURL { return try storeObject(try asset(of: url, field), field) }
-            throw error(url, field.key, "is no file, which .asset asks for; leave .asset out")
+            throw error(url, field.key, "is not a file, which .asset requires; leave .asset out")
         }
         let data = try (value as? Data) ?? bytes(of: value, field)
         if !(value is Data) { try checkFiles(in: value, data, field) }
@@ -100,7 +100,7 @@ extension RecordEncoding {
         } else {
             try store(data, inline)
         }
-        // Of the two fields only one has a value.
+        // Only one of the two fields has a value.
         if size >= 0 { try clear(isFile ? inline : file) }
     }
 }

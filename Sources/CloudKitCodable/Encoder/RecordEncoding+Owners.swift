@@ -1,9 +1,9 @@
 import CloudKit
 
-/// Which property wrote which field of a record.
+/// The properties that wrote the fields of a record.
 ///
-/// A class and its superclass, or two properties that are given one name, would write over each
-/// other: they are kept apart, or told.
+/// A class and its superclass, or two properties with one field name, would overwrite each other's
+/// values: this is prevented or reported.
 final class FieldOwners {
     private struct Owner {
         let key: String
@@ -15,15 +15,15 @@ final class FieldOwners {
     /// The types of properties that are nil, by field.
     var types: [String: Any.Type] = [:]
 
-    /// Whether a property wrote a field, or cleared it.
+    /// Returns whether a property wrote a field, or cleared it.
     func contains(_ field: String) -> Bool { byField[field] != nil }
 
-    /// The key of the property that wrote a field.
+    /// Returns the key of the property that wrote a field.
     func key(of field: String) -> String? { byField[field]?.key }
 
-    /// Notes who writes a field.
+    /// Notes the property that writes a field.
     ///
-    /// - Returns: Why it cannot; nil when it can.
+    /// - Returns: The reason why it cannot; nil when it can.
     func note(_ field: String, _ key: some CodingKey) -> String? {
         let name = key.stringValue
         guard let owner = byField[field] else {
@@ -46,14 +46,14 @@ final class FieldOwners {
 }
 
 extension RecordEncoding {
-    /// Notes that a property writes a field; two cannot.
+    /// Notes that a property writes a field, which only one property can.
     @inline(never)
     func note(_ name: String, _ key: some CodingKey) throws {
         if let problem = owners?.note(name, key) { throw error(name, key, problem) }
     }
 
-    /// Notes that models of a type refer to this record for a property; two lists of them would be
-    /// one when they are read.
+    /// Notes that models of a type refer to this record for a property; two such lists would be
+    /// decoded as one.
     func noteChildren(_ type: Any.Type, _ via: String, _ key: some CodingKey) throws {
         let model = (type as? any ModelList.Type)?.modelType ?? (type as? any CloudKitModel.Type)
         guard graph != nil, let model else { return }
@@ -62,13 +62,13 @@ extension RecordEncoding {
     }
 }
 
-/// Which property the models belong to that refer to a record through a field.
+/// The properties whose models refer to a record, by field.
 struct ChildOwners {
     private var keys: [String: String] = [:]
 
     /// Notes a property.
     ///
-    /// - Returns: Why it cannot be told from another; nil when it can.
+    /// - Returns: The reason why it cannot be distinguished from another; nil when it can.
     mutating func note(_ type: CKRecord.RecordType, _ via: String, _ key: String) -> String? {
         let place = "\(type).\(via)"
         guard let other = keys[place], other != key else {
@@ -77,7 +77,7 @@ struct ChildOwners {
         }
         return """
             the \(type) models of \(other) and \(key) would all refer to this record through the \
-            field \(via), and nobody could tell them apart: give one of them another field, \
+            field \(via), which would mix them up: give one of them another field, \
             as .children(via: "\(via)_\(key)")
             """
     }

@@ -1,7 +1,7 @@
 import CloudKit
 import Foundation
 
-// The hot path: a scalar goes into its field through the typed subscript, unboxed.
+// The hot path: a scalar is stored in its field through the typed subscript, unboxed.
 extension RecordEncoding {
     /// Stores a scalar under a key.
     @inline(__always)
@@ -20,7 +20,7 @@ extension RecordEncoding {
         }
     }
 
-    /// Stores a scalar in a field: only when it differs from what is there, if that is known.
+    /// Stores a scalar in a field, only if it differs from the field's value where that is known.
     func store<Value: CKRecordValueProtocol & Encodable & Equatable>(
         _ value: Value,
         _ field: RecordField
@@ -42,7 +42,7 @@ extension RecordEncoding {
         }
     }
 
-    /// Ends with an error for a name that no field can have: the record would end the process.
+    /// Throws an error for a name that no field can have, because the record would end the process.
     @inline(__always)
     func check(_ name: String, _ key: some CodingKey) throws {
         if let problem = FieldName.problem(name, strict: forms == .native) {
@@ -51,7 +51,7 @@ extension RecordEncoding {
         if owners != nil { try note(name, key) }
     }
 
-    /// Clears a field, where there is something to clear.
+    /// Clears a field, if there is something to clear.
     func clear(_ field: RecordField) throws {
         switch field.options?.storage {
         case .recordName?, .ignored?: return
@@ -72,11 +72,11 @@ extension RecordEncoding {
         }
     }
 
-    /// Clears the field of a key, where there is something to clear.
+    /// Clears the field of a key, if there is something to clear.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - type: The type that the property has when it is not nil; nil where it is a scalar's.
+    ///   - type: The type of the property when it is not nil; nil for a scalar.
     /// - Throws: `EncodingError.invalidValue` when the field cannot be the property's.
     func clear(_ key: some CodingKey, of type: Any.Type? = nil) throws {
         guard baseline != .none || owners != nil || options != nil else { return }
@@ -89,12 +89,12 @@ extension RecordEncoding {
         try clear(field(key))
     }
 
-    /// What the name of the file's field has behind that of the bytes' field.
+    /// The suffix that the name of the file's field adds to that of the bytes' field.
     static let assetSuffix = "_asset"
 }
 
 extension CKRecordKeyValueSetting {
-    /// Sets a field, unless it has this value.
+    /// Sets a field, unless it already has this value.
     fileprivate func set<Value: CKRecordValueProtocol & Equatable>(
         _ value: Value,
         _ name: String,
@@ -105,7 +105,7 @@ extension CKRecordKeyValueSetting {
         target[name] = value
     }
 
-    /// Whether two values are one, also where equal ones can differ.
+    /// Returns whether two values are identical, even if equal values can differ.
     private func isSame<Value: Equatable>(_ old: Value, _ new: Value) -> Bool {
         guard old == new else { return false }
         return switch Value.self {

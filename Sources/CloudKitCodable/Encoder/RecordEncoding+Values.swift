@@ -2,10 +2,10 @@ import CloudKit
 import CloudKitBasics
 import Foundation
 
-// Everything that is not a scalar, by type. A comparison of metatypes costs a nanosecond where a
-// dynamic cast costs fifty.
+// Values that are not scalars, by type. Comparing metatypes costs a nanosecond, and a dynamic cast
+// fifty.
 extension RecordEncoding {
-    /// Stores a value under a key, be it that of an optional or not.
+    /// Stores a value under a key, optional or not.
     func store<Value: Encodable>(
         _ value: Value,
         forKey key: some CodingKey,
@@ -22,10 +22,10 @@ extension RecordEncoding {
         }
     }
 
-    /// Stores bytes, or takes the system fields out of them.
+    /// Stores bytes, or extracts the system fields from them.
     private func store(_ data: Data, _ key: some CodingKey) throws {
         if key.stringValue == _CKSystemFieldsKeyName {
-            // Known already, if the value told them as a property.
+            // Known already, if the value has them as a property.
             if baseline == .none { adopt(try SystemFieldsArchive.record(from: data)) }
         } else {
             try store(data, forKey: key)
@@ -67,7 +67,8 @@ extension RecordEncoding {
         }
     }
 
-    /// Stores a value of a type that is known by name; false when it is none.
+    /// Stores a value of a type that is known by name and returns `true`; returns `false` for other
+    /// types.
     private func storeKnown<Value: Encodable>(
         _ value: Value,
         _ field: RecordField
@@ -108,7 +109,7 @@ extension RecordEncoding {
         return true
     }
 
-    /// An integer as CloudKit has them.
+    /// Returns an integer in CloudKit's range.
     func signed(_ value: some BinaryInteger, _ key: some CodingKey) throws -> Int64 {
         guard let signed = Int64(exactly: value) else {
             throw error(
@@ -131,7 +132,7 @@ extension RecordEncoding {
         }
     }
 
-    /// Checks that a null is not a value of an optional, which would come back without one.
+    /// Checks that a null is not the value of an optional, which would be decoded as nil.
     private func checkNull(_ field: RecordField) throws {
         guard field.isWithinOptional, forms == .native else { return }
         throw error(
@@ -139,8 +140,8 @@ extension RecordEncoding {
             field.key,
             """
             the optional property holds a value that is null itself, as .some(nil) is, and would \
-            come back as nil, because a record has one way to hold nothing; make it nil, or say \
-            the difference with an enumeration
+            come back as nil, because a record has only one form of nil; make it nil, or \
+            express the difference with an enumeration
             """
         )
     }
@@ -155,8 +156,8 @@ extension RecordEncoding {
         }
     }
 
-    /// Whether the record holds a raw value that this version of the app does not know, and the value
-    /// is what it was read as: a newer version's case stays.
+    /// Returns whether the record holds a raw value that this version of the app does not know, and
+    /// the value is the one that was decoded from it: a newer version's case stays.
     private func keepsUnknown<Case: RawRepresentable & CloudKitEnum>(
         _ value: Case,
         _ field: RecordField
@@ -169,7 +170,7 @@ extension RecordEncoding {
         return true
     }
 
-    /// A single value as what it is, a structure as JSON.
+    /// Stores a single value directly, and a structure as JSON.
     private func storeOther(_ value: some Encodable, _ field: RecordField) throws {
         guard forms == .native else { return try storeJSON(of: value, field) }
         let probe = FieldProbe(path: codingPath + [field.key], userInfo: userInfo) { scalar in
@@ -184,7 +185,7 @@ extension RecordEncoding {
         if probe.isStructure { try storeJSON(of: value, field) }
     }
 
-    /// Checks that a property that is the record's name agrees with the record.
+    /// Checks that a property that holds the record's name agrees with the record.
     func checkRecordName(_ value: some Encodable, _ field: RecordField) throws {
         let name =
             switch value {
@@ -197,7 +198,7 @@ extension RecordEncoding {
             throw error(
                 value,
                 field.key,
-                "the property is the record's name, but recordName says otherwise"
+                "the property is the record's name, but recordName differs"
             )
         }
     }

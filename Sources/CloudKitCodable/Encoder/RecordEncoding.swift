@@ -3,16 +3,16 @@ import Foundation
 
 /// The encoding of one value into one record.
 ///
-/// Values go straight into the record, under their coding keys; only containers within containers
-/// are gathered first, because their bytes are known when all is encoded.
+/// Values are written directly into the record, under their coding keys; only nested containers are
+/// collected first, because their bytes are known when everything is encoded.
 final class RecordEncoding: Encoder {
-    /// What is known of the server's copy, which decides what nil means.
+    /// The known state of the server's copy, which determines the meaning of nil.
     enum Baseline {
-        /// Nothing: a new record, in which nil is the absence of a field.
+        /// Unknown: a new record, in which nil is the absence of a field.
         case none
-        /// That it exists, but not its values: nil must be sent.
+        /// The copy exists, but its values are unknown: nil must be sent.
         case systemFields
-        /// Its values: only what differs is touched.
+        /// The values are known: only differences are written.
         case values
     }
 
@@ -22,40 +22,41 @@ final class RecordEncoding: Encoder {
     let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     let graph: GraphEncoding?
 
-    /// Where the value stands in the graph.
+    /// The location of the value in the graph.
     let location: CodingLocation
 
-    /// What the model says of its properties; nil when it says nothing, which makes fields fast.
+    /// The model's options for its properties; nil when it has none, which makes fields fast.
     let options: [String: CloudKitField]?
 
-    /// Whether fields are written without a look at the record, the options and the graph.
+    /// `true` when fields are written without checking the record, the options and the graph.
     let isPlain: Bool
 
-    /// What few values need, apart: most encodings are made and gone without it.
+    /// State that few values need, kept apart because most encodings are created and released without
+    /// it.
     private final class Extras {
         /// The record of system fields that the value turned out to carry.
         var adopted: CKRecord?
-        /// Containers within containers, by field.
+        /// Nested containers, by field.
         var trees: [(field: RecordField, tree: FieldTree)] = []
         var assets: AssetFolder?
         var json: JSONEncoder?
-        /// The fields that the value wrote or cleared, where the record holds others.
+        /// The fields that the value wrote or cleared, if the record holds others.
         var mentioned: Set<String> = []
         /// The keys of the properties whose models refer to this record.
         var children: Set<String> = []
-        /// Whose the models are that refer to this record.
+        /// The owners of the models that refer to this record.
         var childOwners = ChildOwners()
     }
 
     private var madeExtras: Extras?
 
-    /// What is known of the value's type, where fields of the record may be left from before.
+    /// The known properties of the value's type, if the record may have fields from before.
     private(set) var memory: PropertyMemory?
 
-    /// The model whose record this is, if it is one's.
+    /// The model whose record this is, if any.
     var model: (any CloudKitModel.Type)?
 
-    /// Which properties wrote which fields, where two may write one; nil where that cannot be.
+    /// The properties that wrote the fields, if two may write the same one; nil otherwise.
     let owners: FieldOwners?
 
     private var extras: Extras {
@@ -65,7 +66,7 @@ final class RecordEncoding: Encoder {
         return extras
     }
 
-    /// Where the files of assets are written.
+    /// The folder to which files of assets are written.
     var assets: AssetFolder {
         if let assets = graph?.assets ?? extras.assets { return assets }
         let assets = AssetFolder(isRemovedWithObject: false)
@@ -73,13 +74,13 @@ final class RecordEncoding: Encoder {
         return assets
     }
 
-    /// Whose the models are that refer to this record.
+    /// The owners of the models that refer to this record.
     var childOwners: ChildOwners {
         get { extras.childOwners }
         set { extras.childOwners = newValue }
     }
 
-    /// Made once for the record's values that become JSON.
+    /// Created once for the record's values that become JSON.
     var json: JSONEncoder {
         if let json = extras.json { return json }
         let json = JSONEncoder.fields(sendableUserInfo)
@@ -111,7 +112,7 @@ final class RecordEncoding: Encoder {
             baseline != .values && options.isEmpty && owners == nil && graph?.dialect == nil
     }
 
-    /// The keys that led from the root of the graph to this record.
+    /// The keys from the root of the graph to this record.
     var codingPath: [any CodingKey] { location.path }
 
     var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
@@ -134,10 +135,10 @@ final class RecordEncoding: Encoder {
     /// The field of a value that is not keyed: a list, a number, a string.
     static let valueKey = PathKey("value")
 
-    /// Notes that the models of a property refer to this record, and are told.
+    /// Notes that the models of a property refer to this record and are known.
     func noteChildren(_ field: RecordField) { extras.children.insert(field.key.stringValue) }
 
-    /// The keys of the properties whose models refer to this record, and were told.
+    /// The keys of the properties whose models refer to this record and are known.
     var children: Set<String> { madeExtras?.children ?? [] }
 
     /// The fields that the value wrote or cleared in a record whose values are known.
@@ -145,7 +146,7 @@ final class RecordEncoding: Encoder {
 
     // MARK: Ending
 
-    /// Stores what had to wait until all was encoded.
+    /// Stores the values that had to wait until everything was encoded.
     ///
     /// - Returns: The record of the value.
     @discardableResult
@@ -167,10 +168,10 @@ final class RecordEncoding: Encoder {
         return adopted
     }
 
-    /// Encodes the value whose record this is: by its mapping where it has one.
+    /// Encodes the value whose record this is, by its mapping if it has one.
     func encode(_ value: any Encodable, _ traits: TypeTraits) throws {
         model = traits.model
-        // The other API has forms of its own for plain values too.
+        // The other API has its own forms even for plain values.
         if traits.mapped != nil, graph?.dialect == nil,
             let value = value as? any CloudKitMappedModel
         {
@@ -183,21 +184,21 @@ final class RecordEncoding: Encoder {
         }
     }
 
-    /// A container within the record, stored as JSON at the end.
+    /// Returns a container within the record that is stored as JSON at the end.
     func tree(for field: RecordField) -> FieldTree {
         let tree = FieldTree(path: codingPath + [field.key], userInfo: userInfo)
         extras.trees.append((field, tree))
         return tree
     }
 
-    /// Moves the value into the record of archived system fields, once all is encoded.
+    /// Moves the value into the record of archived system fields, when everything is encoded.
     func adopt(_ systemFields: CKRecord) {
         extras.adopted = systemFields
     }
 
     // MARK: Fields
 
-    /// The field of a coding key.
+    /// Returns the field of a coding key.
     func field(_ key: some CodingKey) -> RecordField {
         let options = options?[key.stringValue]
         let name = options?.name ?? key.stringValue
@@ -205,13 +206,13 @@ final class RecordEncoding: Encoder {
         return RecordField(name: name, key: key, options: options)
     }
 
-    /// Where a field's value goes.
+    /// Returns the object that stores a field's value.
     func store(_ field: RecordField) -> any CKRecordKeyValueSetting {
         if field.options?.storage == .encrypted { return record.encryptedValues }
         return record
     }
 
-    /// An error about a value at a key.
+    /// Returns an error about a value at a key.
     func error(_ value: Any, _ key: (any CodingKey)?, _ problem: String) -> any Error {
         EncodingError.invalidValue(
             CodingProblem.printable(value),
@@ -224,7 +225,7 @@ final class RecordEncoding: Encoder {
 }
 
 extension JSONEncoder {
-    /// An encoder of fields: the same value is always the same bytes.
+    /// Returns an encoder of fields that encodes equal values to equal bytes.
     static func fields(_ userInfo: [CodingUserInfoKey: any Sendable]) -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,6 +1,6 @@
 import CloudKit
 
-/// The fields of a record, as `encode(to:)` fills them in.
+/// The container through which `encode(to:)` writes the fields of a record.
 struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoding: RecordEncoding
 
@@ -81,7 +81,7 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
         encoding.tree(for: encoding.field(key)).unkeyedContainer()
     }
 
-    /// The record itself: a class and its superclass share it.
+    /// Returns the record's encoder: a class and its superclass share the record.
     func superEncoder() -> any Encoder { encoding }
 
     func superEncoder(forKey key: Key) -> any Encoder {

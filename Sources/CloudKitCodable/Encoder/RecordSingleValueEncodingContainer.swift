@@ -1,7 +1,7 @@
 import CloudKit
 
-/// A value that goes into a record as a whole: a wrapped structure becomes the record's fields, a
-/// scalar or a list its only field, `value`.
+/// A value that is encoded into a record as a whole: a wrapped structure becomes the record's fields,
+/// a scalar or a list its only field, `value`.
 struct RecordSingleValueEncodingContainer: SingleValueEncodingContainer {
     let encoding: RecordEncoding
 

@@ -4,7 +4,7 @@ import Foundation
 struct UnorderedJSON {
     private var rest: ArraySlice<UInt8>
 
-    /// Whether two texts are the same but for the order of the elements of arrays.
+    /// Returns whether two texts are the same except for the order of the elements of arrays.
     static func isSame(_ data: Data, _ other: Data) -> Bool {
         data.count == other.count && sorted(data) == sorted(other)
     }
@@ -14,7 +14,7 @@ struct UnorderedJSON {
         return json.value()
     }
 
-    /// Takes one value, with its arrays sorted.
+    /// Consumes one value and returns it with its arrays sorted.
     private mutating func value() -> [UInt8] {
         switch rest.first {
         case UInt8(ascii: "["):
@@ -32,7 +32,7 @@ struct UnorderedJSON {
 
     private static let ends = Array(",]}".utf8)
 
-    /// Takes what stands between two brackets, item by item.
+    /// Consumes the text between two brackets, item by item.
     private mutating func items(_ item: (inout Self) -> [UInt8]) -> [[UInt8]] {
         var items: [[UInt8]] = []
         _ = take(1)
@@ -44,7 +44,7 @@ struct UnorderedJSON {
         return items
     }
 
-    /// Takes a text with its quotes.
+    /// Consumes a string with its quotes.
     private mutating func string() -> [UInt8] {
         var length = 1
         var isEscaped = false

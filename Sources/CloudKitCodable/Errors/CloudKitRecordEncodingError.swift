@@ -1,18 +1,18 @@
 public import Foundation
 
-/// An error of encoding one record.
+/// An error that occurs while one record is encoded.
 public enum CloudKitRecordEncodingError: Error {
-    /// The value of a key cannot be stored; kept for source compatibility, not thrown.
+    /// The value of a key cannot be stored; kept for source compatibility, never thrown.
     case unsupportedValueForKey(String)
     /// The system fields are not an archive of a record.
     case systemFieldsDecode(String)
-    /// References need ``CloudKitGraphEncoder``; kept for source compatibility, not thrown.
-    @available(*, deprecated, message: "Nested values are stored as JSON; graphs make references")
+    /// References need ``CloudKitGraphEncoder``; kept for source compatibility, never thrown.
+    @available(*, deprecated, message: "Nested values are stored as JSON; graphs create references")
     case referencesNotSupported(String)
-    /// The bytes of one field leave no room in a record, which holds one megabyte.
+    /// The bytes of one field do not fit into a record, which holds one megabyte.
     case dataFieldTooLarge(key: String, size: Int)
 
-    /// What went wrong and what to do.
+    /// A description of the problem and of its remedy.
     public var localizedDescription: String { message }
 
     private var message: String {
@@ -21,7 +21,7 @@ public enum CloudKitRecordEncodingError: Error {
             "The value of \"\(key)\" cannot be stored in a record."
         case .systemFieldsDecode(let reason):
             """
-            The system fields are not an archive made by CKRecord.encodeSystemFields(with:): \
+            The system fields are not an archive created by CKRecord.encodeSystemFields(with:): \
             \(reason)
             """
         case .dataFieldTooLarge(let key, let size):
@@ -30,12 +30,12 @@ public enum CloudKitRecordEncodingError: Error {
             conform its type to CloudKitAssetValue.
             """
         default:
-            "References are made by CloudKitGraphEncoder."
+            "References are created by CloudKitGraphEncoder."
         }
     }
 }
 
 extension CloudKitRecordEncodingError: LocalizedError {
-    /// What went wrong and what to do.
+    /// A description of the problem and of its remedy.
     public var errorDescription: String? { message }
 }

@@ -1,9 +1,9 @@
 import CloudKit
 import Foundation
 
-/// The messages of errors, in one place: what was found, what was expected, and what to do.
+/// The messages of errors, in one place: the found value, the expected one, and the remedy.
 enum CodingProblem {
-    /// The name of CloudKit's type for what a record holds.
+    /// Returns the name of CloudKit's type for a value in a record.
     static func typeName(of value: Any?) -> String {
         switch value {
         case nil: "nothing"
@@ -19,9 +19,9 @@ enum CodingProblem {
         }
     }
 
-    /// A value as an error carries it: itself where it can be printed whatever it is, else its type.
+    /// Returns a value in the form that an error carries: itself if it can be printed, else its type.
     ///
-    /// A date that is no number ends the process when it is printed, wherever it is in the value.
+    /// Printing a date that is not a number ends the process, wherever in the value it is.
     static func printable(_ value: Any) -> Any {
         switch value {
         case is String, is Bool, is Double, is Float, is URL, is UUID, is any FixedWidthInteger:
@@ -36,12 +36,12 @@ enum CodingProblem {
         return type == UInt8(ascii: "d") || type == UInt8(ascii: "f")
     }
 
-    /// The record as messages name it.
+    /// Returns the record as messages name it.
     static func place(_ record: CKRecord) -> String {
         "record \(record.recordID.recordName) of type \(record.recordType)"
     }
 
-    /// An error in words: its own, with the remedy, where it has some.
+    /// Returns an error's text: its own description, with the remedy if it has one.
     static func text(of error: any Error) -> String {
         (error as? any LocalizedError)?.errorDescription ?? "\(error)"
     }

@@ -2,7 +2,7 @@ public import CloudKit
 import Foundation
 
 extension CKDatabase: CloudKitRecordSource {
-    /// Fetches records; every identity has an entry in the answer.
+    /// Fetches records; the result has an entry for every identity.
     public func records(
         withIDs recordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {
@@ -11,7 +11,8 @@ extension CKDatabase: CloudKitRecordSource {
 
     /// Fetches the records of a type that refer to one of several records through a field.
     ///
-    /// It needs a QUERYABLE index on the field, which the development environment makes by itself.
+    /// It needs a QUERYABLE index on the field, which the development environment creates
+    /// automatically.
     public func records(
         ofType recordType: CKRecord.RecordType,
         referringTo recordIDs: [CKRecord.ID],
@@ -48,11 +49,11 @@ extension CKDatabase: CloudKitRecordSource {
         return records
     }
 
-    /// Whether the schema has no such type or field: the development environment adds them with the
-    /// first record that has them.
+    /// Returns whether the schema lacks the type or field: the development environment adds them with
+    /// the first record that has them.
     ///
-    /// For a field there is no error code of its own. iCloud was observed to say "Unknown field 'x'",
-    /// this package's server says "Field 'x' not found".
+    /// A missing field has no error code of its own. iCloud was observed to report "Unknown field
+    /// 'x'"; this package's server reports "Field 'x' not found".
     private static func isUnknown(_ field: CKRecord.FieldKey, _ error: CKError) -> Bool {
         switch error.code {
         case .unknownItem: return true
@@ -64,12 +65,12 @@ extension CKDatabase: CloudKitRecordSource {
         }
     }
 
-    /// The most targets that one query names.
+    /// The maximum number of targets in one query.
     private static var mostOwnersInQuery: Int { 100 }
 }
 
 extension CKDatabase: CloudKitRecordDestination {
-    /// Saves and deletes records, all of them or none; every item has an entry in the answer.
+    /// Saves and deletes records, all of them or none; the result has an entry for every item.
     public func modify(
         saving records: [CKRecord],
         deleting recordIDs: [CKRecord.ID],

@@ -1,16 +1,17 @@
 import CloudKit
 
-/// What children have themselves in the fields that refer to their owners: a property of that name
-/// would be written over.
+/// The children's own values in the fields that refer to their owners: the owner's reference would
+/// overwrite a property of that name.
 struct ChildFields {
-    /// The kinds of children that were looked at, and whether they have a reference of their own.
+    /// The kinds of children that were checked, and whether they have a reference of their own.
     private var hasReference: [String: Bool] = [:]
 
     private func kind(_ child: GraphEncoding.Child, _ field: String) -> String {
         "\(child.node.recordType).\(field)"
     }
 
-    /// Where the first child of a kind notes its fields; nil for the others.
+    /// Returns the object that notes the fields of the first child of a kind; nil for the other
+    /// children.
     func owners(for child: GraphEncoding.Child) -> FieldOwners? {
         guard case .children(let field, _, _)? = child.relation,
             hasReference[kind(child, field)] == nil
@@ -18,7 +19,8 @@ struct ChildFields {
         return FieldOwners()
     }
 
-    /// Checks that a child's own properties leave the field to its owner, or refer to it as well.
+    /// Checks that a child's own properties leave the field to its owner, or refer to the owner as
+    /// well.
     mutating func check(
         _ child: GraphEncoding.Child,
         _ field: String,
@@ -46,7 +48,7 @@ struct ChildFields {
                 """
                 its own property for the field \(field) refers to \(own.recordID.recordName), but \
                 it is in a list of \(child.owner.recordName), which refers to it by this field; \
-                let both say the same, or leave the property nil
+                make both refer to the same record, or leave the property nil
                 """
             )
         }

@@ -2,8 +2,8 @@ public import CloudKit
 
 /// A value made of models, with the records that hold it.
 ///
-/// The records are the versions that are known of the server's copies. Edit ``root`` and save the
-/// graph: only records whose values changed are sent, each onto its known version.
+/// The records are the last known versions of the server's copies. Edit ``root`` and save the graph:
+/// only records whose values changed are sent, each based on its known version.
 ///
 /// ```swift
 /// var graph = try await database.graph(Atlas.self, for: atlasID)
@@ -17,35 +17,36 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     /// The identity of the root's record.
     public let rootID: CKRecord.ID
 
-    /// The records of the graph as they are known, targets of references before their sources.
+    /// The records of the graph in their last known versions, targets of references before their
+    /// sources.
     ///
-    /// The files of assets that a save made of values live as long as the graph does.
+    /// The files of assets that a save created from values live as long as the graph.
     public private(set) var records: [CKRecord]
 
     /// Keeps the files of assets that were encoded from values for as long as the records live.
     private var assets: [AssetFolder] = []
 
-    /// What the records say of owners in other graphs from which they were taken, or which were
-    /// taken from here: the next save clears it.
+    /// References in the records to owners in other graphs, left after records were moved between the
+    /// graphs: the next save clears them.
     private(set) var former: Set<GraphRelease> = []
 
-    /// What the last save sent and had no answer for.
+    /// The items that the last save sent without receiving a response.
     private(set) var unanswered = UnansweredSave()
 
-    /// Makes a graph of a value and the records that are known of it.
+    /// Creates a graph of a value and its known records.
     public init(root: Root, rootID: CKRecord.ID, records: [CKRecord]) {
         self.root = root
         self.rootID = rootID
         self.records = records
     }
 
-    /// Takes the records that were saved; the others stay as they were known.
+    /// Takes over the saved records; the others stay in their known versions.
     ///
     /// - Parameters:
-    ///   - outcome: What became of the save.
-    ///   - encoded: What the value was encoded into.
-    ///   - folder: Where the files of its assets are.
-    ///   - deletesOrphans: Whether records that were not reached go.
+    ///   - outcome: The outcome of the save.
+    ///   - encoded: The encoded value.
+    ///   - folder: The folder with the files of its assets.
+    ///   - deletesOrphans: Whether records that were not reached are deleted.
     mutating func update(
         with outcome: GraphSaver.Outcome,
         of encoded: EncodedGraph,
@@ -70,10 +71,10 @@ public struct CloudKitGraph<Root: CloudKitModel> {
 }
 
 extension CloudKitGraph {
-    /// Takes what became of that which a save had no answer for.
+    /// Applies the looked-up states of the items for which a save received no response.
     ///
-    /// What the server has neither as it was sent nor as it was before stays unanswered: the next
-    /// save sends it, and the server says what it has.
+    /// An item that the server has neither as it was sent nor as it was before stays unanswered: the
+    /// next save sends it, and the server reports its version.
     mutating func settle(_ found: [CKRecord.ID: Result<CKRecord, any Error>]) {
         for (recordID, result) in found {
             switch result {
@@ -101,12 +102,12 @@ extension CloudKitGraph {
         }
     }
 
-    /// Takes from another graph the records of the models that were moved here.
+    /// Takes the records of the models that were moved here from another graph.
     ///
-    /// Take a model out of the other value, put it into this one, and call this before saving: the
-    /// model goes onto the record that the other graph knows, which the other graph then forgets.
-    /// Without it the save ends with `CKError.serverRecordChanged`, because the server has a record
-    /// that is new to this graph.
+    /// Remove a model from the other value, add it to this one, and call this before saving: the
+    /// model is then saved onto the record that the other graph knows, and the other graph forgets
+    /// the record. Without this call the save fails with `CKError.serverRecordChanged`, because the
+    /// server already has a record that is new to this graph.
     ///
     /// ```swift
     /// let photo = old.root.photos.removeFirst()
@@ -119,18 +120,19 @@ extension CloudKitGraph {
     /// - Throws: ``CloudKitGraphError`` when one of the values cannot be encoded.
     public mutating func takeRecords<Other>(from other: inout CloudKitGraph<Other>) throws {
         let folder = AssetFolder(isRemovedWithObject: true)
-        // What was edited within a model that moves shows against what the other graph knows of it.
+        // Edits within a moved model are found by comparison with the other graph's known records.
         let here = try CloudKitGraphEncoder(zoneID: rootID.zoneID)
             .encode(root, onto: newest(with: other.records), assets: folder)
         let there = try CloudKitGraphEncoder(zoneID: other.rootID.zoneID)
             .encode(other.root, onto: other.records, assets: folder)
         let reached = Set(here.records.map(\.recordID))
-        // What both values hold is known to both.
+        // Records that both values hold are known to both.
         var moved = reached.intersection(there.orphans)
         moved.formUnion(
             Self.followers(of: moved, here.releases, among: other.records, there.orphans, reached)
         )
-        // A record goes to one graph, which then clears what it says of owners in the other.
+        // A record belongs to one graph, which then clears the record's references to owners in the
+        // other.
         let owners = Set(other.records.map(\.recordID))
         let left = owners.subtracting(moved).subtracting(reached)
         other.former.formUnion(
@@ -147,8 +149,8 @@ extension CloudKitGraph {
         unanswered.take(moved, from: &other.unanswered)
     }
 
-    /// The records that neither value holds and that were within a model that moves: its former
-    /// children, and what refers to these.
+    /// Returns the records that neither value holds and that belonged to a moved model: its former
+    /// children, and the records that refer to these.
     private static func followers(
         of moved: Set<CKRecord.ID>,
         _ releases: Set<GraphRelease>,
@@ -173,7 +175,7 @@ extension CloudKitGraph {
         return followers
     }
 
-    /// The records of this graph and of another, of each the newer version.
+    /// Returns the records of this graph and of another, in the newer version of each.
     private func newest(with others: [CKRecord]) -> [CKRecord] {
         var union = self
         for record in others { union.take(record) }

@@ -1,8 +1,9 @@
 package import CloudKit
 
-// For an API whose types do not say which records they are: references are followed as they come.
+// For an API whose types do not declare their records: every reference is followed.
 extension CloudKitGraphDecoder {
-    /// Fetches all records that a record leads to, and the record itself.
+    /// Fetches a record's references, all records that they lead to, and returns them with the
+    /// record.
     package static func records(
         from root: CKRecord,
         in source: any CloudKitRecordSource
@@ -11,7 +12,7 @@ extension CloudKitGraphDecoder {
         return try await loader.load(from: root)
     }
 
-    /// Reads a value, following references whatever the types of the properties.
+    /// Decodes a value and follows references whatever the types of the properties.
     package static func decodeFollowing<Value: Decodable>(
         _ type: Value.Type,
         from records: [CKRecord],

@@ -1,31 +1,31 @@
 public import CloudKit
 import Foundation
 
-/// Reads a value made of models from records that are at hand, without a request.
+/// Decodes a value made of models from records in memory, without a request.
 ///
 /// ```swift
 /// let atlas = try CloudKitGraphDecoder().decode(Atlas.self, from: changedRecords, root: atlasID)
 /// ```
 ///
-/// A record is decoded once, however many references lead to it: two paths to it give the same
+/// A record is decoded once, however many references lead to it: every path to it yields the same
 /// value, or the same instance of a class.
 public struct CloudKitGraphDecoder: Sendable {
-    /// What is done about references whose records are not there.
+    /// The handling of references whose records are missing.
     public var missingRecords: MissingRecords
 
-    /// What `init(from:)` of the values can ask for.
+    /// The user info that `init(from:)` of the values can read.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init(missingRecords: MissingRecords = .fail) {
         self.missingRecords = missingRecords
     }
 
-    /// Reads the value of a root record.
+    /// Decodes the value of a root record.
     ///
     /// - Parameters:
     ///   - type: The type of the root.
-    ///   - records: The records of the graph; others among them do no harm.
+    ///   - records: The records of the graph; additional records are ignored.
     ///   - rootID: The identity of the root's record.
     /// - Returns: The value.
     /// - Throws: ``CloudKitGraphError``.
@@ -38,7 +38,7 @@ public struct CloudKitGraphDecoder: Sendable {
         return try graph.root(type, rootID)
     }
 
-    /// Reads the values of all records of a type, in the order of their names.
+    /// Decodes the values of all records of a type, in the order of their names.
     ///
     /// - Throws: ``CloudKitGraphError``.
     public func decodeAll<Root: CloudKitModel>(
@@ -49,7 +49,7 @@ public struct CloudKitGraphDecoder: Sendable {
         return try graph.recordIDs(ofType: Root.recordType).map { try graph.root(type, $0) }
     }
 
-    /// The decoding of records beside which there are no others.
+    /// Returns the decoding of a complete set of records.
     private func decoding(of records: some Sequence<CKRecord>) -> GraphDecoding {
         GraphDecoding(
             records: GraphRecords(records, isLoading: false),

@@ -1,11 +1,11 @@
 package import CloudKit
 
 extension CloudKitGraphEncoder {
-    /// Makes the records of a value of another API, its own last.
+    /// Encodes a value of another API into records, the root's record last.
     ///
     /// - Parameters:
-    ///   - dialect: Makes the dialect from a function that writes files of assets.
-    ///   - root: Makes the root's node; nil when the root is none.
+    ///   - dialect: Creates the dialect from a function that writes files of assets.
+    ///   - root: Creates the root's node; nil when the root is not a node.
     /// - Returns: The records, targets of references before their sources.
     /// - Throws: ``CloudKitGraphError``.
     package func records<Dialect: GraphDialect>(

@@ -1,7 +1,7 @@
 public import CloudKit
 import Foundation
 
-/// Makes records of a value made of models: one record for each model, joined by references.
+/// Encodes a value made of models into records: one for each model, joined by references.
 ///
 /// ```swift
 /// let graph = try CloudKitGraphEncoder(zoneID: zoneID).encode(atlas)
@@ -9,25 +9,25 @@ import Foundation
 /// ```
 ///
 /// A model that is reached on several paths is one record. Instances of classes may refer to each
-/// other in circles.
+/// other in cycles.
 public struct CloudKitGraphEncoder: Sendable {
-    /// The zone of the records: references do not leave it.
+    /// The zone of the records; references do not leave it.
     public var zoneID: CKRecordZone.ID
 
-    /// What `encode(to:)` of the values can ask for.
+    /// The user info that `encode(to:)` of the values can read.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes an encoder for a zone.
+    /// Creates an encoder for a zone.
     public init(zoneID: CKRecordZone.ID) {
         self.zoneID = zoneID
     }
 
-    /// Makes the records of a value.
+    /// Encodes a value into records.
     ///
     /// - Parameters:
     ///   - root: The value.
-    ///   - known: Records that the server has, as they were fetched or saved. A model whose record
-    ///     is among them goes onto a copy of it: only what differs is touched.
+    ///   - known: Records that the server has, as they were fetched or saved. A model whose record is
+    ///     among them is encoded into a copy of it: only fields that differ are touched.
     /// - Returns: The records, in an order in which they can be saved.
     /// - Throws: ``CloudKitGraphError``.
     public func encode<Root: CloudKitModel>(
@@ -37,9 +37,9 @@ public struct CloudKitGraphEncoder: Sendable {
         try encode(root, onto: known, assets: AssetFolder(isRemovedWithObject: false))
     }
 
-    /// Makes the records of a value, with the files of assets in a folder.
+    /// Encodes a value into records, with the files of assets in a folder.
     ///
-    /// Known records may name owners in another graph, which `former` tells.
+    /// Known records may refer to owners in another graph; `former` lists these references.
     func encode<Root: CloudKitModel>(
         _ root: Root,
         onto known: some Sequence<CKRecord>,

@@ -1,11 +1,11 @@
 public import CloudKit
 import Foundation
 
-/// An error of encoding, decoding, loading or saving a graph of models.
+/// An error that occurs while a graph of models is encoded, decoded, loaded or saved.
 ///
 /// The description names the record by type and name, and the path from the root to the value.
 public struct CloudKitGraphError: Error {
-    /// What kind of error it is.
+    /// The kind of error.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the code.
         public let description: String
@@ -14,26 +14,26 @@ public struct CloudKitGraphError: Error {
         public static let notEncodable = Code(description: "notEncodable")
         /// A record cannot be decoded as its type.
         public static let notDecodable = Code(description: "notDecodable")
-        /// A record that is referred to is not there.
+        /// A record that a reference leads to is missing.
         public static let missingRecord = Code(description: "missingRecord")
         /// A reference leads to a record of another type.
         public static let unexpectedType = Code(description: "unexpectedType")
         /// A value contains itself.
         public static let cycle = Code(description: "cycle")
-        /// Two different values claim to be the same record.
+        /// Two different values have the same record name.
         public static let identityClash = Code(description: "identityClash")
-        /// A record's type or name is not one that CloudKit allows.
+        /// CloudKit does not allow a record's type or name.
         public static let invalidName = Code(description: "invalidName")
-        /// The graph is nested more deeply than can be followed.
+        /// The graph is nested too deeply to follow.
         public static let tooDeep = Code(description: "tooDeep")
         /// A record or a request is larger than CloudKit allows.
         public static let limitExceeded = Code(description: "limitExceeded")
     }
 
-    /// What kind of error it is.
+    /// The kind of error.
     public let code: Code
 
-    /// What went wrong and what to do.
+    /// A description of the problem and of its remedy.
     public let message: String
 
     /// The type of the record.

@@ -8,23 +8,22 @@ extension CloudKitRecordDestination {
     /// let graph = try await database.save(atlas, in: zoneID)
     /// ```
     ///
-    /// Requests stay within CloudKit's limits, each of them is atomic in a zone of your own, and
-    /// targets of references go before their sources: when a later request fails, what was saved is
-    /// complete in itself. The same value can be saved again.
+    /// Requests stay within CloudKit's limits, each of them is atomic in a custom zone, and targets
+    /// of references are sent before their sources: when a later request fails, the saved records are
+    /// complete in themselves. The same value can be saved again.
     ///
     /// - Parameters:
     ///   - root: The value.
     ///   - zoneID: The zone of the records.
-    ///   - known: Records that the server has, as they were fetched or saved: only what differs
-    ///     from them is sent.
-    ///   - savePolicy: What is done about records that the server has otherwise.
-    ///   - deletingOrphans: Whether known records that the value does not reach are deleted. Else
-    ///     they stay; those that were children in it lose their reference to the owner, and their
-    ///     parent.
-    ///   - progress: Counts the records that are saved, and cancels the saving when cancelled.
-    /// - Returns: The value with the records as the server has them now.
-    /// - Throws: ``CloudKitGraphError`` before anything is sent; `CKError` of the record that could
-    ///   not be saved, or `CKError.partialFailure` with the errors of several.
+    ///   - known: Records that the server has, as they were fetched or saved: only differences from
+    ///     them are sent.
+    ///   - savePolicy: The policy for records that have changed on the server.
+    ///   - deletingOrphans: Whether known records that the value does not reach are deleted. Otherwise
+    ///     they stay; former children among them lose their reference to the owner, and their parent.
+    ///   - progress: Counts the saved records, and cancels the save when cancelled.
+    /// - Returns: The value with the records as the server now has them.
+    /// - Throws: ``CloudKitGraphError`` before anything is sent; the `CKError` of the record that
+    ///   could not be saved, or `CKError.partialFailure` with the errors of several.
     @discardableResult
     public func save<Root: CloudKitModel>(
         _ root: Root,
@@ -45,22 +44,22 @@ extension CloudKitRecordDestination {
         return graph
     }
 
-    /// Saves what was edited in a graph: only records whose values changed are sent.
+    /// Saves the edits of a graph: only records whose values changed are sent.
     ///
-    /// When saving fails half way, the graph holds the records that were saved before, and those that
-    /// did not fail where requests are not atomic. A save whose answer was lost can be repeated, with
-    /// the value as it was or edited again: the next save of the graph looks first which of the
-    /// records the server took, where the destination is a ``CloudKitRecordSource`` too. Without the
-    /// graph records that the server has exactly as they are sent count as saved.
+    /// When saving fails part of the way, the graph holds the records that were saved before, and,
+    /// where requests are not atomic, those that did not fail. A save whose response was lost can be
+    /// repeated, with the same value or an edited one: the next save of the graph first looks up
+    /// which of the records the server saved, provided that the destination is also a
+    /// ``CloudKitRecordSource``. Without the graph, records that the server has exactly as they are
+    /// sent count as saved.
     ///
     /// - Parameters:
-    ///   - graph: The graph; afterwards it holds the records as the server has them now.
-    ///   - savePolicy: What is done about records that the server has otherwise.
-    ///   - deletingOrphans: Whether records that the value does not reach any more are deleted. Else
-    ///     they stay; those that were children in it lose their reference to the owner, and their
-    ///     parent.
-    ///   - progress: Counts the records that are saved, and cancels the saving when cancelled.
-    /// - Throws: As ``save(_:in:onto:savePolicy:deletingOrphans:progress:)`` does.
+    ///   - graph: The graph; afterwards it holds the records as the server now has them.
+    ///   - savePolicy: The policy for records that have changed on the server.
+    ///   - deletingOrphans: Whether records that the value no longer reaches are deleted. Otherwise
+    ///     they stay; former children among them lose their reference to the owner, and their parent.
+    ///   - progress: Counts the saved records, and cancels the save when cancelled.
+    /// - Throws: The errors of ``save(_:in:onto:savePolicy:deletingOrphans:progress:)``.
     public func save<Root: CloudKitModel>(
         _ graph: inout CloudKitGraph<Root>,
         savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged,
@@ -93,12 +92,12 @@ extension CloudKitRecordDestination {
         if let error = outcome.error { throw error }
     }
 
-    /// Deletes the records of a graph: those of its models, and those that it knows from before.
+    /// Deletes the records of a graph: those of its models, and other records that it knows.
     ///
-    /// Records go before those that they refer to.
+    /// Records are deleted before those that they refer to.
     ///
-    /// - Throws: `CKError` of the record that could not be deleted, or `CKError.partialFailure` with
-    ///   the errors of several.
+    /// - Throws: The `CKError` of the record that could not be deleted, or `CKError.partialFailure`
+    ///   with the errors of several.
     public func delete<Root: CloudKitModel>(
         _ graph: CloudKitGraph<Root>,
         progress: Progress? = nil

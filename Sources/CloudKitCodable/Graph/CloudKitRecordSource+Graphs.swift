@@ -2,26 +2,25 @@ public import CloudKit
 public import Foundation
 
 extension CloudKitRecordSource {
-    /// Loads a value made of models: one batched request for each level of references, and one
-    /// query for each level and kind of children.
+    /// Loads a value made of models: one batched request for each level of references, and one query
+    /// for each level and kind of children.
     ///
     /// ```swift
     /// let graph = try await database.graph(Atlas.self, for: atlasID)
     /// print(graph.root.countries.count)
     /// ```
     ///
-    /// A record that several references lead to is fetched once, and circles of references end.
+    /// A record that several references lead to is fetched once; cycles of references are allowed.
     ///
-    /// The models' `init(from:)` runs on the records that were fetched, and on nothing else. It may
-    /// run more than once on a record: when it asks for records that are not there yet, they are
-    /// fetched, and it runs again.
+    /// The models' `init(from:)` reads only the fetched records. It may run more than once on a
+    /// record: when it requests records that are not loaded yet, they are fetched, and it runs again.
     ///
     /// - Parameters:
     ///   - type: The type of the root.
     ///   - rootID: The identity of the root's record.
-    ///   - missingRecords: What is done about references whose records are not there.
-    ///   - progress: Counts the records that are fetched, and cancels the loading when cancelled.
-    /// - Returns: The value, and the records that a later save goes onto.
+    ///   - missingRecords: The handling of references whose records are missing.
+    ///   - progress: Counts the fetched records, and cancels the load when cancelled.
+    /// - Returns: The value, and the records that a later save is based on.
     /// - Throws: ``CloudKitGraphError``, the source's errors, or `CancellationError`.
     public func graph<Root: CloudKitModel>(
         _ type: Root.Type,

@@ -1,10 +1,10 @@
 public import CloudKit
 
-/// What a graph is loaded from: a database, or records held otherwise.
+/// A source from which graphs are loaded: a database, or records stored elsewhere.
 public protocol CloudKitRecordSource: Sendable {
-    /// Fetches records; every identity has an entry in the answer.
+    /// Fetches records; the result has an entry for every identity.
     ///
-    /// - Throws: When the request fails as a whole; a record's own failure is its entry.
+    /// - Throws: When the request fails as a whole; the failure of a single record is its entry.
     func records(
         withIDs recordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>]
@@ -19,11 +19,11 @@ public protocol CloudKitRecordSource: Sendable {
     ) async throws -> [CKRecord]
 }
 
-/// What a graph is saved into: a database, or records held otherwise.
+/// A destination to which graphs are saved: a database, or records stored elsewhere.
 public protocol CloudKitRecordDestination: Sendable {
-    /// Saves and deletes records, all of them or none; every item has an entry in the answer.
+    /// Saves and deletes records, all of them or none; the result has an entry for every item.
     ///
-    /// - Throws: When the request fails as a whole; an item's own failure is its entry.
+    /// - Throws: When the request fails as a whole; the failure of a single item is its entry.
     func modify(
         saving records: [CKRecord],
         deleting recordIDs: [CKRecord.ID],

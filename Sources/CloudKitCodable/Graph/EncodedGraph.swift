@@ -8,15 +8,15 @@ public struct EncodedGraph: Sendable {
     /// All records of the graph, targets of references before their sources.
     public let records: [CKRecord]
 
-    /// The records that a save must send: new ones, and known ones of which something changed.
+    /// The records that a save must send: new ones, and known ones that changed.
     ///
-    /// Known records that were children in the graph and are in none of its lists any more come
+    /// Known records that were children in the graph and are no longer in any of its lists come
     /// first: their references to the owner, and their parents, are cleared.
     public let changed: [CKRecord]
 
-    /// Known records that the graph does not reach any more, in an order in which they can be deleted.
+    /// Known records that the graph no longer reaches, in an order in which they can be deleted.
     public let orphans: [CKRecord.ID]
 
-    /// What known records say of owners that have them no more, and what is cleared for that.
+    /// References in known records to owners that no longer have them; they are cleared.
     let releases: Set<GraphRelease>
 }

@@ -1,39 +1,40 @@
 import CloudKit
 import Foundation
 
-/// The decoding of one graph: the records, and the values that were made of them.
+/// The decoding of one graph: the records, and the values that were decoded from them.
 ///
-/// Of a graph that is being loaded only the records are here that were fetched. What a value asks for
-/// besides is noted, the value is given up, and the values next to it are tried, so that one pass
-/// tells as much as can be known. Values that lacked nothing are kept: a pass makes the others anew.
+/// While a graph is being loaded, only the fetched records are here. When a value requests another
+/// record, the request is noted, the value is abandoned, and its siblings are tried, so that one pass
+/// finds as many requests as possible. Complete values are kept; the next pass decodes the others
+/// again.
 final class GraphDecoding {
     let missing: MissingRecords
 
-    /// Whether a reference in a field is followed whatever the type of the property.
+    /// `true` when references in fields are followed whatever the type of the property.
     let followsReferences: Bool
 
-    /// The records that are here.
+    /// The available records.
     var records: GraphRecords
 
     private let userInfo: [CodingUserInfoKey: any Sendable]
     private var nodes: [CKRecord.ID: Node] = [:]
     private var depth = 0
 
-    /// What was asked for in this pass.
+    /// The records that were requested in this pass.
     private var needs = GraphNeeds()
 
-    /// How often something was not here: a value during whose decoding it rises is given up.
+    /// The number of unmet requests: a value during whose decoding it rises is abandoned.
     private var unmet = 0
 
     /// The number of the pass.
     private var pass = 0
 
-    /// A record, and the value that was made of it.
+    /// A record and the value that was decoded from it.
     private final class Node {
         let record: CKRecord
         var value: Any?
         var isInProgress = false
-        /// The last pass in which the value lacked something.
+        /// The last pass in which the value lacked a record.
         var lackingPass = -1
 
         init(_ record: CKRecord) { self.record = record }
@@ -53,9 +54,9 @@ final class GraphDecoding {
 
     // MARK: Loading
 
-    /// Decodes the root with what is here.
+    /// Decodes the root from the available records.
     ///
-    /// - Returns: The value; nil when something is needed first.
+    /// - Returns: The value; nil when other records are needed first.
     func attempt<Root: Decodable>(
         _ type: Root.Type,
         _ rootID: CKRecord.ID
@@ -71,12 +72,12 @@ final class GraphDecoding {
         }
     }
 
-    /// The records of which there are values, in the order in which they came.
+    /// The records that have values, in the order in which they were added.
     var decoded: [CKRecord] {
         records.order.compactMap { nodes[$0]?.value == nil ? nil : records.byID[$0] }
     }
 
-    /// Gives up the decoding that asks for what is not here.
+    /// Returns the signal that ends a decoding for lack of a record.
     private func lack() -> GraphNeeds.Signal {
         unmet += 1
         return GraphNeeds.Signal()
@@ -90,13 +91,13 @@ final class GraphDecoding {
         return node
     }
 
-    /// The identities of the records of a type, in the order of their names.
+    /// Returns the identities of the records of a type, in the order of their names.
     func recordIDs(ofType type: CKRecord.RecordType) -> [CKRecord.ID] {
         records.byID.values.filter { $0.recordType == type }.map(\.recordID)
             .sorted { $0.recordName < $1.recordName }
     }
 
-    /// The root's value.
+    /// Returns the root's value.
     func root<Root: Decodable>(_ type: Root.Type, _ rootID: CKRecord.ID) throws -> Root {
         guard let root = try value(type, for: rootID, at: .root) else {
             throw missing(type, rootID, .root)
@@ -104,7 +105,7 @@ final class GraphDecoding {
         return root
     }
 
-    /// The model of a record; nil when the record is not there.
+    /// Returns the model of a record; nil when the record is missing.
     func model<Model: CloudKitModel>(
         _ type: Model.Type,
         for recordID: CKRecord.ID,
@@ -113,7 +114,8 @@ final class GraphDecoding {
         try value(type, type, for: recordID, at: location)
     }
 
-    /// The value of a record, of a model's type or not; nil when the record is not there.
+    /// Returns the value of a record, whether its type is a model or not; nil when the record is
+    /// missing.
     func value<Value: Decodable>(
         _ type: Value.Type,
         for recordID: CKRecord.ID,
@@ -153,7 +155,7 @@ final class GraphDecoding {
                 location
             )
         }
-        // What it lacks is noted already.
+        // The records that it lacks are already noted.
         if node.lackingPass == pass { throw lack() }
         guard !node.isInProgress else {
             throw error(
@@ -189,7 +191,7 @@ final class GraphDecoding {
                 return value
             }
         } catch  where unmet != before {
-            // Whatever the value's own code made of it: it did not have all it asked for.
+            // The value's own code may have turned the signal into any error: it lacked a record.
         }
         node.lackingPass = pass
         throw lack()
@@ -238,9 +240,9 @@ final class GraphDecoding {
 
     // MARK: Children
 
-    /// The children of a type that an owner has, in their order.
+    /// Returns an owner's children of a type, in their order.
     ///
-    /// - Throws: The signal that they are not here yet.
+    /// - Throws: The signal that they are not loaded yet.
     func children(
         of owner: CKRecord.ID,
         _ type: any CloudKitModel.Type,
@@ -255,14 +257,14 @@ final class GraphDecoding {
             .filter { $0.recordType == query.recordType }.map(\.recordID)
     }
 
-    /// Whether an owner has children, as far as their types are known.
+    /// Returns whether an owner has children, as far as their types are known.
     func hasChildren(
         of owner: CKRecord.ID,
         _ types: [any CloudKitModel.Type],
         via field: String
     ) -> Bool {
         guard records.isLoading else { return !records.children(of: owner, via: field).isEmpty }
-        // Whoever reads them says their type; to say that there are none would hide them.
+        // Only a read names their type; reporting that there are none would hide them.
         var hasAny = types.isEmpty
         for type in types {
             let query = GraphNeeds.Children(recordType: type.recordType, field: field)
@@ -281,7 +283,7 @@ final class GraphDecoding {
 
     // MARK: Errors
 
-    /// The error for a record that is not there.
+    /// Returns the error for a missing record.
     func missing(
         _ type: any Decodable.Type,
         _ recordID: CKRecord.ID,

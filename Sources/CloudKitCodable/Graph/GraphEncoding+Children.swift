@@ -2,7 +2,7 @@ import CloudKit
 
 // Models whose records refer to their owners.
 extension GraphEncoding {
-    /// A model whose record refers to its owner, which must come first.
+    /// A model whose record refers to its owner, which must be encoded first.
     struct Child {
         let node: GraphNode
         let owner: CKRecord.ID
@@ -11,7 +11,7 @@ extension GraphEncoding {
         let location: CodingLocation
     }
 
-    /// Notes a model whose record refers to its owner; it is encoded after the owner.
+    /// Adds a model whose record refers to its owner; it is encoded after the owner.
     func addChild(
         _ node: GraphNode,
         owner: CKRecord.ID,
@@ -57,7 +57,7 @@ extension GraphEncoding {
         }
     }
 
-    /// The error for a child that is in two lists, or twice in one.
+    /// Returns the error for a child that is in two lists, or twice in one.
     private func secondPlace(
         of record: CKRecord,
         _ owner: CKRecord.ID,

@@ -1,12 +1,12 @@
 import CloudKit
 
-// Records say nothing of classes: what reads one makes an instance of the class that the place
-// declares.
+// Records do not store classes: decoding creates an instance of the class that the property declares.
 extension GraphEncoding {
-    /// Checks that an instance of a subclass does not stand where it would come back as one of the
+    /// Checks that no instance of a subclass is in a property that would be decoded as the
     /// superclass.
     ///
-    /// One that adds nothing comes back with all it has, if both have one record type.
+    /// A subclass without stored properties of its own loses nothing, if both classes have the same
+    /// record type.
     func checkClass(
         of node: GraphNode,
         _ recordID: CKRecord.ID,
@@ -25,7 +25,7 @@ extension GraphEncoding {
             .unexpectedType,
             """
             the value is a \(traits.name), and would come back as its superclass \(node.readType), \
-            without what the subclass adds; \(remedy)
+            without the subclass's properties; \(remedy)
             """,
             type: node.recordType,
             id: recordID,
@@ -33,7 +33,7 @@ extension GraphEncoding {
         )
     }
 
-    /// Whether classes between an instance's own and a superclass have stored properties.
+    /// Returns whether classes between an instance's own and a superclass have stored properties.
     private static func addsProperties(_ value: any Encodable, to superclass: Any.Type) -> Bool {
         var mirror: Mirror? = Mirror(reflecting: value)
         while let level = mirror, level.subjectType != superclass {

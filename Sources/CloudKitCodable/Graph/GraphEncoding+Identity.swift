@@ -1,26 +1,27 @@
 import CloudKit
 
-// A record name is one record. Two values that claim one must be the same value: otherwise one of
-// them would be lost without a word.
+// A record name identifies one record. Two values with one name must be the same value; otherwise one
+// of them would be lost silently.
 extension GraphEncoding {
-    /// What was met again under a name, and cannot say itself whether it is the same.
+    /// The values that were met again under a name and have yet to be compared.
     struct Repetitions {
         var nodes: [(node: GraphNode, location: CodingLocation)] = []
 
-        /// Whether nodes are encoded only to be compared.
+        /// `true` while nodes are encoded only to be compared.
         var isComparing = false
 
-        /// The children of the node that is compared.
+        /// The children of the node that is being compared.
         var children: [(recordName: String, position: Int?)] = []
 
         /// The children of every node, by owner.
         var childrenByOwner: [CKRecord.ID: [Child]] = [:]
 
-        /// The instances of classes that were compared: circles end.
+        /// The instances of classes that were compared; this ends cycles.
         var seen: Set<ObjectIdentifier> = []
     }
 
-    /// Two paths to one record must lead to the same value, which is known when it is complete.
+    /// Checks that two paths to one record lead to the same value; complete values are needed to
+    /// decide.
     func check(_ node: GraphNode, is entry: Entry, _ location: CodingLocation) throws {
         try checkType(of: node, entry, location)
         if !isCopy(node.value, of: entry.value) { repetitions.nodes.append((node, location)) }
@@ -41,9 +42,10 @@ extension GraphEncoding {
         )
     }
 
-    /// Whether a value is plainly another one's copy: the same instance of a class, or the same bytes.
+    /// Returns whether a value is obviously a copy of another: the same instance of a class, or equal
+    /// bytes.
     ///
-    /// Others are encoded to be compared. That they are equal would not tell: a type may compare
+    /// Other values are encoded and compared. Equality is not enough, because a type may compare
     /// nothing but an identifier.
     private func isCopy<Value>(_ value: Value, of other: Any) -> Bool {
         if Value.self is AnyClass { return (value as AnyObject) === (other as AnyObject) }
@@ -53,8 +55,8 @@ extension GraphEncoding {
         }
     }
 
-    /// Encodes values that were met again onto the records of their names, once these are
-    /// complete: nothing may differ.
+    /// Encodes values that were met again onto the records of their names, once these are complete,
+    /// and throws if anything differs.
     func compareRepetitions() throws {
         guard !repetitions.nodes.isEmpty else { return }
         repetitions.childrenByOwner = Dictionary(

@@ -1,12 +1,12 @@
 import CloudKit
 
-// The order of a list of children is a number in each child's record. The numbers have room between
-// them, so that a child that is inserted or moved sends its own record alone.
+// The order of a list of children is a number in each child's record. Gaps between the numbers ensure
+// that inserting or moving a child sends only its own record.
 extension GraphEncoding {
-    /// What the name of a child's position has behind that of the reference to its owner.
+    /// The suffix that the name of a child's position field adds to that of the owner's reference.
     static let positionSuffix = "_position"
 
-    /// Gives every child of an ordered list its position.
+    /// Sets the position of every child of an ordered list.
     func setPositions() {
         for (field, owners) in lists.orders {
             let name = field + Self.positionSuffix
@@ -23,7 +23,7 @@ extension GraphEncoding {
 }
 
 extension CKRecord {
-    /// Sets a field, unless it has this value.
+    /// Sets a field, unless it already has this value.
     func set<Value: CKRecordValueProtocol & Equatable>(_ value: Value, _ name: String) {
         if field(name, as: Value.self) != value { self[name] = value }
     }

@@ -1,9 +1,9 @@
 import CloudKit
 
-// A child that is in no list of its owner any more would be found again by what its record says of
-// the owner. A save says what is gone: the reference to the owner is cleared, and the parent.
+// A child that is no longer in any list of its owner would still be found by its record's reference
+// to the owner. A save therefore clears the reference and the parent.
 extension GraphEncoding {
-    /// The lists of children of a graph, and what is in them now.
+    /// The lists of children of a graph, and their current contents.
     struct OwnedLists {
         /// The children of a type that refer to an owner through a field.
         struct List: Hashable {
@@ -14,13 +14,13 @@ extension GraphEncoding {
 
         private(set) var all: Set<List> = []
 
-        /// For each type the fields that refer to owners.
+        /// The fields that refer to owners, by record type.
         private(set) var fields: [CKRecord.RecordType: Set<String>] = [:]
 
-        /// For each field the records that are in a list now, and the owner whose list it is.
+        /// The records that are in a list now, by field, and the owner of that list.
         private var placed: [String: [CKRecord.ID: CKRecord.ID]] = [:]
 
-        /// For each field the records in the list of each owner, in their order.
+        /// The records in the list of each owner, by field, in their order.
         private(set) var orders: [String: [CKRecord.ID: [CKRecord]]] = [:]
 
         /// The records whose parent was set.
@@ -32,7 +32,7 @@ extension GraphEncoding {
 
         /// Notes that a record is in a list now.
         ///
-        /// - Returns: The owner in whose list it is already, if it is in one.
+        /// - Returns: The owner whose list already contains it, if any.
         mutating func place(
             _ recordID: CKRecord.ID,
             in owner: CKRecord.ID,
@@ -41,23 +41,23 @@ extension GraphEncoding {
             placed[field, default: [:]].updateValue(owner, forKey: recordID)
         }
 
-        /// Adds a record to a list that keeps its order.
+        /// Appends a record to a list that keeps its order.
         mutating func append(_ record: CKRecord, to owner: CKRecord.ID, via field: String) {
             orders[field, default: [:]][owner, default: []].append(record)
         }
 
-        /// Whether a record is in a list now, of whatever owner.
+        /// Returns whether a record is in a list now, whoever the owner is.
         func holds(_ recordID: CKRecord.ID, via field: String) -> Bool {
             placed[field]?[recordID] != nil
         }
     }
 
-    /// Notes that a value says which records of a type refer to it through a field.
+    /// Notes that a value determines which records of a type refer to it through a field.
     func noteList(of owner: CKRecord.ID, _ recordType: CKRecord.RecordType, via field: String) {
         lists.add(OwnedLists.List(owner: owner, recordType: recordType, field: field))
     }
 
-    /// Clears the references of known records to owners in whose lists they are no more.
+    /// Clears the references of known records to owners whose lists no longer contain them.
     func releaseFormerChildren() {
         guard !known.isEmpty else { return }
         for (recordID, old) in known {
@@ -69,7 +69,7 @@ extension GraphEncoding {
         for release in former { self.release(release) }
     }
 
-    /// Clears what a known record says of an owner in another graph.
+    /// Clears a known record's reference to an owner in another graph.
     private func release(_ release: GraphRelease) {
         let recordID = release.recordID
         guard let old = known[recordID] else { return }
@@ -101,7 +101,7 @@ extension GraphEncoding {
         clearParent(owner, of: record)
     }
 
-    /// Clears the parents of records to which an owner refers no more, where it was their parent.
+    /// Clears the parents of records to which an owner no longer refers, if it was their parent.
     private func releaseFormerTargets() {
         var hierarchies: [ObjectIdentifier: [String]] = [:]
         for (ownerID, entry) in entries {
@@ -125,7 +125,7 @@ extension GraphEncoding {
         }
     }
 
-    /// The fields whose targets have the record with the field as their parent.
+    /// Returns the fields whose targets have the record with the field as their parent.
     private static func hierarchies(of type: Any.Type) -> [String] {
         (TypeTraits.of(type).model?.fields.byKey ?? [:]).compactMap { key, field in
             guard case .reference(_, isHierarchy: true)? = field.relation else { return nil }
@@ -140,7 +140,7 @@ extension GraphEncoding {
         record.parent = nil
     }
 
-    /// The record of a graph's model, or a copy of a known record, to be changed.
+    /// Returns the record of a graph's model, or a copy of a known record, to be changed.
     private func edited(_ recordID: CKRecord.ID, _ old: CKRecord) -> CKRecord? {
         if let record = entries[recordID]?.record ?? released[recordID] { return record }
         let copy = old.copy() as? CKRecord

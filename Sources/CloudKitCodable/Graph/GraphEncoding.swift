@@ -1,9 +1,9 @@
 import CloudKit
 import Foundation
 
-/// The encoding of one graph: which models were met, and their records in order.
+/// The encoding of one graph: the models that were met, and their records in order.
 final class GraphEncoding {
-    /// A model that was met, and where it was met first.
+    /// A model that was met, and the location where it was met first.
     struct Entry {
         let value: any Encodable
         let record: CKRecord
@@ -12,10 +12,10 @@ final class GraphEncoding {
 
     let zoneID: CKRecordZone.ID
 
-    /// Where the files of assets are written.
+    /// The folder to which files of assets are written.
     let assets: AssetFolder
 
-    /// What makes a record of a value, where models do not; nil where they do.
+    /// The encoder of other APIs' values into records; nil for models.
     let dialect: (any GraphDialect)?
 
     let userInfo: [CodingUserInfoKey: any Sendable]
@@ -25,31 +25,31 @@ final class GraphEncoding {
     var children: [Child] = []
     private var depth = 0
 
-    /// What refers to an owner, and what did.
+    /// The lists of owners, with their present and former children.
     var lists = OwnedLists()
 
-    /// Known records that no list of this graph holds any more.
+    /// Known records that no list of this graph contains any longer.
     var released: [CKRecord.ID: CKRecord] = [:]
 
-    /// What known records say of owners that are in another graph, and have them no more.
+    /// References in known records to owners in another graph that no longer have them.
     var former: Set<GraphRelease> = []
 
-    /// What was cleared in known records.
+    /// The references that were cleared in known records.
     var releases: Set<GraphRelease> = []
 
     /// The models that were met again under a name.
     var repetitions = Repetitions()
 
-    /// What children have themselves in the fields that refer to their owners.
+    /// The children's own values in the fields that refer to their owners.
     var ownFields = ChildFields()
 
     /// The records, targets before sources.
     private(set) var records: [CKRecord] = []
 
-    /// For each record whether the server has none such.
+    /// `true` for each record that is new to the server.
     private var isNew: [Bool] = []
 
-    /// Models within models beyond this depth end with an error instead of the thread's stack.
+    /// Models that are nested more deeply end with an error instead of a stack overflow.
     static let deepest = 128
 
     init(
@@ -85,15 +85,15 @@ final class GraphEncoding {
             }
     }
 
-    /// Known records that were not met, those that refer to others before these.
+    /// Known records that were not met; records that refer to others come before these.
     var orphans: [CKRecord.ID] { knownIDs.reversed().filter { entries[$0] == nil } }
 
     // MARK: Models
 
-    /// Encodes the root, and whatever it leads to.
+    /// Encodes the root and everything it leads to.
     func encodeRoot(_ root: GraphNode) throws -> CKRecord.ID {
         let rootID = try encode(root, at: .root)
-        // Children may have children: the list grows while it is worked off.
+        // Children may have children: the list grows while it is processed.
         var next = 0
         while next < children.count {
             try encode(children[next])
@@ -117,7 +117,7 @@ final class GraphEncoding {
             try check(node, is: entry, location)
             return recordID
         }
-        // Who refers to something new while it is compared is not the same.
+        // A node that refers to something new while it is compared is not the same.
         if repetitions.isComparing { return recordID }
         depth += 1
         defer { depth -= 1 }
@@ -178,7 +178,7 @@ final class GraphEncoding {
                 context.underlyingError
             )
         } catch {
-            // The remedy is in the error's own words, and the field in its path.
+            // The error's own text has the remedy, and its path the field.
             var path = encoding.codingPath
             if case CloudKitRecordEncodingError.dataFieldTooLarge(let key, _) = error {
                 path.append(PathKey(key))
@@ -191,7 +191,7 @@ final class GraphEncoding {
         }
     }
 
-    /// The identity of a node's record.
+    /// Returns the identity of a node's record.
     static func identity(
         of node: GraphNode,
         in zoneID: CKRecordZone.ID,
@@ -211,7 +211,7 @@ final class GraphEncoding {
         return CKRecord.ID(recordName: node.recordName, zoneID: zoneID)
     }
 
-    /// The record that a node goes into: a copy of the known one, or a new one.
+    /// Returns the record that a node is encoded into: a copy of the known one, or a new one.
     private func record(
         for node: GraphNode,
         _ recordID: CKRecord.ID,

@@ -1,10 +1,11 @@
 import CloudKit
 import Foundation
 
-/// Fetches the records of a graph as its values ask for them.
+/// Fetches the records of a graph as its values request them.
 ///
-/// What is known of the types says early what they will ask for: it is fetched level by level. Then
-/// the values are decoded; what they asked for besides is fetched, and so on until nothing is lacking.
+/// Known properties of the types show early which records will be requested; these are fetched level
+/// by level. Then the values are decoded; the other records that they request are fetched, and so on
+/// until none is missing.
 struct GraphLoader {
     /// A record that was followed as a type.
     private struct Visit: Hashable {
@@ -12,7 +13,7 @@ struct GraphLoader {
         let type: ObjectIdentifier?
     }
 
-    /// The most identities in one request.
+    /// The maximum number of identities in one request.
     static let largestFetch = 400
 
     let source: any CloudKitRecordSource
@@ -48,7 +49,8 @@ struct GraphLoader {
         }
     }
 
-    /// The records that a record at hand leads to, whatever their types, and the record itself.
+    /// Loads the records that a record in memory leads to, whatever their types, and the record
+    /// itself.
     mutating func load(from root: CKRecord) async throws -> [CKRecord] {
         var records = GraphRecords([root], isLoading: true)
         var level = references(in: root)
@@ -59,7 +61,7 @@ struct GraphLoader {
         return records.order.compactMap { records.byID[$0] }
     }
 
-    /// The records that a record refers to and that were not followed before.
+    /// Returns the records that a record refers to and that were not followed before.
     private mutating func references(in record: CKRecord) -> [CKRecord.ID] {
         visited.insert(Visit(recordID: record.recordID, type: nil))
         return record.allKeys().flatMap { record.references($0) }.map(\.recordID)
@@ -68,13 +70,13 @@ struct GraphLoader {
 
     // MARK: Levels
 
-    /// Fetches what is needed, and what the types of that are known to need, level by level.
+    /// Fetches the needed records, and those that their types are known to need, level by level.
     private mutating func fetch(
         _ needs: GraphNeeds,
         into records: inout GraphRecords
     ) async throws {
         var needs = needs
-        // Deeper than this nothing can be decoded: the decoder says so.
+        // Nothing can be decoded beyond this depth; the decoder reports the error.
         for level in 0...GraphEncoding.deepest where !needs.isEmpty {
             try await fetch(needs.records.map(\.recordID), into: &records)
             var targets = needs.records
@@ -83,7 +85,7 @@ struct GraphLoader {
                     let found = try await fetch(query, of: owners, into: &records)
                     targets += found.map { ($0, [type]) }
                 } catch let error as CKError where level > 0 && error.isRefusal {
-                    // Nobody asked for it yet; who does is told.
+                    // Nothing has requested it yet; a value that does receives the error.
                 }
             }
             needs = GraphNeeds()
@@ -108,7 +110,7 @@ struct GraphLoader {
                         continue
                     }
                 } catch let error as CKError where error.code == .unknownItem {
-                    // What a missing record means is for the decoder to say.
+                    // The decoder decides how to handle a missing record.
                 }
                 records.addAbsent(recordID)
             }
@@ -140,7 +142,7 @@ struct GraphLoader {
         return found.map(\.recordID)
     }
 
-    /// Adds what a record is known to lead to, as that of its types which it is of.
+    /// Adds the records that a record is known to lead to, for those of the types that match it.
     private mutating func follow(
         _ recordID: CKRecord.ID,
         _ types: [any CloudKitModel.Type],
@@ -183,14 +185,14 @@ struct GraphLoader {
 }
 
 extension CKError {
-    /// Whether the service would not run a query.
+    /// `true` when the service refused to run a query.
     fileprivate var isRefusal: Bool {
         code == .invalidArguments || code == .serverRejectedRequest
     }
 }
 
 extension CKRecord {
-    /// The references in a field: one, a list of them, or none.
+    /// Returns the references in a field: one, a list of them, or none.
     func references(_ name: String) -> [CKRecord.Reference] {
         switch object(forKey: name) {
         case let reference as CKRecord.Reference: [reference]

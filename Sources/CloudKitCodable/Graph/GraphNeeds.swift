@@ -1,6 +1,6 @@
 import CloudKit
 
-/// What the decoding of a graph asked for and did not have, to be fetched before it goes on.
+/// The records that the decoding of a graph requested and lacked, to be fetched before it continues.
 struct GraphNeeds {
     /// The children of an owner: records of a type that refer to it through a field.
     struct Children: Hashable {
@@ -8,10 +8,10 @@ struct GraphNeeds {
         let field: String
     }
 
-    /// Records, and the types as which they may be decoded, in order.
+    /// Records and the types as which they may be decoded, in order.
     private(set) var records: [(recordID: CKRecord.ID, types: [any CloudKitModel.Type])] = []
 
-    /// Children, and the owners whose they are, in order.
+    /// Children and their owners, in order.
     private(set) var children:
         [(query: Children, type: any CloudKitModel.Type, owners: [CKRecord.ID])] = []
 
@@ -40,9 +40,9 @@ struct GraphNeeds {
         }
     }
 
-    /// The signal that ends the decoding of a value which needs a record that is not there yet.
+    /// The signal that ends the decoding of a value that needs a record that is not loaded yet.
     ///
-    /// It may be caught by the value's own code: the need is noted, and the value is decoded again.
+    /// The value's own code may catch it: the need is noted, and the value is decoded again.
     struct Signal: Error, CustomStringConvertible {
         var description: String { "a record is not loaded yet; decoding is repeated with it" }
     }

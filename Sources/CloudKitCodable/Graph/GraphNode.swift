@@ -7,10 +7,10 @@ package struct GraphNode {
     let recordName: String
     let fields: [String: CloudKitField]
 
-    /// The type that is read where the value stands: the value's own, or a superclass of it.
+    /// The type that is decoded at the value's location: the value's own, or a superclass of it.
     let readType: Any.Type
 
-    /// Makes the node of a value of an API of its own.
+    /// Creates the node of another API's value.
     package init(
         value: any Encodable,
         recordType: CKRecord.RecordType,
@@ -24,12 +24,12 @@ package struct GraphNode {
         fields = Dictionary(ignored.map { ($0, .ignored) }) { first, _ in first }
     }
 
-    /// Makes the node of a model, in a place where its type is read.
+    /// Creates the node of a model whose own type is decoded at its location.
     init<Model: CloudKitModel>(_ model: Model) {
         self.init(model, readAs: Model.self)
     }
 
-    /// Makes the node of a model, in a place where the records of a type are read.
+    /// Creates the node of a model at a location where another type is decoded.
     init<Model: CloudKitModel>(_ model: Model, readAs type: any CloudKitModel.Type) {
         value = model
         readType = type

@@ -1,19 +1,19 @@
 import CloudKit
 
-/// The records of a graph that is decoded, and what is known not to exist.
+/// The records of a graph that is being decoded, and the records that are known not to exist.
 struct GraphRecords {
     private(set) var byID: [CKRecord.ID: CKRecord] = [:]
 
-    /// The identities in the order in which the records came.
+    /// The identities in the order in which the records were added.
     private(set) var order: [CKRecord.ID] = []
 
-    /// Whether what is not here can be fetched; else it does not exist.
+    /// `true` when missing records can be fetched; otherwise they do not exist.
     let isLoading: Bool
 
     private var absent: Set<CKRecord.ID> = []
     private var answered: [GraphNeeds.Children: Set<CKRecord.ID>] = [:]
 
-    /// For each field that refers to an owner: the children of each owner, in their order.
+    /// The children of each owner, in their order, by the field that refers to the owner.
     private var childrenByField: [String: [CKRecord.ID: [CKRecord]]] = [:]
 
     init(_ records: some Sequence<CKRecord>, isLoading: Bool) {
@@ -32,26 +32,26 @@ struct GraphRecords {
     /// Notes that a record does not exist.
     mutating func addAbsent(_ recordID: CKRecord.ID) { absent.insert(recordID) }
 
-    /// Notes that the children of owners are all here.
+    /// Notes that all children of owners are here.
     mutating func addAnswer(_ query: GraphNeeds.Children, for owners: [CKRecord.ID]) {
         answered[query, default: []].formUnion(owners)
     }
 
-    /// Whether a record is not here and may be fetched.
+    /// Returns whether a record is missing and may be fetched.
     func canFetch(_ recordID: CKRecord.ID) -> Bool {
         isLoading && byID[recordID] == nil && !absent.contains(recordID)
     }
 
-    /// Whether the children of an owner may be fetched.
+    /// Returns whether the children of an owner may be fetched.
     func canFetch(_ query: GraphNeeds.Children, of owner: CKRecord.ID) -> Bool {
         isLoading && answered[query]?.contains(owner) != true
     }
 
-    /// The records that refer to an owner through a field, in the order of their positions.
+    /// Returns the records that refer to an owner through a field, in the order of their positions.
     mutating func children(of owner: CKRecord.ID, via field: String) -> [CKRecord] {
         if let byOwner = childrenByField[field] { return byOwner[owner] ?? [] }
         var byOwner: [CKRecord.ID: [CKRecord]] = [:]
-        // In the order in which they came, which is often the one that is wanted.
+        // In the order of arrival, which is often the right one.
         for recordID in order {
             guard let record = byID[recordID],
                 let owner = record.field(field, as: CKRecord.Reference.self)?.recordID
@@ -79,7 +79,7 @@ struct GraphRecords {
         }
 
         func precedes(_ other: Placed) -> Bool {
-            // Names are seldom asked for, and cost more.
+            // Names are seldom needed, and cost more.
             if position != other.position { return position < other.position }
             return record.recordID.recordName < other.record.recordID.recordName
         }

@@ -1,10 +1,10 @@
 import CloudKit
 
-/// What a known record says of an owner that does not have it any more.
+/// A known record's reference to an owner that no longer has it.
 struct GraphRelease: Hashable, Sendable {
     let recordID: CKRecord.ID
 
-    /// The field that refers to the owner; nil when the owner is the record's parent and no more.
+    /// The field that refers to the owner; nil when the owner is only the record's parent.
     let field: String?
 
     let owner: CKRecord.ID

@@ -1,13 +1,13 @@
-/// What to do about errors of graphs, in the words of the API that is used.
+/// Remedies for errors of graphs, in the terms of the API in use.
 enum GraphRemedy {
-    /// For models that are nested without an end.
+    /// Returns the remedy for models that are nested endlessly.
     static func chain(isOtherAPI: Bool) -> String {
         isOtherAPI
             ? "leave the key out with ignoredProperties()"
             : "break the chain with a CloudKitReference"
     }
 
-    /// For a reference to a record that is not there, or for the root.
+    /// Returns the remedy for a reference to a missing record, or for a missing root.
     static func missing(isRoot: Bool, isOtherAPI: Bool) -> String {
         if isRoot { return "look at its name and its zone; it may be deleted, or not saved yet" }
         return isOtherAPI
@@ -15,7 +15,7 @@ enum GraphRemedy {
             : "make the property optional and decode with MissingRecords.omit where that may happen"
     }
 
-    /// For an error that a value's own coding ended with.
+    /// Returns the text of an error with which a value's own coding ended.
     static func text(of error: any Error, isOtherAPI: Bool) -> String {
         guard isOtherAPI,
             case CloudKitRecordEncodingError.dataFieldTooLarge(let key, let size) = error

@@ -1,47 +1,47 @@
 import CloudKit
 import Foundation
 
-/// Sends the records of a graph in requests that are each within the limits and atomic.
+/// Sends the records of a graph in requests that are within the limits and atomic.
 struct GraphSaver {
-    /// The most items in a request that stays one request everywhere.
+    /// The maximum number of items in a request that stays a single request everywhere.
     static let largestBatch = 200
 
-    /// The most bytes in a request.
+    /// The maximum number of bytes in a request.
     static let largestRequest = 2_000_000
 
-    /// The most records that may go with one target when it is deleted.
+    /// The maximum number of records that may be deleted together with one target.
     static let mostDeletedWithTarget = 750
 
     let destination: any CloudKitRecordDestination
     let savePolicy: CKModifyRecordsOperation.RecordSavePolicy
     let progress: Progress?
 
-    /// What became of a save.
+    /// The outcome of a save.
     struct Outcome {
-        /// The records that were saved, as the server has them.
+        /// The saved records, as the server has them.
         var saved: [CKRecord] = []
 
-        /// What was sent and had no answer.
+        /// The items that were sent without a response.
         var unanswered = UnansweredSave()
 
-        /// What ended the save before all was done.
+        /// The error that ended the save early.
         var error: (any Error)?
     }
 
-    /// Saves the records of a graph that changed, in their order, and deletes others, as far as it
-    /// goes.
+    /// Saves the changed records of a graph in their order, and deletes others, until an error
+    /// occurs.
     ///
     /// - Parameters:
     ///   - graph: The records.
-    ///   - resentIDs: Records that are sent though they did not change.
+    ///   - resentIDs: Records that are sent although they did not change.
     ///   - recordIDs: The records to delete.
-    /// - Returns: What became of the save.
+    /// - Returns: The outcome of the save.
     func save(
         _ graph: EncodedGraph,
         resending resentIDs: Set<CKRecord.ID> = [],
         deleting recordIDs: [CKRecord.ID]
     ) async -> Outcome {
-        // What is deleted needs no clearing.
+        // A record that is deleted needs no clearing.
         let deleted = Set(recordIDs)
         var records = graph.changed.filter { !deleted.contains($0.recordID) }
         let resent = resentIDs.subtracting(graph.changed.map(\.recordID))
@@ -64,8 +64,8 @@ struct GraphSaver {
         return outcome
     }
 
-    // Sends one request, and again what was refused only because the server has another record of it
-    // already. What is saved is there also where the request ends with an error.
+    // Sends one request, and resends items that were refused only because the server already has
+    // another version. Saved records are returned even if the request ends with an error.
     private func modify(
         saving records: [CKRecord],
         deleting recordIDs: [CKRecord.ID],
@@ -89,7 +89,7 @@ struct GraphSaver {
         }
         let stored = await alreadyStored(records, errors)
         for record in stored { errors[record.recordID] = nil }
-        // Where requests are not atomic, what did not fail is saved.
+        // Where requests are not atomic, the items that did not fail are saved.
         let storedIDs = Set(stored.map(\.recordID))
         let done = records.filter {
             errors[$0.recordID] == nil && !storedIDs.contains($0.recordID)
@@ -105,8 +105,8 @@ struct GraphSaver {
         try await modify(saving: others, deleting: [], into: &outcome)
     }
 
-    /// The server's records of those that the server has as they were sent: they were saved before,
-    /// and nobody was told.
+    /// Returns the server's records of those that the server already has as they were sent: an
+    /// earlier save stored them, but its response was lost.
     private func alreadyStored(
         _ records: [CKRecord],
         _ errors: [CKRecord.ID: any Error]
@@ -134,13 +134,13 @@ struct GraphSaver {
         return stored
     }
 
-    /// Whether a record failed only because another one of its request did.
+    /// Returns whether a record failed only because another one in its request did.
     private static func isCompanion(_ error: any Error) -> Bool {
         (error as? CKError)?.code == .batchRequestFailed
     }
 
-    /// The error of what was not saved: the culprits without their companions, and one culprit by
-    /// itself.
+    /// Returns the error of the unsaved items: the culprits without their companions, and a single
+    /// culprit as its own error.
     private static func error(
         of errors: [CKRecord.ID: any Error],
         _ records: [CKRecord]
@@ -157,16 +157,17 @@ struct GraphSaver {
         return CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: partial])
     }
 
-    /// The error of a record that the graph took for new and that the server has, with what to do.
+    /// Returns the error of a record that was new to the graph but exists on the server, with a
+    /// remedy.
     private static func explained(_ error: any Error, _ recordID: CKRecord.ID) -> any Error {
         guard let error = error as? CKError, error.code == .serverRecordChanged else {
             return error
         }
         var userInfo = error.userInfo
         let remedy = """
-            The server has the record \(recordID.recordName), of which this graph does not know. If \
+            The server has the record \(recordID.recordName), which this graph does not know. If \
             the model came from another graph, call takeRecords(from:) with that graph before saving; \
-            else save onto the server's record, which is in the error.
+            otherwise save onto the server's record, which the error contains.
             """
         let reason = error.localizedDescription
         let end = reason.last?.isPunctuation == true ? "" : "."
@@ -206,8 +207,8 @@ struct GraphSaver {
         return batch.isEmpty ? batches : batches + [batch]
     }
 
-    /// More than 750 records that go with one target are refused by the server, after it has taken
-    /// some of them.
+    /// The server refuses to delete more than 750 records with one target, but only after it has
+    /// saved some of them.
     private func checkDeletedWithTarget(_ records: [CKRecord]) throws {
         var counts: [CKRecord.ID: Int] = [:]
         for record in records {

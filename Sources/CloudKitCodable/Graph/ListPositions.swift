@@ -1,4 +1,4 @@
-/// Positions for the elements of a list: increasing, and as many as possible the former ones.
+/// Positions for the elements of a list: increasing, and as many of the former ones as possible.
 package struct ListPositions {
     /// The former position of an element.
     package struct Former {
@@ -9,7 +9,7 @@ package struct ListPositions {
         package let name: String
 
         package init(_ position: Int?, _ name: String) {
-            // Others leave no room to count on; such an element gets a new position.
+            // Larger positions leave no room; such an element gets a new position.
             self.position = position.flatMap { -limit...limit ~= $0 ? $0 : nil }
             self.name = name
         }
@@ -19,25 +19,25 @@ package struct ListPositions {
         }
     }
 
-    /// The distance of neighbors that nothing was inserted between: room for forty insertions in one
-    /// place, each in the middle of what is left.
+    /// The distance between neighbors when nothing was inserted between them: room for forty
+    /// insertions in one place, each in the middle of the remaining gap.
     package static let distance = 1 << 44
 
-    /// The distance of neighbors where the larger one would lead too far from zero.
+    /// The distance between neighbors if the larger one would lead too far from zero.
     private static let leastDistance = 1 << 32
 
-    /// How far from zero the larger distance leads.
+    /// The limit, in either direction, up to which the larger distance is used.
     private static let roomyLimit = 1 << 58
 
-    /// The largest former position that is kept, either way from zero.
+    /// The largest former position, in either direction, that is kept.
     private static let limit = 1 << 60
 
     /// The positions so far; nil for elements that have none yet.
     private var positions: [Int?]
 
-    /// Positions for the elements in their order.
+    /// Returns positions for the elements in their order.
     ///
-    /// Where there is no room between two that could stay, some of them get new positions too.
+    /// If there is no room between two that could stay, some of them get new positions too.
     package static func positions(keeping former: [Former]) -> [Int] {
         var list = ListPositions(positions: [Int?](repeating: nil, count: former.count))
         for index in longestIncreasing(former) { list.positions[index] = former[index].position }
@@ -51,8 +51,8 @@ package struct ListPositions {
 
     // MARK: Room
 
-    /// Gives positions to the elements from an index to the next that has one, and to as many of
-    /// their neighbors as it takes.
+    /// Assigns positions to the elements from an index to the next that has one, and to as many of
+    /// their neighbors as necessary.
     private mutating func fill(from start: Int) {
         var range = start..<end(of: start)
         if !hasRoom(range, least: 1) {
@@ -61,12 +61,12 @@ package struct ListPositions {
         for (index, position) in zip(range, spread(range)) { positions[index] = position }
     }
 
-    /// The least distance for elements that are given new positions together.
+    /// Returns the minimum distance for elements that are given new positions together.
     ///
-    /// The more of them there are, the longer it must last until they are again.
+    /// The more elements there are, the longer they should last until the next time.
     private static func leastRoom(_ count: Int) -> Int { 1 << min(3 + count / 4, 40) }
 
-    /// The index of the first element behind another that has a position.
+    /// Returns the index of the first element after another that has a position.
     private func end(of start: Int) -> Int {
         positions[start...].firstIndex { $0 != nil } ?? positions.count
     }
@@ -84,13 +84,13 @@ package struct ListPositions {
         }
     }
 
-    /// The room between two neighbors; beyond the ends of the list there is always some.
+    /// Returns the room between two neighbors; beyond the ends of the list there is always some.
     private func gap(_ index: Int, _ next: Int) -> Int {
         guard let low = position(index), let high = position(next) else { return Self.distance }
         return high - low
     }
 
-    /// The position of an element; nil beyond the ends of the list, and where there is none yet.
+    /// Returns the position of an element; nil beyond the ends of the list, and if it has none yet.
     private func position(_ index: Int) -> Int? {
         positions.indices.contains(index) ? positions[index] : nil
     }
@@ -101,7 +101,7 @@ package struct ListPositions {
         return (high - low) / least > range.count
     }
 
-    /// Positions for the elements of a range, between those of its neighbors.
+    /// Returns positions for the elements of a range, between those of its neighbors.
     private func spread(_ range: Range<Int>) -> [Int] {
         let count = range.count
         switch (position(range.lowerBound - 1), position(range.upperBound)) {
@@ -120,22 +120,22 @@ package struct ListPositions {
         }
     }
 
-    /// The distance of elements at an end of the list.
+    /// Returns the distance between elements at an end of the list.
     private static func distance(of count: Int, from edge: Int) -> Int {
         let room = roomyLimit - min(abs(edge), roomyLimit)
         return room / distance >= count ? distance : leastDistance
     }
 
-    // MARK: What stays
+    // MARK: Unchanged elements
 
-    /// The indexes of a longest run of elements whose former positions increase.
+    /// Returns the indexes of a longest run of elements whose former positions increase.
     private static func longestIncreasing(_ former: [Former]) -> [Int] {
-        // For each length the run whose last element is the smallest, by the index of that element.
+        // For each length, the run whose last element is the smallest, by the index of that element.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: former.count)
         for index in former.indices where former[index].position != nil {
             var (start, end) = (0, ends.count)
-            // Most lists are in order: the element belongs behind the longest run.
+            // Most lists are in order: the element extends the longest run.
             if let last = ends.last, former[last] < former[index] { start = end }
             while start < end {
                 let middle = (start + end) / 2

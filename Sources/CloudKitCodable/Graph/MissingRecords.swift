@@ -1,10 +1,10 @@
-/// What decoding does about a reference whose record is not there.
+/// The handling of a reference whose record is missing.
 public enum MissingRecords: Sendable {
-    /// An error that names the record and the path to it.
+    /// Throws an error that names the record and the path to it.
     case fail
 
-    /// An optional property is nil, and an entry of a list is left out; elsewhere an error.
+    /// Sets optional properties to nil and omits entries of lists; throws an error elsewhere.
     ///
-    /// A value that was decoded so and is saved again refers no more to what was left out.
+    /// A value that was decoded in this way no longer refers to the missing records when it is saved.
     case omit
 }

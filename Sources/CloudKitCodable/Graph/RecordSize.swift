@@ -1,16 +1,16 @@
 public import CloudKit
 
-/// What a record takes of the megabyte that CloudKit gives it, field by field.
+/// The part of CloudKit's limit of one megabyte that a record takes, field by field.
 ///
-/// It is an estimate from above of the values' bytes; assets do not count.
+/// It is an upper estimate of the values' bytes; assets do not count.
 public struct RecordSize: Sendable {
-    /// The most bytes that a record may have.
+    /// The maximum number of bytes in a record.
     public static let limit = 1_000_000
 
     /// The bytes of all fields.
     public let total: Int
 
-    /// The fields, the largest first.
+    /// The fields, largest first.
     public let fields: [(key: CKRecord.FieldKey, bytes: Int)]
 
     /// Measures a record.

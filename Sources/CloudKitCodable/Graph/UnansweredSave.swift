@@ -1,9 +1,9 @@
 import CloudKit
 
-/// What a save sent and had no answer for: the server may have it.
+/// The items that a save sent without receiving a response: the server may have them.
 ///
-/// It has to be known before the next save: a value that went back to what it was differs from the
-/// known record in nothing, and what the server took meanwhile would stay without a word.
+/// They must be looked up before the next save: a value that returned to its former state does not
+/// differ from the known record, so the server's newer version would remain unnoticed.
 struct UnansweredSave {
     /// The records as they were sent.
     var records: [CKRecord.ID: CKRecord] = [:]
@@ -13,10 +13,10 @@ struct UnansweredSave {
 
     var isEmpty: Bool { records.isEmpty && deletions.isEmpty }
 
-    /// The records of which the server has to be asked.
+    /// The records whose state the server must report.
     var recordIDs: Set<CKRecord.ID> { deletions.union(records.keys) }
 
-    /// Notes what is sent, until there is an answer.
+    /// Notes the sent items until a response arrives.
     mutating func note(_ sent: [CKRecord], deleting recordIDs: [CKRecord.ID]) {
         for record in sent { records[record.recordID] = record }
         deletions.formUnion(recordIDs)
@@ -27,7 +27,7 @@ struct UnansweredSave {
         deletions.formUnion(other.deletions)
     }
 
-    /// Takes what another graph sent of some records.
+    /// Takes over the unanswered items of some records from another graph.
     mutating func take(_ recordIDs: Set<CKRecord.ID>, from other: inout UnansweredSave) {
         for recordID in recordIDs {
             if let record = other.records.removeValue(forKey: recordID) {

@@ -1,19 +1,19 @@
 public import CloudKit
 
-/// The fields of a record, as the mapping of a model reads them.
+/// Reads the fields of a record for a model's mapping.
 ///
-/// Plain values are read from their fields; whatever needs more, a missing field among them, goes
-/// through the same code as in `init(from:)`.
+/// Plain values are read from their fields; all other values, and missing fields, take the same path
+/// as in `init(from:)`.
 public struct CloudKitFieldReader {
     @usableFromInline let record: CKRecord
 
     private let model: any CloudKitModel.Type
     private let decoder: CloudKitRecordDecoder?
 
-    /// Made for the first value that is not plain.
+    /// Created for the first value that is not plain.
     private var decoding: RecordDecoding?
 
-    /// Makes the reader of one record.
+    /// Creates the reader of one record.
     init(
         _ record: CKRecord,
         _ model: any CloudKitModel.Type,
@@ -24,7 +24,7 @@ public struct CloudKitFieldReader {
         self.decoder = decoder
     }
 
-    /// Makes the reader of a decoding that has begun.
+    /// Creates the reader of a decoding that has begun.
     init(_ decoding: RecordDecoding, _ model: any CloudKitModel.Type) {
         record = decoding.record
         self.model = model
@@ -32,7 +32,7 @@ public struct CloudKitFieldReader {
         self.decoding = decoding
     }
 
-    /// The decoding of all that is not plain.
+    /// Returns the decoding of all values that are not plain.
     private mutating func resolved() -> RecordDecoding {
         if let decoding { return decoding }
         let made = RecordDecoding(
@@ -47,7 +47,7 @@ public struct CloudKitFieldReader {
 
     // MARK: Plain fields
 
-    /// Reads a plain value from a field about which the model says nothing but its name.
+    /// Reads a plain value from a field for which the model specifies at most a name.
     @inlinable
     public mutating func read<Value: CloudKitPlainValue>(
         _ type: Value.Type,
@@ -58,7 +58,7 @@ public struct CloudKitFieldReader {
         return try plain(type, key)
     }
 
-    /// Reads a plain value; nil when there is none.
+    /// Reads a plain value; nil when the field has none.
     @inlinable
     public mutating func read<Value: CloudKitPlainValue>(
         _ type: Value?.Type,
@@ -79,7 +79,7 @@ public struct CloudKitFieldReader {
         try decode(type, forKey: key)
     }
 
-    /// Reads a value of any type; nil when there is none.
+    /// Reads a value of any type; nil when the field has none.
     @inlinable
     public mutating func read<Value: Decodable>(
         _ type: Value?.Type,
@@ -89,7 +89,7 @@ public struct CloudKitFieldReader {
         try decode(type, forKey: key)
     }
 
-    /// Reads a wrapped optional; nil when there is nothing in the field.
+    /// Reads a wrapped optional; nil when the field has no value.
     @inlinable
     public mutating func read<Value>(
         _ type: CloudKitValue<Value?>.Type,
@@ -99,7 +99,7 @@ public struct CloudKitFieldReader {
         try decode(type, forKey: key)
     }
 
-    /// Reads a plain value; nil when there is none, so that the declaration's value stays.
+    /// Reads a plain value; nil when the field has none, so that the property keeps its default.
     @inlinable
     public mutating func readIfPresent<Value: CloudKitPlainValue>(
         _ type: Value.Type,
@@ -110,7 +110,8 @@ public struct CloudKitFieldReader {
         return try plainIfPresent(type, key)
     }
 
-    /// Reads a value of any type; nil when there is none, so that the declaration's value stays.
+    /// Reads a value of any type; nil when the field has none, so that the property keeps its
+    /// default.
     @inlinable
     public mutating func readIfPresent<Value: Decodable>(
         _ type: Value.Type,
@@ -120,7 +121,7 @@ public struct CloudKitFieldReader {
         try decodeIfPresent(type, forKey: key)
     }
 
-    /// Reads an optional, of which nil is a value like others.
+    /// Reads an optional, for which nil is an ordinary value.
     @inlinable
     public mutating func readIfPresent<Value: Decodable>(
         _ type: Value?.Type,
@@ -148,7 +149,7 @@ public struct CloudKitFieldReader {
 
     // MARK: Other fields
 
-    /// Reads a value as ``CloudKitModel/fields`` says for its key.
+    /// Reads a value with the storage that ``CloudKitModel/fields`` specifies for its key.
     public mutating func decode<Value: Decodable>(
         _ type: Value.Type,
         forKey key: some CodingKey
@@ -156,7 +157,8 @@ public struct CloudKitFieldReader {
         try container(key).decode(type, as: key)
     }
 
-    /// Reads a value as ``CloudKitModel/fields`` says for its key; nil when there is none.
+    /// Reads a value with the storage that ``CloudKitModel/fields`` specifies for its key; nil when
+    /// there is none.
     public mutating func decode<Value: Decodable>(
         _ type: Value?.Type,
         forKey key: some CodingKey
@@ -164,7 +166,7 @@ public struct CloudKitFieldReader {
         try container(key).decodeIfPresent(Value.self, as: key)
     }
 
-    /// Reads a wrapped optional as ``CloudKitModel/fields`` says for its key.
+    /// Reads a wrapped optional with the storage that ``CloudKitModel/fields`` specifies for its key.
     public mutating func decode<Value>(
         _ type: CloudKitValue<Value?>.Type,
         forKey key: some CodingKey
@@ -172,14 +174,14 @@ public struct CloudKitFieldReader {
         try container(key).decodeIfPresent(type, as: key) ?? CloudKitValue(wrappedValue: nil)
     }
 
-    /// Reads a value as ``CloudKitModel/fields`` says for its key; nil when there is none, so that
-    /// the declaration's value stays.
+    /// Reads a value with the storage that ``CloudKitModel/fields`` specifies for its key; nil when
+    /// there is none, so that the property keeps its default.
     public mutating func decodeIfPresent<Value: Decodable>(
         _ type: Value.Type,
         forKey key: some CodingKey
     ) throws -> Value? {
         let decoding = resolved()
-        // No children are a value of a list of children.
+        // For a list of children, no children are a value.
         if decoding.graph != nil, FieldKind.of(type) == .modelList,
             case .children? = decoding.options?[key.stringValue]?.relation
         {
@@ -188,7 +190,7 @@ public struct CloudKitFieldReader {
         return try container(key).decodeIfPresent(type, as: key)
     }
 
-    /// Reads an optional, of which nil is a value like others.
+    /// Reads an optional, for which nil is an ordinary value.
     public mutating func decodeIfPresent<Value: Decodable>(
         _ type: Value?.Type,
         forKey key: some CodingKey
@@ -204,21 +206,21 @@ public struct CloudKitFieldReader {
 
     // MARK: The record's name
 
-    /// The record's name, for the property that is it.
+    /// Reads the record's name, for the property that holds it.
     public mutating func recordName(_ key: some CodingKey) throws -> String {
         record.recordID.recordName
     }
 
-    /// The record's name, for the property that is it.
+    /// Reads the record's name, for the property that holds it.
     public mutating func recordName(_ key: some CodingKey) throws -> UUID {
         if let name = UUID(uuidString: record.recordID.recordName) { return name }
         return try decode(UUID.self, forKey: key)
     }
 }
 
-// A generic caller reaches the generic method only, where `init(from:)` has one for each scalar.
+// A generic caller reaches only the generic method, where `init(from:)` has one for each scalar.
 extension RecordKeyedDecodingContainer {
-    /// The value of a key, read as the method for its type reads it.
+    /// Returns the value of a key, read by the method for its type.
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, as key: Key) throws -> Value {
         guard let scalar = type as? any (CKRecordValueProtocol & Decodable).Type,
             FieldScalar.isPlain(type), type != Date.self, type != Data.self,
@@ -227,7 +229,7 @@ extension RecordKeyedDecodingContainer {
         return value
     }
 
-    /// The value of a key, read as the method for its type reads it; nil when there is none.
+    /// Returns the value of a key, read by the method for its type; nil when there is none.
     fileprivate func decodeIfPresent<Value: Decodable>(
         _ type: Value.Type,
         as key: Key

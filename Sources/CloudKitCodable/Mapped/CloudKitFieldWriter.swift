@@ -1,26 +1,26 @@
 public import CloudKit
 
-/// The fields of a record, as the mapping of a model fills them in.
+/// Writes the fields of a record for a model's mapping.
 ///
-/// Plain values of a new record are assignments; whatever needs more goes through the same code as
-/// in `encode(to:)`.
+/// Plain values of a new record are assignments; all other values take the same path as in
+/// `encode(to:)`.
 public struct CloudKitFieldWriter {
     @usableFromInline let record: CKRecord
 
-    /// Whether plain values are assigned without a look at what is there.
+    /// `true` when plain values are assigned without looking at the field's present value.
     @usableFromInline let isAssigning: Bool
 
-    /// Whether there is nothing that nil could clear.
+    /// `true` when there is nothing that nil could clear.
     @usableFromInline let isNew: Bool
 
     private let baseline: RecordEncoding.Baseline
     private let model: any CloudKitModel.Type
     private let userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Made for the first value that is not plain.
+    /// Created for the first value that is not plain.
     private var encoding: RecordEncoding?
 
-    /// Makes the writer of a new record.
+    /// Creates the writer of a new record.
     @usableFromInline
     init(
         new record: CKRecord,
@@ -35,7 +35,7 @@ public struct CloudKitFieldWriter {
         isNew = true
     }
 
-    /// Makes the writer of an encoding that has begun.
+    /// Creates the writer of an encoding that has begun.
     init(_ encoding: RecordEncoding, _ model: any CloudKitModel.Type) {
         record = encoding.record
         baseline = encoding.baseline
@@ -46,7 +46,7 @@ public struct CloudKitFieldWriter {
         isNew = baseline == .none
     }
 
-    /// The encoding of all that is not plain.
+    /// Returns the encoding of all values that are not plain.
     private mutating func resolved() -> RecordEncoding {
         if let encoding { return encoding }
         let made = RecordEncoding(
@@ -61,7 +61,7 @@ public struct CloudKitFieldWriter {
         return made
     }
 
-    /// Stores what had to wait until all was written.
+    /// Stores the values that had to wait until all others were written.
     @usableFromInline
     func finish() throws -> CKRecord {
         try encoding?.finish() ?? record
@@ -69,7 +69,7 @@ public struct CloudKitFieldWriter {
 
     // MARK: Plain fields
 
-    /// Writes a plain value to a field about which the model says nothing but its name.
+    /// Writes a plain value to a field for which the model specifies at most a name.
     @inlinable @inline(__always)
     public mutating func write<Value: CloudKitPlainValue>(
         _ value: Value,
@@ -122,7 +122,7 @@ public struct CloudKitFieldWriter {
         _ value: Value,
         _ key: some CodingKey
     ) throws {
-        // What cannot be stored is told there.
+        // A value that cannot be stored is reported there.
         guard value._isStorable else { return try encode(value, forKey: key) }
         let encoding = resolved()
         try encoding.store(value, encoding.field(key))
@@ -135,7 +135,7 @@ public struct CloudKitFieldWriter {
 
     // MARK: Other fields
 
-    /// Writes a value as ``CloudKitModel/fields`` says for its key.
+    /// Writes a value with the storage that ``CloudKitModel/fields`` specifies for its key.
     public mutating func encode<Value: Encodable>(
         _ value: Value,
         forKey key: some CodingKey
@@ -143,7 +143,8 @@ public struct CloudKitFieldWriter {
         try resolved().store(value, forKey: key)
     }
 
-    /// Writes a value as ``CloudKitModel/fields`` says for its key, or clears its field.
+    /// Writes a value with the storage that ``CloudKitModel/fields`` specifies for its key, or clears
+    /// its field.
     public mutating func encode<Value: Encodable>(
         _ value: Value?,
         forKey key: some CodingKey
@@ -157,19 +158,19 @@ public struct CloudKitFieldWriter {
 
     // MARK: The record's name
 
-    /// Checks that a property which is the record's name says what the record says.
+    /// Checks that a property that holds the record's name agrees with the record.
     public mutating func recordName(_ name: String, _ key: some CodingKey) throws {
         if name != record.recordID.recordName { try encode(name, forKey: key) }
     }
 
-    /// Checks that a property which is the record's name says what the record says.
+    /// Checks that a property that holds the record's name agrees with the record.
     public mutating func recordName(_ name: UUID, _ key: some CodingKey) throws {
         if name.uuidString != record.recordID.recordName { try encode(name, forKey: key) }
     }
 
-    /// The record's name that a property stands for.
+    /// Returns the record's name that a property holds.
     public static func recordName(of name: String) -> String { name }
 
-    /// The record's name that a property stands for.
+    /// Returns the record's name that a property holds.
     public static func recordName(of name: UUID) -> String { name.uuidString }
 }

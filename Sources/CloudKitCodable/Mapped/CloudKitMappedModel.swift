@@ -1,6 +1,6 @@
-/// A model whose mapping is written out, property by property.
+/// A model with an explicit mapping, property by property.
 ///
-/// `@CloudKitRecord` of the trait `Macros` writes it:
+/// The macro `@CloudKitRecord` of the trait `Macros` generates it:
 ///
 /// ```swift
 /// @CloudKitRecord("Note")
@@ -12,26 +12,26 @@
 /// let query = try Note.query(where: \.title == "Milk", sort: [.descending(.creationDate)])
 /// ```
 ///
-/// Encoders and decoders take the mapping instead of `encode(to:)` and `init(from:)`, and make the
-/// same records and values of it.
+/// Encoders and decoders use the mapping instead of `encode(to:)` and `init(from:)`; records and
+/// values are the same.
 public protocol CloudKitMappedModel: CloudKitModel {
-    /// The type that the mapping is of; a subclass that does not write its own is coded by
+    /// The type to which the mapping belongs; a subclass without its own mapping is coded by
     /// `encode(to:)` and `init(from:)`.
     static var mappedType: any CloudKitMappedModel.Type { get }
 
-    /// Whether values say themselves which record they are. Do not write it: where the type is
-    /// ``CloudKitRecordRepresentable`` it is true by itself.
+    /// A Boolean value that indicates whether values determine their own records. Do not implement
+    /// it: it is `true` for ``CloudKitRecordRepresentable`` types.
     static var _isRepresentable: Bool { get }
 
-    /// Whether coders use `encode(to:)` and `init(from:)`, because the declaration has them. Do not
-    /// write it: the macro does.
+    /// A Boolean value that indicates whether coders use `encode(to:)` and `init(from:)`, because the
+    /// declaration has them. Do not implement it: the macro does.
     static var _isCodedByHand: Bool { get }
 
-    /// The coding key of a stored property; nil for what is no field of its own.
+    /// Returns the coding key of a stored property; nil for a property that is not a field.
     static func codingKey(of property: AnyKeyPath) -> (any CodingKey)?
 
-    /// Lists the properties that are fields, with their types: what a schema is made of, and what
-    /// loading a graph fetches early.
+    /// Lists the properties that are fields, with their types, for schemas and for fetching records
+    /// early.
     static func listProperties(in list: inout CloudKitPropertyList)
 
     /// Reads the properties.
@@ -46,7 +46,7 @@ public protocol CloudKitMappedModel: CloudKitModel {
 }
 
 extension CloudKitMappedModel {
-    /// False.
+    /// `false`, because the mapping codes the values.
     @inlinable
     public static var _isSimple: Bool { false }
 
@@ -57,21 +57,21 @@ extension CloudKitMappedModel {
     /// Lists nothing: a mapping without a list needs a sample for its schema.
     public static func listProperties(in list: inout CloudKitPropertyList) {}
 
-    /// False.
+    /// `false`, by default.
     @inlinable
     public static var _isRepresentable: Bool { false }
 
-    /// False.
+    /// `false`, by default.
     @inlinable
     public static var _isCodedByHand: Bool { false }
 }
 
 extension CloudKitMappedModel where Self: CloudKitRecordRepresentable {
-    /// False.
+    /// `false`, because the mapping codes the values.
     @inlinable
     public static var _isSimple: Bool { false }
 
-    /// True.
+    /// `true`, because values determine their records.
     @inlinable
     public static var _isRepresentable: Bool { true }
 }

@@ -1,26 +1,27 @@
 public import CloudKit
 
-/// A type whose values a record holds as they are, so that a mapping assigns and reads them without
-/// a coder: text, numbers, dates and data.
+/// A type whose values a record holds directly, so that a mapping reads and assigns them without a
+/// coder: text, numbers, dates and data.
 public protocol CloudKitPlainValue: CKRecordValueProtocol, Codable, Equatable {
-    /// Whether CloudKit has the value: not what is no number, nor a date that is none.
+    /// A Boolean value that indicates whether CloudKit can store the value: NaN, infinities and dates
+    /// of these values cannot be stored.
     var _isStorable: Bool { get }
 }
 
 extension CloudKitPlainValue {
-    /// True.
+    /// `true`, by default.
     @inlinable
     public var _isStorable: Bool { true }
 }
 
 extension Double {
-    /// Whether it is a number.
+    /// A Boolean value that indicates whether the number is finite.
     @inlinable
     public var _isStorable: Bool { isFinite }
 }
 
 extension Date {
-    /// Whether its milliseconds since 1970 are an INT64.
+    /// A Boolean value that indicates whether the milliseconds since 1970 fit into an INT64.
     @inlinable
     public var _isStorable: Bool { abs(timeIntervalSince1970) < 9_223_372_036_854_774 }
 }

@@ -2,7 +2,7 @@
 public struct CloudKitPropertyList {
     private(set) var properties: [KnownProperty] = []
 
-    /// Makes an empty list.
+    /// Creates an empty list.
     init() {}
 
     /// Adds a property with its coding key.

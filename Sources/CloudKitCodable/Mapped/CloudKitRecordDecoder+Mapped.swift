@@ -1,10 +1,10 @@
 public import CloudKit
 
 extension CloudKitRecordDecoder {
-    /// Reads a value whose mapping is written out.
+    /// Decodes a value with an explicit mapping.
     ///
-    /// - Throws: `DecodingError` with the path to the field, and a message that says which record
-    ///   and field, what was expected and what was found.
+    /// - Throws: `DecodingError` with the path to the field; its message names the record and the
+    ///   field, the expected type and the type that was found.
     public func decode<T: CloudKitMappedModel>(
         _ type: T.Type,
         from record: CKRecord

@@ -1,15 +1,15 @@
 public import CloudKit
 
-// Which way a value goes is known when the caller is compiled: to look a type's protocols up for
-// every value would cost as much as storing a field.
+// The compiler of the caller chooses the path of a value: looking up a type's protocols for every
+// value would cost as much as storing a field.
 extension CloudKitRecordEncoder {
-    /// Makes the record of a value whose mapping is written out.
+    /// Encodes a value with an explicit mapping into a record.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     @inlinable @inline(__always)
     public func encode<Model: CloudKitMappedModel>(_ value: Model) throws -> CKRecord {
-        // A subclass without a mapping of its own has its superclass's; a value that says itself
-        // which record it is may bring that record's system fields.
+        // A subclass without its own mapping has its superclass's; a value that determines its own
+        // record may bring that record's system fields.
         guard !Model._isRepresentable, !Model._isCodedByHand, type(of: value) == Model.mappedType
         else { return try Self.encode(any: value, zoneID, forms, userInfo) }
         let record = try Self.newRecord(Model.recordType, value.recordName, zoneID, Model.self)
@@ -18,7 +18,7 @@ extension CloudKitRecordEncoder {
         return try fields.finish()
     }
 
-    /// Makes the record of a model.
+    /// Encodes a model into a record.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     @inlinable @inline(__always)
@@ -29,7 +29,7 @@ extension CloudKitRecordEncoder {
         return try Self.encode(simple: value, record, userInfo, isClass: Model.self is AnyClass)
     }
 
-    /// Makes the record of a value by what its type turns out to be.
+    /// Encodes a value into a record by its dynamic type.
     @usableFromInline
     static func encode(
         any value: any Encodable,
@@ -42,7 +42,7 @@ extension CloudKitRecordEncoder {
         return try encoder.encode(value)
     }
 
-    /// A new record of a model.
+    /// Returns a new record for a model.
     @usableFromInline
     static func newRecord(
         _ type: String,
@@ -60,7 +60,8 @@ extension CloudKitRecordEncoder {
         return record
     }
 
-    /// A new record of any value; the other libraries' types can have names that no service takes.
+    /// Returns a new record for any value; types of the other libraries can have names that no
+    /// service accepts.
     static func newRecord(
         _ type: String,
         _ name: String,
@@ -82,7 +83,7 @@ extension CloudKitRecordEncoder {
         let encoding = RecordEncoding(
             record: record,
             baseline: .none,
-            // A model's fields have one type, whoever writes them.
+            // A model's fields have the same types, whichever encoder writes them.
             forms: .native,
             userInfo: userInfo,
             options: Model.fields.byKey,

@@ -1,5 +1,6 @@
 #if Macros
-/// Makes a model of a struct or a class: its mapping, its field keys, and what queries need.
+/// Turns a struct or a class into a model: adds its mapping, its field keys, and its support for
+/// queries.
 ///
 /// ```swift
 /// @CloudKitRecord("Note")
@@ -12,17 +13,18 @@
 /// }
 /// ```
 ///
-/// It adds the conformance to ``CloudKitMappedModel``, `Codable` among it, the coding keys, and
-/// `Fields`, with a ``CloudKitFieldKey`` for each property. Names that CloudKit keeps for itself and
-/// types that it cannot store are errors at the declaration. What the type declares itself, such as
-/// `recordName`, `fields` or `CodingKeys`, is left to it.
+/// It adds the conformance to ``CloudKitMappedModel``, including `Codable`, the coding keys, and
+/// `Fields`, with a ``CloudKitFieldKey`` for each property. Names that CloudKit reserves and types
+/// that it cannot store are errors at the declaration. Members that the type declares itself, such as
+/// `recordName`, `fields` or `CodingKeys`, are left alone.
 ///
-/// A property with a value in its declaration keeps it when a record has no such field, unless it is
-/// an optional. A declaration with an `init(from:)` or an `encode(to:)` is coded by these.
+/// A property with a default value keeps it when a record lacks the field, unless the property is an
+/// optional. A declaration with an `init(from:)` or an `encode(to:)` is coded by these.
 ///
-/// A class that is not final declares `Codable` itself, because its subclasses need the initializer.
+/// A class that is not final must declare `Codable` itself, because its subclasses need the
+/// initializer.
 ///
-/// - Parameter recordType: The record type; the name of the Swift type unless given.
+/// - Parameter recordType: The record type; by default the name of the Swift type.
 @attached(
     member,
     names: named(CodingKeys),
@@ -45,7 +47,7 @@
 public macro CloudKitRecord(_ recordType: String? = nil) =
     #externalMacro(module: "CloudKitMacros", type: "CloudKitRecordMacro")
 
-/// Says what is special about a property of a `@CloudKitRecord`, at the property.
+/// Specifies the storage of a property of a `@CloudKitRecord` type.
 ///
 /// ```swift
 /// @CloudKitField(.asset(above: 100_000)) var scan: Data
@@ -53,14 +55,13 @@ public macro CloudKitRecord(_ recordType: String? = nil) =
 /// @CloudKitField(.ignored) var isSelected = false
 /// ```
 ///
-/// - Parameter field: What ``CloudKitModel/fields`` would say. An ignored property is in no coder's
-///   keys, and needs a default value.
+/// - Parameter field: The property's entry in ``CloudKitModel/fields``. An ignored property is not
+///   among the coding keys, and needs a default value.
 @attached(peer)
 public macro CloudKitField(_ field: CloudKitField) =
     #externalMacro(module: "CloudKitMacros", type: "CloudKitFieldMacro")
 
-/// Gives the field of a property of a `@CloudKitRecord` another name, and may say what else is
-/// special about it.
+/// Renames the field of a property of a `@CloudKitRecord` type, and optionally specifies its storage.
 ///
 /// ```swift
 /// @CloudKitField("t") var title: String
@@ -69,7 +70,7 @@ public macro CloudKitField(_ field: CloudKitField) =
 ///
 /// - Parameters:
 ///   - name: The name of the field.
-///   - field: What ``CloudKitModel/fields`` would say.
+///   - field: The property's entry in ``CloudKitModel/fields``.
 @attached(peer)
 public macro CloudKitField(_ name: String, _ field: CloudKitField? = nil) =
     #externalMacro(module: "CloudKitMacros", type: "CloudKitFieldMacro")

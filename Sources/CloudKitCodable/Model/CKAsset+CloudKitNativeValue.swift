@@ -4,12 +4,12 @@ extension CKAsset: CloudKitNativeValue {
     /// The asset.
     public var recordValue: (any CKRecordValue)? { self }
 
-    /// The asset, if it is one.
+    /// Returns the value if it is an asset.
     public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
         recordValue as? Self
     }
 
-    /// Refuses: only a record can carry a file.
+    /// Throws an error: only a record can carry a file.
     ///
     /// - Throws: `EncodingError.invalidValue`, always.
     public func encodePortably(to encoder: any Encoder) throws {
@@ -25,7 +25,7 @@ extension CKAsset: CloudKitNativeValue {
         )
     }
 
-    /// Refuses: only a record can carry a file.
+    /// Throws an error: only a record can carry a file.
     ///
     /// - Throws: `DecodingError.dataCorrupted`, always.
     public static func decodePortably(from decoder: any Decoder) throws -> Self {

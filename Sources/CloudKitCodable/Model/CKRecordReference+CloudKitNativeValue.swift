@@ -8,12 +8,12 @@ extension CKRecord.Reference: CloudKitNativeValue {
     /// The reference.
     public var recordValue: (any CKRecordValue)? { self }
 
-    /// The reference, if it is one.
+    /// Returns the value if it is a reference.
     public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
         recordValue as? Self
     }
 
-    /// Writes target and action.
+    /// Encodes the target and the action.
     public func encodePortably(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordID.recordName, forKey: .recordName)
@@ -22,7 +22,7 @@ extension CKRecord.Reference: CloudKitNativeValue {
         try container.encode(action.rawValue, forKey: .action)
     }
 
-    /// Reads what `encodePortably(to:)` wrote.
+    /// Decodes what `encodePortably(to:)` encoded.
     public static func decodePortably(from decoder: any Decoder) throws -> Self {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let names = try [CodingKeys.recordName, .zoneName, .ownerName].map { key in

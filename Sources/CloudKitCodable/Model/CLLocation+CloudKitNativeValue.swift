@@ -10,12 +10,12 @@ extension CLLocation: CloudKitNativeValue {
     /// The location.
     public var recordValue: (any CKRecordValue)? { self }
 
-    /// The location, if it is one.
+    /// Returns the value if it is a location.
     public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
         recordValue as? Self
     }
 
-    /// Writes all that the location says.
+    /// Encodes all properties of the location.
     public func encodePortably(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(coordinate.latitude, forKey: .latitude)
@@ -28,7 +28,7 @@ extension CLLocation: CloudKitNativeValue {
         try container.encode(timestamp, forKey: .timestamp)
     }
 
-    /// Reads what `encodePortably(to:)` wrote.
+    /// Decodes what `encodePortably(to:)` encoded.
     public static func decodePortably(from decoder: any Decoder) throws -> Self {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let location = CLLocation(

@@ -1,4 +1,4 @@
-/// What is special about a model's properties, by coding key.
+/// The storage of a model's properties that differ from the default, by coding key.
 ///
 /// ```swift
 /// static var fields: CloudKitFields {
@@ -12,13 +12,13 @@
 public struct CloudKitFields: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var byKey: [String: CloudKitField]
 
-    /// The entries in the order in which they were written.
+    /// The entries in their written order.
     let entries: [(key: String, field: CloudKitField)]
 
-    /// The table of models of which nothing is special.
+    /// The empty table, for models that use the defaults.
     static let nothing: CloudKitFields = [:]
 
-    /// Makes the table; of two entries for one key the later holds.
+    /// Creates the table; of two entries for one key, the later one counts.
     public init(dictionaryLiteral elements: (any CodingKey, CloudKitField)...) {
         let byKey = Dictionary(
             elements.map { ($0.0.stringValue, $0.1) },
@@ -32,6 +32,6 @@ public struct CloudKitFields: Sendable, ExpressibleByDictionaryLiteral {
         self.byKey = byKey
     }
 
-    /// What is special about the property of a key; nil when nothing is.
+    /// The storage of a key's property; nil for the default.
     public subscript(key: any CodingKey) -> CloudKitField? { byKey[key.stringValue] }
 }

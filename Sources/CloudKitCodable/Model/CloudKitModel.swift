@@ -1,7 +1,7 @@
 public import CloudKit
 import Foundation
 
-/// A value that is a record of its own wherever it stands in a graph.
+/// A value that becomes a record of its own wherever it occurs in a graph.
 ///
 /// ```swift
 /// struct Country: CloudKitModel {
@@ -12,35 +12,36 @@ import Foundation
 /// }
 /// ```
 ///
-/// Properties are stored as a record can hold them: numbers, strings, dates and data as they are,
-/// `UUID`, `URL`, `Decimal` and raw values as their plain form, models as references, whatever else
-/// is `Codable` as JSON. ``fields`` says where a property is to be treated otherwise.
+/// Properties are stored in the form that a record can hold: numbers, strings, dates and data
+/// directly; `UUID`, `URL`, `Decimal` and raw values in their plain form; models as references; all
+/// other `Codable` values as JSON. ``fields`` lists the exceptions.
 public protocol CloudKitModel: Codable {
-    /// The record type; the name of the Swift type unless stated.
+    /// The record type; by default the name of the Swift type.
     static var recordType: CKRecord.RecordType { get }
 
     /// The record's name, unique within its zone among records of all types.
     ///
     /// It must be the same each time the value is encoded. Values of `Identifiable` types whose
-    /// identifier is a string or a UUID have it already.
+    /// identifier is a string or a UUID have it by default.
     var recordName: String { get }
 
-    /// What is special about properties, by coding key; nothing unless stated.
+    /// The storage of properties that differ from the default, by coding key; empty by default.
     static var fields: CloudKitFields { get }
 
-    /// Whether values are coded by `encode(to:)` alone, and their records are new ones. Do not write
-    /// it: it follows from the protocols of the type, when the program is compiled.
+    /// A Boolean value that indicates whether values are coded by `encode(to:)` alone, and their
+    /// records are new ones. Do not implement it: the compiler derives it from the protocols of the
+    /// type.
     static var _isSimple: Bool { get }
 }
 
 extension CloudKitModel {
-    /// True.
+    /// `true`, by default.
     @inlinable
     public static var _isSimple: Bool { true }
 }
 
 extension CloudKitModel where Self: CloudKitRecordRepresentable {
-    /// False.
+    /// `false`, because values determine their records.
     @inlinable
     public static var _isSimple: Bool { false }
 }
@@ -49,7 +50,7 @@ extension CloudKitModel {
     /// The name of the Swift type.
     public static var recordType: CKRecord.RecordType { TypeTraits.of(Self.self).name }
 
-    /// Nothing special.
+    /// The empty table: all properties use the default storage.
     public static var fields: CloudKitFields { .nothing }
 }
 
@@ -59,6 +60,6 @@ extension CloudKitModel where Self: Identifiable, ID == String {
 }
 
 extension CloudKitModel where Self: Identifiable, ID == UUID {
-    /// The identifier in the form that UUIDs are printed in.
+    /// The identifier in the form in which UUIDs are printed.
     public var recordName: String { id.uuidString }
 }

@@ -1,34 +1,34 @@
 public import CloudKit
 
-/// A type that records hold as it is and that is not `Codable`: a location, a reference, an asset,
-/// an optional or a list of them.
+/// A type that records hold directly and that is not `Codable`: a location, a reference, an asset, or
+/// an optional or a list of these.
 ///
 /// Wrap such a property in ``CloudKitValue``.
 public protocol CloudKitNativeValue {
-    /// The value as a record holds it; nil for none.
+    /// The value in the form that a record holds; nil for none.
     var recordValue: (any CKRecordValue)? { get }
 
-    /// Reads the value that a record holds; nil when it is of another type.
+    /// Returns the value that a record holds; nil when it has another type.
     static func value(from recordValue: (any CKRecordValue)?) -> Self?
 
-    /// Writes the value for coders that know nothing of records.
+    /// Encodes the value for coders that are not of this module.
     func encodePortably(to encoder: any Encoder) throws
 
-    /// Reads what `encodePortably(to:)` wrote.
+    /// Decodes what `encodePortably(to:)` encoded.
     static func decodePortably(from decoder: any Decoder) throws -> Self
 }
 
 extension Optional: CloudKitNativeValue where Wrapped: CloudKitNativeValue {
-    /// The wrapped value as a record holds it.
+    /// The wrapped value in the form that a record holds.
     public var recordValue: (any CKRecordValue)? { self?.recordValue }
 
-    /// Nothing for nothing.
+    /// Returns the wrapped value; a missing value is nil.
     public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
         guard let recordValue else { return .some(nil) }
         return Wrapped.value(from: recordValue).map { .some($0) }
     }
 
-    /// Writes the wrapped value, or null.
+    /// Encodes the wrapped value, or null.
     public func encodePortably(to encoder: any Encoder) throws {
         if let value = self {
             try value.encodePortably(to: encoder)
@@ -38,7 +38,7 @@ extension Optional: CloudKitNativeValue where Wrapped: CloudKitNativeValue {
         }
     }
 
-    /// Reads the wrapped value, or null.
+    /// Decodes the wrapped value, or null.
     public static func decodePortably(from decoder: any Decoder) throws -> Self {
         if try decoder.singleValueContainer().decodeNil() { return nil }
         return try Wrapped.decodePortably(from: decoder)
@@ -46,12 +46,12 @@ extension Optional: CloudKitNativeValue where Wrapped: CloudKitNativeValue {
 }
 
 extension Array: CloudKitNativeValue where Element: CloudKitNativeValue {
-    /// A list.
+    /// The elements as a list.
     public var recordValue: (any CKRecordValue)? {
         NSArray(array: compactMap(\.recordValue))
     }
 
-    /// A list, if every element fits.
+    /// Returns the list, if every element has the right type.
     public static func value(from recordValue: (any CKRecordValue)?) -> [Element]? {
         guard let objects = recordValue as? [Any] else { return nil }
         let values = objects.compactMap { object in
@@ -60,13 +60,13 @@ extension Array: CloudKitNativeValue where Element: CloudKitNativeValue {
         return values.count == objects.count ? values : nil
     }
 
-    /// Writes the elements.
+    /// Encodes the elements.
     public func encodePortably(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for element in self { try element.encodePortably(to: container.superEncoder()) }
     }
 
-    /// Reads the elements.
+    /// Decodes the elements.
     public static func decodePortably(from decoder: any Decoder) throws -> [Element] {
         var container = try decoder.unkeyedContainer()
         var elements: [Element] = []
@@ -78,7 +78,8 @@ extension Array: CloudKitNativeValue where Element: CloudKitNativeValue {
 }
 
 extension CloudKitNativeValue {
-    /// The value if its class is the one asked for: a subclass of Apple's cannot be made here.
+    /// Returns the value if its class is the requested one: a subclass of Apple's cannot be created
+    /// here.
     static func checked(_ value: (some Any)?, _ decoder: any Decoder) throws -> Self {
         guard let value = value as? Self else {
             throw DecodingError.dataCorrupted(

@@ -2,7 +2,7 @@ public import CloudKit
 
 /// A reference to a model that is not loaded with the value that holds it.
 ///
-/// It breaks cycles, and keeps a graph small: the target is loaded when it is asked for.
+/// It breaks cycles and keeps a graph small: the target is loaded only on request.
 ///
 /// ```swift
 /// struct Person: CloudKitModel {
@@ -18,15 +18,15 @@ public struct CloudKitReference<Target: CloudKitModel>: Sendable, Hashable {
     /// The target's name.
     public let recordName: String
 
-    /// What happens to the record that holds the reference when the target is deleted.
+    /// The action on the record that holds the reference when the target is deleted.
     public let action: CKRecord.ReferenceAction
 
-    /// Refers to a value.
+    /// Creates a reference to a value.
     public init(to target: Target, action: CKRecord.ReferenceAction = .none) {
         self.init(recordName: target.recordName, action: action)
     }
 
-    /// Refers to a record by its name.
+    /// Creates a reference to a record by its name.
     public init(
         recordName: String,
         action: CKRecord.ReferenceAction = .none
@@ -35,7 +35,7 @@ public struct CloudKitReference<Target: CloudKitModel>: Sendable, Hashable {
         self.action = action
     }
 
-    /// The target's identity; references do not leave their zone.
+    /// Returns the target's identity; references do not leave their zone.
     public func recordID(in zoneID: CKRecordZone.ID) -> CKRecord.ID {
         CKRecord.ID(recordName: recordName, zoneID: zoneID)
     }
@@ -46,7 +46,7 @@ extension CloudKitReference: Codable {
         case recordName, action
     }
 
-    /// Reads a reference from a coder that knows nothing of records.
+    /// Decodes a reference from a coder that is not of this module.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let isDeleting = try container.decode(UInt.self, forKey: .action) == 1
@@ -56,7 +56,7 @@ extension CloudKitReference: Codable {
         )
     }
 
-    /// Writes the reference for a coder that knows nothing of records.
+    /// Encodes the reference for a coder that is not of this module.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(recordName, forKey: .recordName)
@@ -64,7 +64,7 @@ extension CloudKitReference: Codable {
     }
 }
 
-/// What the coders of this module see of a reference, whatever its target.
+/// The view that this module's coders have of a reference, whatever its target.
 protocol ReferenceField {
     static var targetType: any CloudKitModel.Type { get }
     var recordName: String { get }

@@ -1,6 +1,6 @@
 import CloudKit
 
-/// A property that a record holds as it is, though its type is not `Codable`.
+/// A property wrapper for a value that a record holds directly although its type is not `Codable`.
 ///
 /// ```swift
 /// struct Place: CloudKitModel {
@@ -10,7 +10,7 @@ import CloudKit
 /// }
 /// ```
 ///
-/// Other coders, JSON's for example, store locations and references as keyed values.
+/// Other coders, such as JSON's, store locations and references as keyed values.
 @propertyWrapper
 public struct CloudKitValue<Value: CloudKitNativeValue>: Codable {
     /// The value.
@@ -21,12 +21,12 @@ public struct CloudKitValue<Value: CloudKitNativeValue>: Codable {
         self.wrappedValue = wrappedValue
     }
 
-    /// Reads the value from a coder that knows nothing of records.
+    /// Decodes the value from a coder that is not of this module.
     public init(from decoder: any Decoder) throws {
         wrappedValue = try Value.decodePortably(from: decoder)
     }
 
-    /// Writes the value for a coder that knows nothing of records.
+    /// Encodes the value for a coder that is not of this module.
     public func encode(to encoder: any Encoder) throws {
         try wrappedValue.encodePortably(to: encoder)
     }
@@ -36,7 +36,7 @@ extension CloudKitValue: Equatable where Value: Equatable {}
 extension CloudKitValue: Hashable where Value: Hashable {}
 extension CloudKitValue: Sendable where Value: Sendable {}
 
-/// What the coders of this module see of a wrapped value, whatever its type.
+/// The view that this module's coders have of a wrapped value, whatever its type.
 protocol NativeField {
     static var valueType: Any.Type { get }
     var object: (any CKRecordValue)? { get }
@@ -54,7 +54,7 @@ extension CloudKitValue: NativeField {
 }
 
 extension KeyedDecodingContainer {
-    /// Reads a wrapped optional; nil when there is nothing under the key.
+    /// Decodes a wrapped optional; nil when the key has no value.
     public func decode<Value>(
         _ type: CloudKitValue<Value?>.Type,
         forKey key: Key

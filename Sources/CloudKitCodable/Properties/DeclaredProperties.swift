@@ -1,8 +1,8 @@
 import CloudKit
 
-/// The properties that a model declares with their types: by its macro, or in its `fields`.
+/// The properties that a model declares with their types, by its macro or in its `fields`.
 enum DeclaredProperties {
-    /// The properties in the order of the declaration; nil when the model declares no types.
+    /// Returns the properties in the order of the declaration; nil when the model declares no types.
     static func of(_ model: any CloudKitModel.Type) -> [KnownProperty]? {
         var list = CloudKitPropertyList()
         if let mapped = model as? any CloudKitMappedModel.Type, mapped.mappedType == model {

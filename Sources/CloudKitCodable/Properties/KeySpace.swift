@@ -1,18 +1,18 @@
-/// The coding keys of a container's type: which names can be keys of it.
+/// The coding keys of a container's type: the names that can be its keys.
 struct KeySpace: Sendable {
     private let identifier: ObjectIdentifier
 
-    /// Whether the type has some names and no others, as an enumeration does.
+    /// `true` when the type has a fixed set of names, like an enumeration.
     let isClosed: Bool
 
-    /// All names, where the type lists them.
+    /// All names, if the type lists them.
     let all: [String]
 
     private let isKey: @Sendable (String) -> Bool
 
     init<Key: CodingKey>(_ type: Key.Type) {
         identifier = ObjectIdentifier(type)
-        // No property is called so: a type that takes it takes everything.
+        // No property has this name: a type that accepts it accepts everything.
         isClosed = Key(stringValue: "\u{1}") == nil
         isKey = { name in Key(stringValue: name) != nil }
         all = (type as? any CaseIterable.Type).map { Self.names($0) } ?? []
@@ -22,9 +22,9 @@ struct KeySpace: Sendable {
         type.allCases.compactMap { ($0 as? any CodingKey)?.stringValue }
     }
 
-    /// Whether the keys are those of a type.
+    /// Returns whether the keys are those of a type.
     func isOf(_ type: any CodingKey.Type) -> Bool { identifier == ObjectIdentifier(type) }
 
-    /// Whether a name is a key for certain.
+    /// Returns whether a name is certainly a key.
     func owns(_ name: String) -> Bool { isClosed && isKey(name) }
 }

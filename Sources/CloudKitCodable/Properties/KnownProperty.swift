@@ -1,4 +1,4 @@
-/// A property of a type, as a coder asked for it or a declaration tells of it.
+/// A property of a type, as a coder requested it or a declaration lists it.
 struct KnownProperty: @unchecked Sendable {
     // @unchecked Sendable because its properties are constants, a type among them.
 
@@ -8,7 +8,7 @@ struct KnownProperty: @unchecked Sendable {
     /// The type of the value.
     let type: Any.Type
 
-    /// Whether nothing would do as well.
+    /// `true` when the property may have no value.
     let isOptional: Bool
 
     init(_ key: String, _ type: Any.Type, isOptional: Bool = false) {
@@ -17,7 +17,7 @@ struct KnownProperty: @unchecked Sendable {
         self.isOptional = isOptional
     }
 
-    /// The type of the models in a property; nil when it holds none.
+    /// Returns the type of the models in a property; nil when it holds none.
     static func model(in type: Any.Type) -> (any CloudKitModel.Type)? {
         if let model = type as? any CloudKitModel.Type { return model }
         if let list = type as? any ModelList.Type { return list.modelType }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What is known of a type's properties without running its code: what it declares, what its
-/// decodings asked for and its encodings wrote, for as long as the process runs.
+/// The properties of a type that are known without running its code: those that it declares, that
+/// decodings requested and that encodings wrote since the process started.
 ///
-/// It tells the fields that are the type's own from those of other versions of the app, and which
-/// records to fetch before they are asked for.
+/// It distinguishes the type's own fields from those of other versions of the app, and determines
+/// which records to fetch before they are requested.
 final class PropertyMemory: Sendable {
     private struct State {
         var asked: [KnownProperty] = []
@@ -19,12 +19,12 @@ final class PropertyMemory: Sendable {
 
     // MARK: Keys
 
-    /// The properties that decodings asked for, in the order in which they did first.
+    /// The properties that decodings requested, in the order of the first requests.
     var asked: [KnownProperty] { state.withLock { $0.asked } }
 
-    /// Takes a property that a decoding asked for.
+    /// Records a property that a decoding requested.
     ///
-    /// - Returns: Its place among those that were asked for.
+    /// - Returns: Its index among the requested properties.
     func note(_ property: KnownProperty) -> Int {
         state.withLock { state in
             if let place = state.places[property.key] { return place }
@@ -34,13 +34,13 @@ final class PropertyMemory: Sendable {
         }
     }
 
-    /// Whether a decoding asked for a key.
+    /// Returns whether a decoding requested a key.
     func wasAsked(for key: String) -> Bool { state.withLock { $0.places[key] != nil } }
 
-    /// The keys that values wrote, where the type of the keys takes any name.
+    /// The keys that values wrote, if the key type accepts any name.
     var written: Set<String> { state.withLock { $0.written } }
 
-    /// Takes the keys that a value wrote, unless the type of its keys says all of them.
+    /// Records the keys that a value wrote, unless the key type lists all of them.
     func note(written keys: () -> Set<String>) {
         let isOpen = state.withLock { state in
             !state.keySpaces.isEmpty && !state.keySpaces.allSatisfy(\.isClosed)
@@ -50,10 +50,10 @@ final class PropertyMemory: Sendable {
         state.withLock { $0.written.formUnion(keys) }
     }
 
-    /// The types of keys with which values were encoded.
+    /// The key types with which values were encoded.
     var keySpaces: [KeySpace] { state.withLock { $0.keySpaces } }
 
-    /// Takes the type of the keys of a container that is encoded.
+    /// Records the key type of a container that is encoded.
     func note<Key: CodingKey>(_ type: Key.Type) {
         let isKnown = state.withLock { $0.keySpaces.contains { $0.isOf(type) } }
         if isKnown { return }
@@ -67,7 +67,8 @@ final class PropertyMemory: Sendable {
 
     /// The properties of a model that lead to other records, as far as they are known.
     ///
-    /// They are what the type declares, the types of its stored properties, and what was learned.
+    /// They come from the type's declarations, the types of its stored properties, and earlier
+    /// decodings.
     func relations(of model: any CloudKitModel.Type) -> [ModelRelation] {
         if let relations = state.withLock({ $0.relations }) { return relations }
         let options = model.fields.byKey
@@ -79,7 +80,7 @@ final class PropertyMemory: Sendable {
         }
         Self.noteOwners(of: relations)
         return state.withLock { state in
-            // What was learned in the meantime is there too.
+            // Relations that were learned in the meantime are included.
             for relation in state.relations ?? [] {
                 for type in relation.types {
                     Self.add(relation.key, type, options[relation.key], to: &relations)
@@ -90,12 +91,12 @@ final class PropertyMemory: Sendable {
         }
     }
 
-    /// The types of the models that a property is known to hold.
+    /// Returns the types of the models that a property is known to hold.
     func types(of key: String, in model: any CloudKitModel.Type) -> [any CloudKitModel.Type] {
         relations(of: model).first { $0.key == key }?.types ?? []
     }
 
-    /// Takes a property that turned out to lead to models of a type.
+    /// Records that a property leads to models of a type.
     func learn(
         _ key: String,
         _ target: any CloudKitModel.Type,
@@ -131,7 +132,7 @@ final class PropertyMemory: Sendable {
 
     // MARK: Owners
 
-    /// The fields that refer to owners of the type's values: they are the owners' to write.
+    /// The fields that refer to owners of the type's values; only the owners write them.
     var ownerFields: Set<String> { state.withLock { $0.ownerFields } }
 
     private static func noteOwners(of relations: [ModelRelation]) {

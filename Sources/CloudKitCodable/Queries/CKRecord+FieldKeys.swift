@@ -1,26 +1,26 @@
 public import CloudKit
 
-// One field of a record, without the rest of its model.
+// Access to one field of a record, without the rest of its model.
 extension CKRecord {
-    /// Reads one property of a model.
+    /// Returns the value of one property of a model.
     ///
-    /// - Throws: `DecodingError` when the field is empty, or holds something else.
+    /// - Throws: `DecodingError` when the field is empty or holds another type.
     public func value<Model: CloudKitModel, Value: Decodable>(
         of key: CloudKitFieldKey<Model, Value>
     ) throws -> Value {
         try container(key).decode(Value.self, forKey: PathKey(key.property))
     }
 
-    /// Reads one optional property of a model; nil when the field is empty.
+    /// Returns the value of one optional property of a model; nil when the field is empty.
     ///
-    /// - Throws: `DecodingError` when the field holds something else.
+    /// - Throws: `DecodingError` when the field holds another type.
     public func value<Model: CloudKitModel, Value: Decodable>(
         of key: CloudKitFieldKey<Model, Value?>
     ) throws -> Value? {
         try container(key).decodeIfPresent(Value.self, forKey: PathKey(key.property))
     }
 
-    /// Writes one property of a model; nil clears the field.
+    /// Sets one property of a model; nil clears the field.
     ///
     /// - Throws: ``CloudKitRecordEncodingError``, or `EncodingError` with the path to the value.
     public func set<Model: CloudKitModel, Value: Encodable>(

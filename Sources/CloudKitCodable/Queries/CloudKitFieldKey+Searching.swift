@@ -1,13 +1,13 @@
 import CloudKit
 
 extension CloudKitFieldKey {
-    /// What a field is asked for.
+    /// The use of a field in a query.
     enum Purpose: String {
         case comparison = "be compared"
         case order = "be sorted by"
     }
 
-    /// The name of the field in a query.
+    /// Returns the name of the field in a query.
     ///
     /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not search.
     func searchable(

@@ -1,10 +1,10 @@
 public import CloudKit
 
 extension CloudKitFieldKey where Value == Date {
-    /// When the server first saved the record.
+    /// The date when the server first saved the record.
     public static var creationDate: Self { Self(system: "creationDate") }
 
-    /// When the server last saved the record.
+    /// The date when the server last saved the record.
     public static var modificationDate: Self { Self(system: "modificationDate") }
 }
 
@@ -12,9 +12,9 @@ extension CloudKitFieldKey where Value == CKRecord.ID {
     /// The record's identity.
     public static var recordID: Self { Self(system: "recordID") }
 
-    /// Who made the record.
+    /// The identity of the user who created the record.
     public static var creatorUserRecordID: Self { Self(system: "creatorUserRecordID") }
 
-    /// Who last changed the record.
+    /// The identity of the user who last changed the record.
     public static var lastModifiedUserRecordID: Self { Self(system: "lastModifiedUserRecordID") }
 }

@@ -2,7 +2,7 @@ public import CloudKit
 
 /// The key of a model's field, with the type of its values.
 ///
-/// `@CloudKitRecord` makes one for each property, and every record has those of its system fields:
+/// `@CloudKitRecord` declares one for each property, and every model has those of the system fields:
 ///
 /// ```swift
 /// let title = try record.value(of: Note.Fields.title)        // a String
@@ -15,10 +15,10 @@ public struct CloudKitFieldKey<Model, Value>: Sendable, Equatable {
     /// The coding key of the property.
     let property: String
 
-    /// What the model says of the property.
+    /// The model's options for the property.
     let options: CloudKitField?
 
-    /// Makes the key of a property.
+    /// Creates the key of a property.
     ///
     /// - Parameters:
     ///   - property: The property, for its types.
@@ -28,21 +28,21 @@ public struct CloudKitFieldKey<Model, Value>: Sendable, Equatable {
         self.init(key)
     }
 
-    /// Makes the key of a coding key.
+    /// Creates the key of a coding key.
     init(_ key: any CodingKey) where Model: CloudKitModel {
         options = Model.fields[key]
         name = options?.name ?? key.stringValue
         property = key.stringValue
     }
 
-    /// Makes the key of a field that every record has.
+    /// Creates the key of a field that every record has.
     init(system name: CKRecord.FieldKey) {
         self.name = name
         property = name
         options = nil
     }
 
-    /// Makes the key of the property that a key path leads to.
+    /// Returns the key of the property that a key path leads to.
     static func found(
         _ property: KeyPath<Model, Value>
     ) throws(CloudKitQueryError) -> Self where Model: CloudKitMappedModel {
@@ -50,7 +50,7 @@ public struct CloudKitFieldKey<Model, Value>: Sendable, Equatable {
             throw CloudKitQueryError(
                 Model.recordType,
                 "\(property)",
-                "it is no stored property with a field of its own; name one that has"
+                "it is not a stored property with its own field; name one that is"
             )
         }
         return Self(key)

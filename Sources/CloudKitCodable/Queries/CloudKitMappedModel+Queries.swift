@@ -1,7 +1,7 @@
 public import CloudKit
 
 extension CloudKitMappedModel {
-    /// Makes the query of records of this type.
+    /// Creates a query for records of this type.
     ///
     /// ```swift
     /// let query = try Note.query(
@@ -15,11 +15,11 @@ extension CloudKitMappedModel {
     /// ```
     ///
     /// - Parameters:
-    ///   - condition: What must hold; nothing unless given.
+    ///   - condition: The condition that the results meet; none by default.
     ///   - orders: The order of the results, most significant first.
     /// - Returns: The query.
-    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not search or sort by, and
-    ///   for a condition that it does not know.
+    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit cannot search or sort by, and
+    ///   for a condition that it does not support.
     public static func query(
         where condition: CloudKitPredicate<Self> = .everything,
         sort orders: [CloudKitSort<Self>] = []
@@ -29,9 +29,9 @@ extension CloudKitMappedModel {
         return query
     }
 
-    /// The names of the fields of some properties, for requests that need no others.
+    /// Returns the field names of some properties, for requests that need no others.
     ///
-    /// A property that is stored in two fields gives both names, one that is stored in none gives
+    /// A property that is stored in two fields yields both names; one that is stored in none yields
     /// none.
     ///
     /// - Throws: ``CloudKitQueryError`` for a key path that leads to no field.
@@ -43,7 +43,7 @@ extension CloudKitMappedModel {
                 throw CloudKitQueryError(
                     recordType,
                     "\(property)",
-                    "it is no stored property with a field of its own; name one that has"
+                    "it is not a stored property with its own field; name one that is"
                 )
             }
             return CloudKitFieldKey<Self, Never>(key).stored

@@ -1,7 +1,7 @@
 public import CloudKit
 
 #if canImport(Darwin)
-// Older SDKs do not say that locations, which never change, may cross tasks.
+// Older SDKs do not declare that locations, which are immutable, are Sendable.
 @preconcurrency public import CoreLocation
 #endif
 
@@ -15,7 +15,7 @@ extension CloudKitPredicate {
         comparing(key(property), "%K IN %@", with: list(values.map { Value.comparand($0) }))
     }
 
-    /// Holds where the property is one of the values, stored as what they are raw.
+    /// Holds where the property is one of the values, stored by their raw values.
     @_disfavoredOverload
     public static func field<Value: RawRepresentable>(
         _ property: KeyPath<Model, Value>,
@@ -29,7 +29,7 @@ extension CloudKitPredicate {
         )
     }
 
-    /// Holds where the property is one of the values, stored as what they are raw.
+    /// Holds where the property is one of the values, stored by their raw values.
     @_disfavoredOverload
     public static func field<Value: RawRepresentable>(
         _ property: KeyPath<Model, Value?>,
@@ -43,7 +43,7 @@ extension CloudKitPredicate {
         )
     }
 
-    /// Holds where the model that the property refers to has one of the identities.
+    /// Holds where the property refers to a model with one of the identities.
     public static func field<Value: CloudKitModel>(
         _ property: KeyPath<Model, Value>,
         isIn recordIDs: [CKRecord.ID]
@@ -51,7 +51,7 @@ extension CloudKitPredicate {
         comparing(key(property), "%K IN %@", with: list(recordIDs.map(CKRecord.ID.comparand)))
     }
 
-    /// Holds where the model that the property refers to has one of the identities.
+    /// Holds where the property refers to a model with one of the identities.
     public static func field<Value: CloudKitModel>(
         _ property: KeyPath<Model, Value?>,
         isIn recordIDs: [CKRecord.ID]
@@ -67,7 +67,7 @@ extension CloudKitPredicate {
         comparing(.success(key), "%K IN %@", with: list(values.map { Value.comparand($0) }))
     }
 
-    /// Holds where the property is between two values, or one of them.
+    /// Holds where the property is between two values, inclusive.
     public static func field<Value: CloudKitOrderedField>(
         _ property: KeyPath<Model, Value>,
         isIn range: ClosedRange<Value.Comparand>
@@ -80,7 +80,7 @@ extension CloudKitPredicate {
         )
     }
 
-    /// Holds where the field is between two values, or one of them.
+    /// Holds where the field is between two values, inclusive.
     public static func field<Value: CloudKitOrderedField>(
         _ key: CloudKitFieldKey<Model, Value>,
         isIn range: ClosedRange<Value.Comparand>
@@ -93,7 +93,7 @@ extension CloudKitPredicate {
         )
     }
 
-    /// Holds where the text begins with another.
+    /// Holds where the text begins with another text.
     public static func field<Value: CloudKitOrderedField>(
         _ property: KeyPath<Model, Value>,
         beginsWith prefix: String
@@ -103,7 +103,7 @@ extension CloudKitPredicate {
 
     // MARK: Lists
 
-    /// Holds where the list has an element.
+    /// Holds where the list contains an element.
     public static func field<List: CloudKitListField>(
         _ property: KeyPath<Model, List>,
         contains element: List.Element.Comparand
@@ -111,7 +111,7 @@ extension CloudKitPredicate {
         comparing(key(property), "%K CONTAINS %@", with: List.Element.comparand(element))
     }
 
-    /// Holds where the list has an element, stored as what it is raw.
+    /// Holds where the list contains an element, stored by its raw value.
     @_disfavoredOverload
     public static func field<List: CloudKitListField>(
         _ property: KeyPath<Model, List>,
@@ -137,7 +137,7 @@ extension CloudKitPredicate {
         comparing(key(property), "%K CONTAINS %@", with: CKRecord.ID.comparand(recordID))
     }
 
-    /// Holds where the list has one of the elements.
+    /// Holds where the list contains one of the elements.
     public static func field<List: CloudKitListField>(
         _ property: KeyPath<Model, List>,
         containsAnyOf elements: [List.Element.Comparand]
@@ -167,7 +167,7 @@ extension CloudKitPredicate {
 
     // MARK: Places
 
-    /// Holds where the place is nearer to another than a distance.
+    /// Holds where the place is closer to another than a distance.
     ///
     /// - Parameters:
     ///   - property: The place.

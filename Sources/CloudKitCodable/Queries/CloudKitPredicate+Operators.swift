@@ -102,7 +102,7 @@ public func >= <Model: CloudKitMappedModel, Value: CloudKitOrderedField>(
 
 // MARK: Raw values
 
-/// Holds where the property equals a value, stored as what it is raw.
+/// Holds where the property equals a value, stored by its raw value.
 @_disfavoredOverload
 public func == <Model: CloudKitMappedModel, Value: RawRepresentable>(
     property: KeyPath<Model, Value>,
@@ -116,7 +116,7 @@ where Value.RawValue: CloudKitComparableField, Value.RawValue.Comparand == Value
     )
 }
 
-/// Holds where the property equals a value, stored as what it is raw.
+/// Holds where the property equals a value, stored by its raw value.
 @_disfavoredOverload
 public func == <Model: CloudKitMappedModel, Value: RawRepresentable>(
     property: KeyPath<Model, Value?>,
@@ -130,7 +130,7 @@ where Value.RawValue: CloudKitComparableField, Value.RawValue.Comparand == Value
     )
 }
 
-/// Holds where the property differs from a value, stored as what it is raw.
+/// Holds where the property differs from a value, stored by its raw value.
 @_disfavoredOverload
 public func != <Model: CloudKitMappedModel, Value: RawRepresentable>(
     property: KeyPath<Model, Value>,
@@ -144,7 +144,7 @@ where Value.RawValue: CloudKitComparableField, Value.RawValue.Comparand == Value
     )
 }
 
-/// Holds where the property differs from a value, stored as what it is raw.
+/// Holds where the property differs from a value, stored by its raw value.
 @_disfavoredOverload
 public func != <Model: CloudKitMappedModel, Value: RawRepresentable>(
     property: KeyPath<Model, Value?>,
@@ -160,7 +160,7 @@ where Value.RawValue: CloudKitComparableField, Value.RawValue.Comparand == Value
 
 // MARK: Models
 
-/// Holds where the model that the property refers to has an identity.
+/// Holds where the property refers to a model with an identity.
 public func == <Model: CloudKitMappedModel, Value: CloudKitModel>(
     property: KeyPath<Model, Value>,
     recordID: CKRecord.ID
@@ -168,7 +168,7 @@ public func == <Model: CloudKitMappedModel, Value: CloudKitModel>(
     .comparing(CloudKitPredicate.key(property), "%K == %@", with: CKRecord.ID.comparand(recordID))
 }
 
-/// Holds where the model that the property refers to has an identity.
+/// Holds where the property refers to a model with an identity.
 public func == <Model: CloudKitMappedModel, Value: CloudKitModel>(
     property: KeyPath<Model, Value?>,
     recordID: CKRecord.ID
@@ -176,7 +176,7 @@ public func == <Model: CloudKitMappedModel, Value: CloudKitModel>(
     .comparing(CloudKitPredicate.key(property), "%K == %@", with: CKRecord.ID.comparand(recordID))
 }
 
-/// Holds where the model that the property refers to has not an identity.
+/// Holds where the property does not refer to a model with an identity.
 public func != <Model: CloudKitMappedModel, Value: CloudKitModel>(
     property: KeyPath<Model, Value>,
     recordID: CKRecord.ID
@@ -184,7 +184,7 @@ public func != <Model: CloudKitMappedModel, Value: CloudKitModel>(
     .comparing(CloudKitPredicate.key(property), "%K != %@", with: CKRecord.ID.comparand(recordID))
 }
 
-/// Holds where the model that the property refers to has not an identity.
+/// Holds where the property does not refer to a model with an identity.
 public func != <Model: CloudKitMappedModel, Value: CloudKitModel>(
     property: KeyPath<Model, Value?>,
     recordID: CKRecord.ID

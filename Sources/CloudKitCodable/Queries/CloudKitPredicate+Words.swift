@@ -1,6 +1,6 @@
 import CloudKit
 
-// Searches for words, in all text fields that have an index for it.
+// Searches for words, in all text fields that have a searchable index.
 extension CloudKitPredicate {
     /// Holds where one of the words is in a text of the record.
     public static func anyWord(of text: String) -> Self {

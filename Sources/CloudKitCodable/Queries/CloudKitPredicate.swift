@@ -1,15 +1,15 @@
 public import CloudKit
 
-/// A condition for records of a model, made of key paths and values.
+/// A condition for records of a model, composed of key paths and values.
 ///
 /// ```swift
 /// \.title == "Milk" && \.count > 3 && .field(\.tags, contains: "shop")
 /// ```
 ///
-/// It has what CloudKit's queries have: comparisons, `&&`, and `!` before a comparison. There is no
-/// `||`; make a query for each side.
+/// It supports the conditions of CloudKit's queries: comparisons, `&&`, and `!` before a comparison.
+/// There is no `||`; create a query for each side.
 public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
-    /// What can stand after a `!`.
+    /// The effect of a `!` before the condition.
     enum Negation: Sendable {
         case possible
         case impossible(String)
@@ -38,10 +38,10 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
     /// Holds for no record.
     public static var nothing: Self { Self("FALSEPREDICATE") }
 
-    /// The condition as CloudKit takes it, for queries and for subscriptions.
+    /// Returns the condition as a predicate, for queries and for subscriptions.
     ///
-    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not search, and for a
-    ///   condition that it does not know.
+    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit cannot search, and for a
+    ///   condition that it does not support.
     public func predicate() throws(CloudKitQueryError) -> NSPredicate {
         let condition = try condition.get()
         return NSPredicate(format: condition.format, argumentArray: condition.arguments)
@@ -64,7 +64,7 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
         )
     }
 
-    /// Holds where a comparison does not.
+    /// Holds where a comparison does not hold.
     public static prefix func ! (negated: Self) -> Self {
         Self(
             negated.condition.flatMap { condition in
@@ -74,7 +74,7 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
                         Condition(
                             format: "NOT (\(condition.format))",
                             arguments: condition.arguments,
-                            negation: .impossible("what is negated already")
+                            negation: .impossible("a negation")
                         )
                     )
                 case .impossible(let what):
@@ -86,13 +86,13 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
         )
     }
 
-    /// CloudKit has no such condition.
-    @available(*, unavailable, message: "CloudKit has no OR; make a query for each side")
+    /// Unavailable, because CloudKit has no such condition.
+    @available(*, unavailable, message: "CloudKit has no OR; create a query for each side")
     public static func || (left: Self, right: Self) -> Self { left }
 
     // MARK: Comparisons
 
-    /// A comparison of a field with a value.
+    /// Returns a comparison of a field with a value.
     static func comparing<Value>(
         _ key: Result<CloudKitFieldKey<Model, Value>, CloudKitQueryError>,
         _ format: String,
@@ -108,7 +108,7 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
                     throw CloudKitQueryError(
                         Model.recordType,
                         key.property,
-                        "the value that it is compared with is none that a field can hold"
+                        "a field cannot hold the value that it is compared with"
                     )
                 }
                 return Condition(format: format, arguments: [name] + arguments, negation: negation)
@@ -116,13 +116,13 @@ public struct CloudKitPredicate<Model: CloudKitMappedModel>: Sendable {
         )
     }
 
-    /// A list of values; nil when one is none that a field can hold.
+    /// Returns a list of values; nil when a field cannot hold one of them.
     static func list(_ values: [(any Sendable)?]) -> (any Sendable)? {
         let present = values.compactMap(\.self)
         return present.count == values.count ? present : nil
     }
 
-    /// The key of the property that a key path leads to.
+    /// Returns the key of the property that a key path leads to.
     static func key<Value>(
         _ property: KeyPath<Model, Value>
     ) -> Result<CloudKitFieldKey<Model, Value>, CloudKitQueryError> {

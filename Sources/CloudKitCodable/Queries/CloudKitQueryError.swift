@@ -1,15 +1,15 @@
 public import CloudKit
 
-/// Why a query cannot be made: a property that CloudKit does not search, or a condition that it does
-/// not know.
+/// An error in a query: a property that CloudKit cannot search, or a condition that it does not
+/// support.
 public struct CloudKitQueryError: Error, Sendable {
     /// The record type that was to be searched.
     public let recordType: CKRecord.RecordType
 
-    /// The property; nil when the reason is the condition as a whole.
+    /// The property; nil when the error concerns the condition as a whole.
     public let property: String?
 
-    /// What is wrong, and what to do.
+    /// A description of the problem and of its remedy.
     public let message: String
 
     init(_ recordType: CKRecord.RecordType, _ property: String?, _ message: String) {

@@ -1,6 +1,6 @@
 public import CloudKit
 
-/// One order of a query's results.
+/// A sort order for a query's results.
 ///
 /// ```swift
 /// try Note.query(sort: [.descending(\.count), .ascending(.creationDate)])
@@ -19,35 +19,35 @@ public struct CloudKitSort<Model: CloudKitMappedModel>: Sendable {
         self.isAscending = isAscending
     }
 
-    /// The order as CloudKit takes it.
+    /// Returns the order as a sort descriptor.
     ///
-    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit does not sort by.
+    /// - Throws: ``CloudKitQueryError`` for a property that CloudKit cannot sort by.
     public func sortDescriptor() throws(CloudKitQueryError) -> NSSortDescriptor {
         NSSortDescriptor(key: try name.get(), ascending: isAscending)
     }
 
-    /// The smallest value first.
+    /// Sorts the smallest value first.
     public static func ascending<Value: CloudKitOrderedField>(
         _ property: KeyPath<Model, Value>
     ) -> Self {
         Self(CloudKitPredicate.key(property), isAscending: true)
     }
 
-    /// The largest value first.
+    /// Sorts the largest value first.
     public static func descending<Value: CloudKitOrderedField>(
         _ property: KeyPath<Model, Value>
     ) -> Self {
         Self(CloudKitPredicate.key(property), isAscending: false)
     }
 
-    /// The smallest value first.
+    /// Sorts the smallest value first.
     public static func ascending<Value: CloudKitOrderedField>(
         _ key: CloudKitFieldKey<Model, Value>
     ) -> Self {
         Self(.success(key), isAscending: true)
     }
 
-    /// The largest value first.
+    /// Sorts the largest value first.
     public static func descending<Value: CloudKitOrderedField>(
         _ key: CloudKitFieldKey<Model, Value>
     ) -> Self {

@@ -3,24 +3,24 @@ public import UniformTypeIdentifiers
 
 /// A value that is stored as a file beside its record.
 ///
-/// Conforming is enough for a `Codable` type: it becomes a JSON file, or a property list where
-/// `preferredContentType` says so.
+/// Conforming is enough for a `Codable` type: it becomes a JSON file, or a property list if
+/// `preferredContentType` is one.
 public protocol CloudKitAssetValue: Codable {
-    /// The type of the file; JSON unless stated.
+    /// The type of the file; JSON by default.
     static var preferredContentType: UTType { get }
 
     /// The name of the file until it is uploaded; CloudKit does not keep it.
     var filename: String { get }
 
-    /// The contents of the file.
+    /// Returns the contents of the file.
     func encoded() throws -> Data
 
-    /// Reads the contents of a file of a type.
+    /// Decodes the contents of a file of a type.
     static func decoded(from data: Data, type: UTType) throws -> Self
 }
 
 extension CloudKitAssetValue {
-    /// JSON.
+    /// The type of JSON files.
     public static var preferredContentType: UTType { .json }
 
     /// The name of the Swift type with a new UUID.
@@ -28,12 +28,12 @@ extension CloudKitAssetValue {
         "\(Self.self)-\(UUID().uuidString)\(Self.filenameSuffix)"
     }
 
-    /// The extension of the preferred content type with the dot before it; empty when it has none.
+    /// The extension of the preferred content type, with a leading dot; empty when it has none.
     public static var filenameSuffix: String {
         preferredContentType.preferredFilenameExtension.map { "." + $0 } ?? ""
     }
 
-    /// The value as JSON or as a property list, by the preferred content type.
+    /// Returns the value as JSON or as a property list, depending on the preferred content type.
     public func encoded() throws -> Data {
         let type = Self.preferredContentType
         if type.conforms(to: .json) { return try JSONEncoder.fields([:]).encode(self) }
@@ -54,7 +54,7 @@ extension CloudKitAssetValue {
         return try encoder.encode(self)
     }
 
-    /// Reads JSON or a property list.
+    /// Decodes JSON or a property list.
     public static func decoded(from data: Data, type: UTType) throws -> Self {
         if type.conforms(to: .json) { return try JSONDecoder().decode(Self.self, from: data) }
         if type.conforms(to: .propertyList) {
@@ -72,7 +72,7 @@ extension CloudKitAssetValue {
         )
     }
 
-    /// The type of a downloaded file: what its name says, else what was preferred.
+    /// Returns the type of a downloaded file: the one that its name shows, else the preferred one.
     static func contentType(of file: URL?) -> UTType {
         guard let file, let type = UTType(filenameExtension: file.pathExtension), !type.isDynamic
         else { return preferredContentType }

@@ -1,7 +1,7 @@
 /// An enumeration stored by its raw value, with a case for raw values that this version of the app
 /// does not know.
 public protocol CloudKitEnum {
-    /// The case that stands for unknown raw values; with nil they are an error.
+    /// The case that represents unknown raw values; when nil, they are an error.
     static var cloudKitFallbackCase: Self? { get }
 }
 

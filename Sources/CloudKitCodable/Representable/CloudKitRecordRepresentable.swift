@@ -1,10 +1,9 @@
 public import Foundation
 
-/// A value that says which record it is: the type, the name, and the version it comes from.
+/// A value that determines its record: the type, the name, and the version from which it was decoded.
 ///
-/// Give the type a stored `cloudKitSystemFields`, so that a decoded value can be saved onto the
-/// version that it was read from, and a stable `cloudKitIdentifier`, so that it is one record
-/// however often it is encoded:
+/// Declare a stored `cloudKitSystemFields`, so that a decoded value can be saved onto its version,
+/// and a stable `cloudKitIdentifier`, so that repeated encodings yield the same record:
 ///
 /// ```swift
 /// struct Person: CustomCloudKitCodable {
@@ -17,13 +16,13 @@ public protocol CloudKitRecordRepresentable {
     /// The archived system fields of the record that the value was decoded from; nil for a new one.
     var cloudKitSystemFields: Data? { get }
 
-    /// The record type; the name of the Swift type unless stated.
+    /// The record type; by default the name of the Swift type.
     var cloudKitRecordType: String { get }
 
     /// The record's name.
     ///
-    /// - Important: The default is a new UUID on every access: a value without an identifier of its
-    ///   own becomes another record each time it is encoded without system fields.
+    /// - Important: The default is a new UUID on every access: a value without its own identifier
+    ///   becomes another record each time it is encoded without system fields.
     var cloudKitIdentifier: String { get }
 }
 
@@ -35,8 +34,8 @@ extension CloudKitRecordRepresentable {
     public var cloudKitIdentifier: String { UUID().uuidString }
 }
 
-/// The coding key under which system fields travel; they are never a field of the record.
+/// The coding key of system fields, which are never a field of the record.
 let _CKSystemFieldsKeyName = "cloudKitSystemFields"
 
-/// The coding key that is decoded from the record's name.
+/// The coding key of the record's name.
 let _CKIdentifierKeyName = "cloudKitIdentifier"

@@ -1,16 +1,16 @@
 extension CloudKitSchema {
-    /// A point in which a deployed schema is not what models need.
+    /// A difference between a deployed schema and the schema that models need.
     public enum Difference: Sendable, Equatable, CustomStringConvertible {
-        /// A record type is not deployed.
+        /// A record type that is not deployed.
         case missingType(String)
-        /// A field is not deployed.
+        /// A field that is not deployed.
         case missingField(String, type: String, recordType: String)
-        /// A field is deployed with another type, which cannot be changed.
+        /// A field that is deployed with another type, which cannot be changed.
         case otherType(String, needed: String, deployed: String, recordType: String)
-        /// An index that loading needs is not deployed.
+        /// An index that loading needs and that is not deployed.
         case missingIndex(String, field: String, recordType: String)
 
-        /// The difference, and what to do.
+        /// The difference and its remedy.
         public var description: String {
             switch self {
             case .missingType(let type): "\(type) is not in the schema: add the record type"
@@ -27,7 +27,8 @@ extension CloudKitSchema {
         }
     }
 
-    /// What a deployed schema lacks of this one, in order; more in it is no difference.
+    /// Returns what a deployed schema lacks of this one, in order; additional parts of it are no
+    /// difference.
     public func differences(from deployed: CloudKitSchema) -> [Difference] {
         recordTypes.flatMap { needed -> [Difference] in
             guard let type = deployed.recordTypes.first(where: { $0.name == needed.name }) else {

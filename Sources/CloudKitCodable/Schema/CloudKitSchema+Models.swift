@@ -1,18 +1,19 @@
 extension CloudKitSchema {
-    /// The record types of sample values, and those of the models in them.
+    /// Creates a schema from sample values: their record types, and those of the models in them.
     ///
     /// ```swift
     /// let needed = try CloudKitSchema(describing: [shelf, book])
     /// ```
     ///
-    /// The samples are encoded as a save encodes them: a field has the type of what is written. Where
-    /// a sample has nil or an empty list, the type of the property says it, or another sample. Types
-    /// with `@CloudKitRecord`, or whose `fields` name their properties' types, need no sample.
+    /// The samples are encoded as a save would encode them: a field has the type of the encoded
+    /// value. If a sample has nil or an empty list, the type comes from the property or from another
+    /// sample. Types with `@CloudKitRecord`, or whose `fields` declare their properties' types, need
+    /// no sample.
     ///
-    /// What no sample writes and no type declares cannot be known, and is not in the schema: a key
-    /// that a hand-written `encode(to:)` leaves out, or clears with `encodeNil(forKey:)`.
+    /// A key that no sample writes and no type declares is unknown and not in the schema: for example
+    /// one that a hand-written `encode(to:)` leaves out, or clears with `encodeNil(forKey:)`.
     ///
-    /// - Throws: ``CloudKitSchemaError`` with all fields and models of which too little is known;
+    /// - Throws: ``CloudKitSchemaError`` with all fields and models for which information is missing;
     ///   ``CloudKitGraphError`` for a sample that cannot be encoded.
     public init(describing samples: [any CloudKitModel]) throws {
         var builder = SchemaBuilder()
@@ -20,10 +21,11 @@ extension CloudKitSchema {
         recordTypes = try builder.finish()
     }
 
-    /// The record types of models that declare the types of their properties, and those of the models
+    /// Creates a schema from models that declare the types of their properties, and from the models
     /// in them.
     ///
-    /// Models with `@CloudKitRecord` do, and models whose `fields` name the type of each property:
+    /// Models with `@CloudKitRecord` declare them, and so do models whose `fields` name the type of
+    /// each property:
     ///
     /// ```swift
     /// static var fields: CloudKitFields {
@@ -38,8 +40,8 @@ extension CloudKitSchema {
     ///
     /// - Parameters:
     ///   - types: The models.
-    ///   - samples: Values for what their types do not say, and of types that declare nothing.
-    /// - Throws: ``CloudKitSchemaError`` with all fields and models of which too little is known.
+    ///   - samples: Values of the types that declare nothing or too little.
+    /// - Throws: ``CloudKitSchemaError`` with all fields and models for which information is missing.
     public init(
         of types: any CloudKitModel.Type...,
         describing samples: [any CloudKitModel] = []

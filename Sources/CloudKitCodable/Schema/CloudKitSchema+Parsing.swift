@@ -1,14 +1,14 @@
 import CloudKitSchemaLanguage
 
 extension CloudKitSchema {
-    /// Reads the schema language.
+    /// Parses a schema in CloudKit's schema language.
     ///
-    /// - Throws: ``CloudKitSchemaError`` with the line and column of the first mistake.
+    /// - Throws: ``CloudKitSchemaError`` with the line and column of the first error.
     public init(parsing text: String) throws {
         try self.init(parsing: text, keepsSystemFields: false)
     }
 
-    /// Reads the schema language, with the system's fields where they are asked for.
+    /// Parses a schema in CloudKit's schema language, with the system fields if requested.
     package init(parsing text: String, keepsSystemFields: Bool) throws {
         recordTypes = []
         do {
@@ -27,9 +27,9 @@ extension CloudKitSchema.RecordType {
     fileprivate init(_ statement: SchemaRecordType, keepsSystemFields: Bool) {
         self.init(name: statement.name.text, fields: [])
         for member in statement.members {
-            // Grants are the console's business.
+            // Grants are managed in the console.
             guard case .field(let field) = member else { continue }
-            // The system's own fields are the same everywhere.
+            // The system fields are the same everywhere.
             guard keepsSystemFields || !field.name.text.hasPrefix("_") else { continue }
             fields.append(CloudKitSchema.Field(field))
         }
@@ -44,7 +44,7 @@ extension CloudKitSchema.Field {
         self.init(
             name: statement.name.text,
             type: statement.isEncrypted ? "ENCRYPTED " + type : type,
-            // What a number prefers is written where the indexes are.
+            // A number's preference is written in the place of the indexes.
             indexes: preference + statement.indexes.map(\.kind.rawValue)
         )
     }

@@ -1,6 +1,6 @@
 import CloudKitSchemaLanguage
 
-/// The record types of a container: what a model needs, or what a schema file says.
+/// The record types of a container: those that models need, or those in a schema file.
 ///
 /// ```swift
 /// let needed = try CloudKitSchema(of: Atlas.self)
@@ -15,13 +15,13 @@ public struct CloudKitSchema: Sendable, Equatable {
         /// The field's name.
         public var name: String
 
-        /// CloudKit's type: `STRING`, `LIST<REFERENCE>`, `ENCRYPTED INT64`.
+        /// CloudKit's type, for example `STRING`, `LIST<REFERENCE>` or `ENCRYPTED INT64`.
         public var type: String
 
-        /// The indexes: `QUERYABLE`, `SORTABLE`, `SEARCHABLE`.
+        /// The indexes, for example `QUERYABLE`, `SORTABLE` or `SEARCHABLE`.
         public var indexes: [String] = []
 
-        /// Makes a field.
+        /// Creates a field.
         public init(name: String, type: String, indexes: [String] = []) {
             self.name = name
             self.type = type
@@ -34,30 +34,30 @@ public struct CloudKitSchema: Sendable, Equatable {
         /// The name.
         public var name: String
 
-        /// The fields in the order in which they are written.
+        /// The fields in their written order.
         public var fields: [Field]
 
-        /// Makes a record type.
+        /// Creates a record type.
         public init(name: String, fields: [Field]) {
             self.name = name
             self.fields = fields
         }
     }
 
-    /// The record types in the order in which they are written.
+    /// The record types in their written order.
     public var recordTypes: [RecordType]
 
-    /// Makes a schema of record types.
+    /// Creates a schema from record types.
     public init(recordTypes: [RecordType]) {
         self.recordTypes = recordTypes
     }
 
-    /// The schema as CloudKit's schema language.
+    /// The schema in CloudKit's schema language.
     public var text: String {
         "DEFINE SCHEMA\n" + recordTypes.map { "\n" + Self.text($0) }.joined()
     }
 
-    /// What everybody may read, every user may create, and only the creator may change.
+    /// Everybody may read, every user may create, and only the creator may change.
     private static let grants = [
         #"GRANT WRITE TO "_creator""#, #"GRANT CREATE TO "_icloud""#, #"GRANT READ TO "_world""#,
     ]

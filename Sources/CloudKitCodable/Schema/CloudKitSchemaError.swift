@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An error of finding or reading a schema.
+/// An error that occurs while a schema is derived or parsed.
 public struct CloudKitSchemaError: Error, CustomStringConvertible, LocalizedError {
-    /// What went wrong, and where.
+    /// A description of the problem and its place.
     public let description: String
 
-    /// What went wrong, and where.
+    /// A description of the problem and its place.
     public var errorDescription: String? { description }
 
     init(_ description: String) {

@@ -1,10 +1,9 @@
 import CloudKit
 import Foundation
 
-/// CloudKit's type of the field that values of a Swift type become, in the native forms.
+/// CloudKit's type of the field in which values of a Swift type are stored, in the native forms.
 enum FieldTypeName {
-    /// The type's name in the schema language; nil for a type whose values say themselves what they
-    /// become.
+    /// Returns the type's name in the schema language; nil when it depends on the value.
     static func of(_ type: Any.Type) -> String? {
         if let name = scalar(type) { return name }
         if let optional = type as? any OptionalValue.Type { return of(optional.wrappedType) }
@@ -33,7 +32,7 @@ enum FieldTypeName {
         }
     }
 
-    /// A list is one by the type of its elements alone.
+    /// Returns the type of a list, which depends only on the type of its elements.
     private static func list(_ element: Any.Type?) -> String? {
         guard let element, let kind = ListElement(element, .native) else { return "BYTES" }
         guard kind == .native else { return "LIST<\(kind.rawValue)>" }
@@ -41,7 +40,7 @@ enum FieldTypeName {
         return name.map { "LIST<\($0)>" }
     }
 
-    /// The type of a wrapped native value.
+    /// Returns the type of a wrapped native value.
     private static func native(_ type: Any.Type) -> String? {
         if let optional = type as? any OptionalValue.Type { return native(optional.wrappedType) }
         if let list = type as? any AnyArray.Type {
@@ -52,7 +51,7 @@ enum FieldTypeName {
         return type is CKAsset.Type ? "ASSET" : nil
     }
 
-    /// A raw value is what it is raw.
+    /// Returns the type of a raw value.
     private static func other(_ type: Any.Type) -> String? {
         if let rawValue = type as? any RawRepresentable.Type {
             return scalar(rawValue.rawValueType)
@@ -60,7 +59,7 @@ enum FieldTypeName {
         return type is any EncodableDictionary.Type ? "BYTES" : nil
     }
 
-    /// The name of the type of what a record holds; nil for an empty list, which does not say.
+    /// Returns the type name of a stored value; nil for an empty list, whose type is unknown.
     static func of(_ object: any CKRecordValue) -> String? {
         if let list = object as? [Any] {
             guard let first = list.first as? any CKRecordValue else { return nil }

@@ -1,11 +1,11 @@
-/// An encoder that writes down the keys of a value and the types of what is under them, of
-/// properties without a value as well.
+/// An encoder that records the keys of a value and the types of their values, including properties
+/// without a value.
 struct PropertyListing: Encoder {
-    /// What was written down, in order.
+    /// The recorded properties, in order.
     final class Page {
         private(set) var properties: [KnownProperty] = []
 
-        /// Writes a property down; the first of a key counts.
+        /// Records a property; the first one of a key counts.
         func note(_ key: any CodingKey, _ type: Any.Type) {
             if properties.contains(where: { $0.key == key.stringValue }) { return }
             properties.append(KnownProperty(key.stringValue, type))
@@ -44,7 +44,7 @@ private struct KeyedPropertyListing<Key: CodingKey>: KeyedEncodingContainerProto
     func encodeNil(forKey key: Key) {}
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) { note(Value.self, key) }
 
-    // The protocol's own versions ask for nothing when there is no value.
+    // The protocol's own versions encode nothing when there is no value.
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { note(Bool.self, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) { note(String.self, key) }
     func encodeIfPresent(_ value: Double?, forKey key: Key) { note(Double.self, key) }

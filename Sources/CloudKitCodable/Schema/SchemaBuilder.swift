@@ -1,6 +1,6 @@
 import CloudKit
 
-/// Gathers the record types of models, from what they declare and from samples.
+/// Collects the record types of models, from their declarations and from samples.
 struct SchemaBuilder {
     /// A field, and how its type is known.
     private struct Field {
@@ -10,7 +10,7 @@ struct SchemaBuilder {
         /// The type of the property, for a message.
         var property: Any.Type
 
-        /// Whether no property has it: it refers to an owner.
+        /// `true` when no property has the field, because it refers to an owner.
         var isOwners: Bool { property == Void.self }
     }
 
@@ -21,12 +21,12 @@ struct SchemaBuilder {
 
     // MARK: Samples
 
-    /// Adds the record types of a sample, and of the models in it.
+    /// Adds the record types of a sample and of the models in it.
     mutating func add(sample: any CloudKitModel) throws {
         let folder = AssetFolder(isRemovedWithObject: true)
         let graph = GraphEncoding(zoneID: .default, userInfo: [:], known: [], assets: folder)
         _ = try graph.encodeRoot(GraphNode(sample))
-        // The outer ones first, as people read them.
+        // The outer ones first, in reading order.
         let entries = graph.records.compactMap { graph.entries[$0.recordID] }
             .map { (entry: $0, depth: $0.location.path.count) }
             .enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }
@@ -57,7 +57,7 @@ struct SchemaBuilder {
         }
     }
 
-    /// Takes the type of a field that a sample has.
+    /// Sets the type of a field that a sample has.
     private mutating func set(
         _ name: String,
         _ type: String,
@@ -65,7 +65,7 @@ struct SchemaBuilder {
     ) throws {
         let recordType = model.recordType
         guard let index = fields[recordType]?.firstIndex(where: { $0.name == name }) else {
-            // A field that no property has is that of an owner.
+            // A field that no property has belongs to an owner.
             add(name, Field(type: type, isFound: true, property: Void.self), to: recordType)
             return
         }
@@ -131,7 +131,7 @@ struct SchemaBuilder {
             fields[recordType, default: []].append((name, field))
             return
         }
-        // A later sample, or a declaration, may know more.
+        // A later sample, or a declaration, may know the type.
         if fields[recordType]?[index].field.type == nil {
             fields[recordType]?[index].field.type = field.type
         }
@@ -168,11 +168,11 @@ struct SchemaBuilder {
 
     // MARK: Ending
 
-    /// The record types, if everything of them is known.
+    /// Returns the record types, if they are completely known.
     mutating func finish() throws -> [CloudKitSchema.RecordType] {
         var problems: [String] = []
         var next = 0
-        // Declarations lead to more.
+        // Declarations may add more types.
         while next < empty.count {
             let (model, place) = empty[next]
             next += 1
@@ -186,8 +186,8 @@ struct SchemaBuilder {
             for (name, field) in fields[recordType] ?? [] where field.type == nil {
                 problems.append(
                     """
-                    \(recordType).\(name): what a \(field.property) becomes is known from its values \
-                    alone, and none was given; describe a sample that has one, or say .json for the key \
+                    \(recordType).\(name): the form of a \(field.property) is known only from a \
+                    value, and no sample has one; describe a sample with one, or use .json for the key \
                     in fields
                     """
                 )
@@ -196,7 +196,7 @@ struct SchemaBuilder {
         guard problems.isEmpty else { throw CloudKitSchemaError(problems.joined(separator: "\n")) }
         return order.map { recordType in
             let all = fields[recordType] ?? []
-            // The owners' fields behind the type's own.
+            // The owners' fields follow the type's own.
             let sorted = all.filter { !$0.field.isOwners } + all.filter(\.field.isOwners)
             return CloudKitSchema.RecordType(
                 name: recordType,

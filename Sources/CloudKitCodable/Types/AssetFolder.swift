@@ -3,18 +3,18 @@ import CloudKitFiles
 import Foundation
 import Synchronization
 
-/// A folder for the files of assets that are encoded from values, in the process's own.
+/// A folder for the files of assets that are encoded from values, within the process's folder.
 ///
-/// Each file is in a folder of its own: two encodings of one value do not write over each other's
-/// file, which may be waiting for its upload.
+/// Each file has a folder of its own: two encodings of one value do not overwrite each other's file,
+/// which may be waiting for its upload.
 final class AssetFolder: Sendable {
     private let name = UUID().uuidString
     private let isRemovedWithObject: Bool
     private let isMade = Atomic(false)
 
-    /// Makes a folder's object; the folder itself comes with the first file.
+    /// Creates the object of a folder; the folder itself is created with the first file.
     ///
-    /// - Parameter isRemovedWithObject: Whether the files go when nobody holds the object.
+    /// - Parameter isRemovedWithObject: Whether the files are deleted with the object.
     init(isRemovedWithObject: Bool) {
         self.isRemovedWithObject = isRemovedWithObject
     }
@@ -31,7 +31,7 @@ final class AssetFolder: Sendable {
         try PrivateFiles.shared.folder().appendingPathComponent(name, isDirectory: true)
     }
 
-    /// Writes a file and makes its asset.
+    /// Writes a file and returns its asset.
     func asset(of data: Data, named name: String) throws -> CKAsset {
         let inner = try place().appendingPathComponent(UUID().uuidString, isDirectory: true)
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
@@ -45,7 +45,7 @@ final class AssetFolder: Sendable {
         return CKAsset.noting(file)
     }
 
-    /// A name without parts that lead elsewhere, short enough for every file system.
+    /// Returns a name without parts that lead elsewhere, short enough for every file system.
     private static func safe(_ name: String) -> String {
         let name = name.replacing("/", with: "_").replacing("\0", with: "_")
         return name.isEmpty || name == "." || name == ".." ? "asset" : String(name.suffix(80))

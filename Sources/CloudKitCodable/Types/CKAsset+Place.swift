@@ -5,7 +5,7 @@ import Foundation
 #if canImport(Darwin)
 import ObjectiveC
 
-/// The key of the stamp that an asset has; its address is all that counts.
+/// The key of an asset's stamp; only its address counts.
 private nonisolated(unsafe) let stampKey = UnsafeMutableRawPointer.allocate(
     byteCount: 1,
     alignment: 1
@@ -20,7 +20,7 @@ private final class StampBox: NSObject {
 #endif
 
 extension CKAsset {
-    /// Where the file is, for one who reads it at once and does not hand the place on.
+    /// The file's location, for a caller that reads it immediately and does not pass the location on.
     var place: URL? {
         #if canImport(Darwin)
         fileURL
@@ -29,7 +29,7 @@ extension CKAsset {
         #endif
     }
 
-    /// Makes an asset of a file, and notes what the file is now.
+    /// Creates an asset from a file, and notes the file's present state.
     static func noting(_ file: URL) -> CKAsset {
         let asset = CKAsset(fileURL: file)
         #if canImport(Darwin)
@@ -43,7 +43,7 @@ extension CKAsset {
         return asset
     }
 
-    /// The file as it was when the asset was made; nil when that is not known.
+    /// The state of the file when the asset was created; nil when it is unknown.
     private var noted: FileStamp? {
         #if canImport(Darwin)
         (objc_getAssociatedObject(self, stampKey) as? StampBox)?.stamp
@@ -52,15 +52,15 @@ extension CKAsset {
         #endif
     }
 
-    /// Whether the asset's file is the same as another's was when a record took that.
+    /// Returns whether the asset's file is the same as another's was when a record took that.
     ///
-    /// A file that was written since then is another one, at whatever place; where nobody can know,
-    /// too. One that is gone from its place has nothing new.
+    /// A file that was written since then is a different one, wherever it is; so is one whose state
+    /// is unknown. A file that was deleted has nothing new.
     func hasSameFile(asTaken old: CKAsset) -> Bool {
         guard let file = place, let oldFile = old.place else { return self === old }
         let now = FileStamp(of: oldFile)
         if file == oldFile { return now == nil || now == old.noted }
-        // Apple's assets of fetched records are not noted, and their files are nobody else's.
+        // Apple's assets of fetched records have no noted state, and nobody else uses their files.
         let isOld = now == old.noted || old.noted == nil
         return isOld
             && FileManager.default.contentsEqual(atPath: oldFile.path, andPath: file.path)

@@ -3,10 +3,10 @@ import CoreLocation
 import Foundation
 
 extension CKRecord {
-    /// Whether a field would hold the same with either value.
+    /// Returns whether a field would hold the same with either value.
     ///
-    /// Files are compared by their bytes, and text too: text that is equal can have other bytes. Zero
-    /// has two signs.
+    /// Files are compared by their bytes, and so is text, because equal texts can have different
+    /// bytes. Zero has two signs.
     static func isSame(_ old: Any, _ new: Any) -> Bool {
         if let old = old as? String, let new = new as? String {
             return old.utf8.elementsEqual(new.utf8)
@@ -23,8 +23,8 @@ extension CKRecord {
         return NSArray(object: old).isEqual(NSArray(object: new))
     }
 
-    /// Whether another record has the same type, parent and fields, whatever its version; any two
-    /// files can count as the same.
+    /// Returns whether another record has the same type, parent and fields, whatever its version;
+    /// optionally, any two files count as the same.
     func hasSameContents(as other: CKRecord, exceptFiles: Bool = false) -> Bool {
         recordType == other.recordType && parent?.recordID == other.parent?.recordID
             && firstDifference(from: other) {
@@ -35,7 +35,7 @@ extension CKRecord {
 
     private static func isFile(_ value: Any) -> Bool { value is CKAsset || value is [CKAsset] }
 
-    /// The first field in which the record differs from another.
+    /// Returns the first field in which the record differs from another.
     func firstDifference(
         from other: CKRecord,
         isSame: (_ value: Any, _ other: Any) -> Bool
@@ -58,9 +58,10 @@ extension CKRecord {
         }
     }
 
-    /// A value as the server keeps it: dates, those of locations too, in whole milliseconds.
+    /// Returns a value as the server stores it: dates, including those of locations, in whole
+    /// milliseconds.
     private static func stored(_ value: Any) -> Any {
-        // What is finer is cut off, but for what arithmetic rounds.
+        // Finer parts are cut off, except for rounding errors.
         func stored(_ date: Date) -> Double {
             (date.timeIntervalSince1970 * 1000 + 0.001).rounded(.down)
         }

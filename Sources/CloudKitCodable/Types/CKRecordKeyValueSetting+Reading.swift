@@ -1,7 +1,7 @@
 public import CloudKit
 
 extension CKRecordKeyValueSetting {
-    /// The value of a field as a type; nil when the field is empty or holds something else.
+    /// Returns the value of a field as a type; nil when the field is empty or holds another type.
     @inline(__always)
     func value<Value: CKRecordValueProtocol>(_ name: String, as type: Value.Type) -> Value? {
         #if canImport(Darwin)
@@ -14,7 +14,7 @@ extension CKRecordKeyValueSetting {
 }
 
 extension CKRecord {
-    /// The value of a field as a type; nil when the field is empty or holds something else.
+    /// Returns the value of a field as a type; nil when the field is empty or holds another type.
     @inlinable
     @inline(__always)
     func field<Value: CKRecordValueProtocol>(_ name: String, as type: Value.Type) -> Value? {

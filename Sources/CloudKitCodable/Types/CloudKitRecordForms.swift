@@ -1,12 +1,12 @@
-/// In which form values that a record cannot hold as they are become fields.
+/// The forms in which values that a record cannot hold directly become fields.
 ///
-/// Whatever the choice, decoding reads both.
+/// Decoding reads both, whichever is chosen.
 public enum CloudKitRecordForms: Sendable {
-    /// The forms of earlier versions of this API, which schemas of existing apps have: `UUID`,
+    /// The forms of earlier versions of this API, which existing apps have in their schemas: `UUID`,
     /// `Decimal`, raw values and lists of them are JSON bytes.
     case original
 
-    /// The forms that a query and the console can use: `UUID`, `URL` and `Decimal` are strings, raw
-    /// values are what they are raw, and lists of them are lists.
+    /// The forms that queries and the console can use: `UUID`, `URL` and `Decimal` are strings, raw
+    /// values are stored directly, and lists of them are lists.
     case native
 }

@@ -1,20 +1,20 @@
-/// Where a record stands in a graph, as a chain that becomes a path only when an error needs one.
+/// The location of a record in a graph, as a chain that becomes a path only when an error needs one.
 indirect enum CodingLocation {
     case root
     case step(CodingLocation, any CodingKey)
     case index(CodingLocation, Int)
 
-    /// The place below this one.
+    /// Returns the location below this one.
     func appending(_ key: any CodingKey) -> CodingLocation {
         .step(self, key)
     }
 
-    /// The place of an element of the list that is here.
+    /// Returns the location of an element of the list at this location.
     func appending(index: Int) -> CodingLocation {
         .index(self, index)
     }
 
-    /// The keys from the root to here.
+    /// The keys from the root to this location.
     var path: [any CodingKey] {
         var keys: [any CodingKey] = []
         var location = self
@@ -31,7 +31,7 @@ indirect enum CodingLocation {
         }
     }
 
-    /// The place as people write it.
+    /// The location in the notation of messages.
     var text: String {
         if case .root = self { "the root" } else { path.text }
     }

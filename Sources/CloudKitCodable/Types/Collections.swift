@@ -57,7 +57,7 @@ extension Dictionary: DecodableDictionary {
 
 /// A dictionary that can be encoded, whatever its types.
 protocol EncodableDictionary {
-    /// The entries, if they are encoded as a list because the keys are no keys of JSON.
+    /// The entries, if they are encoded as a list because the keys are not JSON keys.
     var pairs: [(any Encodable, any Encodable)]? { get }
 }
 

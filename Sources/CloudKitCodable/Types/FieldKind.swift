@@ -1,5 +1,5 @@
-/// What a type that no container method names is to the coders, found out once per type: asking
-/// for a conformance costs more than storing the value.
+/// The coders' classification of a type that has no container method of its own, computed once per
+/// type: checking a conformance costs more than storing the value.
 enum FieldKind: Sendable {
     case model
     case modelList
@@ -13,7 +13,7 @@ enum FieldKind: Sendable {
     case set
     case other
 
-    /// What a type is.
+    /// Returns the kind of a type.
     static func of(_ type: Any.Type) -> FieldKind { TypeTraits.of(type).kind }
 
     static func classify(_ type: Any.Type) -> FieldKind {

@@ -1,21 +1,22 @@
 import CloudKit
 
-/// What CloudKit says of the names of fields, records and record types.
+/// CloudKit's rules for the names of fields, records and record types.
 enum FieldName {
-    /// The properties of a record: a field of such a name cannot be told from them in a query.
+    /// The properties of a record: queries cannot distinguish a field of one of these names from the
+    /// property.
     private static let properties: Set<String> = [
         "recordID", "recordType", "recordName", "recordChangeTag", "creationDate",
         "creatorUserRecordID", "modificationDate", "lastModifiedUserRecordID", "parent", "share",
     ]
 
-    /// Why a name cannot be a field's; nil when it can.
+    /// Returns the reason why a name cannot be a field's; nil when it can.
     @inline(__always)
     static func problem(_ name: String, strict: Bool) -> String? {
         switch kind(name) {
         case .plain: nil
         case .perhapsReserved where !strict || !properties.contains(name): nil
         case .perhapsReserved where name == "recordName":
-            "the name is reserved for a property of every record; say .recordName for it in fields "
+            "the name is reserved for a property of every record; use .recordName for it in fields "
                 + "if it is this record's name, or choose another coding key"
         case .perhapsReserved:
             "the name is reserved for a property of every record; choose another coding key"
@@ -33,16 +34,17 @@ enum FieldName {
         case invalid
     }
 
-    /// Whether a name is a letter with letters, digits and underscores behind it.
+    /// Returns whether a name is a letter followed by letters, digits and underscores.
     static func isIdentifier(_ name: String) -> Bool { kind(name) != .invalid }
 
-    /// Why a name cannot be a record type's; nil when it can.
+    /// Returns the reason why a name cannot be a record type's; nil when it can.
     static func problem(recordType name: String) -> String? {
         if isIdentifier(name) { return nil }
         return "\(name) cannot be a record type: state one of letters, digits and underscores"
     }
 
-    /// Looks at every byte of a name once; small letters, which most are, cost least.
+    /// Returns the kind of a name after one look at every byte; lower-case letters, the most
+    /// frequent, cost least.
     private static func kind(_ name: String) -> Kind {
         var name = name
         return name.withUTF8 { bytes in
@@ -54,7 +56,7 @@ enum FieldName {
                 let isCapital = byte &- 0x41 < 26
                 guard isDigit || isCapital || byte == 0x5F else { return .invalid }
             }
-            // Letters that no reserved name starts with are most of the alphabet.
+            // Most letters of the alphabet begin no reserved name.
             switch first {
             case UInt8(ascii: "r"), UInt8(ascii: "c"), UInt8(ascii: "m"), UInt8(ascii: "l"),
                 UInt8(ascii: "p"), UInt8(ascii: "s"):
@@ -64,7 +66,7 @@ enum FieldName {
         }
     }
 
-    /// Why a name cannot be a record's; nil when it can.
+    /// Returns the reason why a name cannot be a record's; nil when it can.
     static func problem(recordName name: String) -> String? {
         var name = name
         return name.withUTF8 { bytes in

@@ -1,7 +1,7 @@
 import CloudKit
 import Foundation
 
-/// The CloudKit type of a list's elements, found from their Swift type.
+/// The CloudKit type of a list's elements, derived from their Swift type.
 enum ListElement: String {
     case string = "STRING"
     case integer = "INT64"
@@ -12,7 +12,7 @@ enum ListElement: String {
     case reference = "REFERENCE"
     case native
 
-    /// The element type; nil for types whose lists are JSON.
+    /// Creates the element type; nil for types whose lists are JSON.
     init?(_ type: Any.Type, _ forms: CloudKitRecordForms) {
         if let scalar = Self(scalar: type) {
             self = scalar
@@ -30,7 +30,7 @@ enum ListElement: String {
         }
     }
 
-    /// Types that a record's list holds as they are.
+    /// Creates the element type of types that a record's list holds directly.
     private init?(scalar type: Any.Type) {
         if type == String.self {
             self = .string
@@ -47,12 +47,12 @@ enum ListElement: String {
         }
     }
 
-    /// Types with a plain form.
+    /// Creates the element type of types with a plain form.
     private init?(plain type: Any.Type) {
         if type == UUID.self || type == URL.self || type == Decimal.self {
             self = .string
         } else if let rawValue = type as? any RawRepresentable.Type {
-            // Whatever the type codes itself as: an empty list has no element to ask.
+            // The coded form does not matter: an empty list has no element to encode.
             self.init(scalar: rawValue.rawValueType)
         } else {
             return nil

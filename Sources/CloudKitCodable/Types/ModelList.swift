@@ -4,10 +4,10 @@ import CloudKit
 protocol ModelList {
     static var modelType: any CloudKitModel.Type { get }
 
-    /// The models as nodes of a graph, in an order that is always the same.
+    /// The models as nodes of a graph, in a stable order.
     var nodes: [GraphNode] { get }
 
-    /// Reads the models of records in a graph, where their list stands.
+    /// Decodes the models of records in a graph, at the location of their list.
     static func models(
         _ recordIDs: [CKRecord.ID],
         of graph: GraphDecoding,
@@ -37,7 +37,7 @@ extension Array: ModelList where Element: CloudKitModel {
                     throw graph.missing(Element.self, recordID, place)
                 }
             } catch let signal as GraphNeeds.Signal {
-                // The others may lack something too: all of it is fetched together.
+                // The others may lack records too: all of them are fetched together.
                 lacking = signal
             }
         }
@@ -49,7 +49,7 @@ extension Array: ModelList where Element: CloudKitModel {
 extension Set: ModelList where Element: CloudKitModel {
     static var modelType: any CloudKitModel.Type { Element.self }
 
-    /// In the order of their names: a set has none of its own.
+    /// The models in the order of their names, because a set has no order.
     var nodes: [GraphNode] { sorted { $0.recordName < $1.recordName }.nodes }
 
     static func models(

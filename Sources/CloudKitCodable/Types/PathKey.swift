@@ -23,7 +23,7 @@ struct PathKey: CodingKey {
 }
 
 extension [any CodingKey] {
-    /// The path as people write it: `countries[3].name`.
+    /// The path in the notation of messages: `countries[3].name`.
     var text: String {
         reduce(into: "") { text, key in
             if let index = key.intValue {

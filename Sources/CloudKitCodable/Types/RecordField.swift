@@ -1,6 +1,6 @@
 import CloudKit
 
-/// A field of a record: its name, the key that asked for it, and what is special.
+/// A field of a record: its name, its coding key and its options.
 struct RecordField {
     /// The field's name.
     let name: String
@@ -8,9 +8,10 @@ struct RecordField {
     /// The coding key.
     let key: any CodingKey
 
-    /// What the model says of the property.
+    /// The model's options for the property.
     let options: CloudKitField?
 
-    /// Whether the value to be stored came out of an optional: null would come back as no value there.
+    /// `true` when the value to be stored came out of an optional, where null would be decoded as
+    /// nil.
     var isWithinOptional = false
 }

@@ -1,9 +1,9 @@
 import CloudKit
 import Foundation
 
-/// System fields as bytes: what a value carries to be saved onto the version it came from.
+/// System fields as bytes, with which a value is saved onto the version it came from.
 enum SystemFieldsArchive {
-    /// The record that the bytes describe, without values.
+    /// Returns the record that the bytes describe, without values.
     static func record(from data: Data) throws -> CKRecord {
         let unarchiver: NSKeyedUnarchiver
         do {
@@ -21,7 +21,7 @@ enum SystemFieldsArchive {
         return record
     }
 
-    /// The system fields of a record as bytes.
+    /// Returns the system fields of a record as bytes.
     static func data(of record: CKRecord) -> Data {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         record.encodeSystemFields(with: archiver)

@@ -1,36 +1,36 @@
 import Synchronization
 
-/// What the coders ask of a type, found out once: asking for a conformance costs more than storing
-/// a value.
+/// Facts about a type that the coders need, computed once: checking a conformance costs more than
+/// storing a value.
 struct TypeTraits: @unchecked Sendable {
     // @unchecked Sendable because its properties are constants, types among them.
 
-    /// What the type is as a field.
+    /// The kind of field that the type becomes.
     let kind: FieldKind
 
-    /// The type's name, which takes long to make.
+    /// The type's name, which takes long to create.
     let name: String
 
-    /// Whether its values say themselves which record they are.
+    /// `true` when its values determine their records.
     let isRepresentable: Bool
 
-    /// Whether it is a class, which may share a record with its superclass.
+    /// `true` for a class, which may share a record with its superclass.
     let isClass: Bool
 
-    /// The type as a model's; nil when it is none.
+    /// The type as a model's; nil when it is not a model.
     let model: (any CloudKitModel.Type)?
 
-    /// The type as one whose values write and read their fields themselves; nil when it is none.
+    /// The type as one whose values read and write their fields themselves; nil when it is none.
     let mapped: (any CloudKitMappedModel.Type)?
 
-    /// What is known of the type's properties.
+    /// The known properties of the type.
     let memory = PropertyMemory()
 
-    /// The model that an optional, a list or a dictionary of the type holds, or that it is itself;
-    /// nil when its name shows none.
+    /// The model that an optional, a list or a dictionary of the type holds, or the type itself; nil
+    /// when its name shows none.
     let heldModel: (any CloudKitModel.Type)?
 
-    /// The model within a type, as far as types that hold others show it.
+    /// Returns the model within a type, as far as types that hold others show it.
     private static func heldModel(_ type: Any.Type) -> (any CloudKitModel.Type)? {
         if let model = type as? any CloudKitModel.Type { return model }
         if let optional = type as? any OptionalValue.Type { return heldModel(optional.wrappedType) }
@@ -44,7 +44,7 @@ struct TypeTraits: @unchecked Sendable {
 
     private static let known = Mutex<[ObjectIdentifier: TypeTraits]>([:])
 
-    /// The traits of a type.
+    /// Returns the traits of a type.
     static func of(_ type: Any.Type) -> TypeTraits {
         let identifier = ObjectIdentifier(type)
         if let traits = known.withLock({ $0[identifier] }) { return traits }
@@ -60,7 +60,8 @@ struct TypeTraits: @unchecked Sendable {
             heldModel: heldModel(type)
         )
         return known.withLock { known in
-            // There is one memory for each type, however many ask for the first time at once.
+            // There is one memory for each type, however many callers request the first one
+            // simultaneously.
             if let first = known[identifier] { return first }
             known[identifier] = traits
             return traits

@@ -1,8 +1,8 @@
 public import CloudKit
 
-// The checked variants: nothing is dropped, and a mismatch is not nothing.
+// The checked variants: no value is dropped, and a mismatch is an error.
 extension CKRecordWrapper where FieldKey.RawValue == String {
-    /// Makes a view of a record after a look at its type.
+    /// Creates a view of a record after checking its type.
     ///
     /// - Throws: `DecodingError.typeMismatch` for a record of another type.
     public init(checked record: CKRecord) throws {
@@ -21,7 +21,7 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
         self.init(record: record)
     }
 
-    /// The value of a field; nil when it is empty.
+    /// Returns the value of a field; nil when it is empty.
     ///
     /// - Throws: `DecodingError` when the field holds another type, or a number that does not fit.
     public func value<T: Decodable>(of key: FieldKey, as type: T.Type = T.self) throws -> T? {
@@ -39,7 +39,7 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
         if let value { try encoding.store(value, field) } else { try encoding.clear(field) }
     }
 
-    /// The reference in a field; nil when it is empty.
+    /// Returns the reference in a field; nil when it is empty.
     ///
     /// - Throws: `DecodingError.typeMismatch` when the field holds something else.
     public func reference(of key: FieldKey) throws -> CKRecord.Reference? {
@@ -55,12 +55,12 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
         return reference
     }
 
-    /// Refers to a record of the same zone.
+    /// Sets a field to a reference to a record of the same zone.
     ///
     /// - Parameters:
     ///   - key: The field.
     ///   - recordID: The identity of the target; nil clears the field.
-    ///   - action: What happens to this record when the target is deleted.
+    ///   - action: The action on this record when the target is deleted.
     /// - Throws: `EncodingError.invalidValue` for a target in another zone.
     public func setReference(
         _ key: FieldKey,

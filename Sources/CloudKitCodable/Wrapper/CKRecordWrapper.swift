@@ -1,7 +1,7 @@
 public import CloudKit
 import Foundation
 
-/// A type whose values are views of a record: the record is the model.
+/// A type whose values are views of a record, which serves as the model.
 ///
 /// ```swift
 /// struct Note: CKRecordWrapper {
@@ -25,13 +25,13 @@ public protocol CKRecordWrapper {
     /// The record's name.
     var identifier: String? { get }
 
-    /// When the record was made; nil before it is saved.
+    /// The record's creation date; nil before it is saved.
     var createdAt: Date? { get }
 
-    /// When the record was last saved; nil before that.
+    /// The date of the record's last save; nil before that.
     var modifiedAt: Date? { get }
 
-    /// Makes a view of a record.
+    /// Creates a view of a record.
     init(record: CKRecord)
 }
 
@@ -39,15 +39,15 @@ extension CKRecordWrapper {
     /// The record's name.
     public var identifier: String? { record.recordID.recordName }
 
-    /// When the record was made; nil before it is saved.
+    /// The record's creation date; nil before it is saved.
     public var createdAt: Date? { record.creationDate }
 
-    /// When the record was last saved; nil before that.
+    /// The date of the record's last save; nil before that.
     public var modifiedAt: Date? { record.modificationDate }
 }
 
 extension CKRecordWrapper where FieldKey.RawValue == String {
-    /// The value of a field; nil when it is empty or of another type.
+    /// Returns the value of a field; nil when it is empty or has another type.
     public func getField<T>(_ key: FieldKey) -> T? {
         guard let object = record.object(forKey: key.rawValue) else { return nil }
         if let value = FieldScalar.value(object, as: T.self) { return value }
@@ -57,10 +57,10 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
 
     /// Sets a field, or clears it with nil.
     ///
-    /// Values that a record does not hold as they are, such as `URL`, `UUID`, enumerations and
+    /// Values that a record does not hold directly, for example `URL`, `UUID`, enumerations and
     /// structures, are stored as ``set(_:for:)`` stores them.
     ///
-    /// - Important: A value that cannot be stored leaves the field as it is; ``set(_:for:)`` throws.
+    /// - Important: A value that cannot be stored leaves the field unchanged; ``set(_:for:)`` throws.
     public func setField<T>(_ key: FieldKey, value: T?) {
         guard let value else { return record.setObject(nil, forKey: key.rawValue) }
         if let value = value as? any Encodable {
@@ -71,12 +71,13 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
         }
     }
 
-    /// The name of the record that a field refers to.
+    /// Returns the name of the record that a field refers to.
     public func getReference(_ key: FieldKey) -> String? {
         (record.object(forKey: key.rawValue) as? CKRecord.Reference)?.recordID.recordName
     }
 
-    /// Refers to a record of the same zone by its name, or to none; the record goes with it.
+    /// Sets a field to a reference to a record of the same zone, or clears it; this record is deleted
+    /// with its target.
     public func setReference(_ key: FieldKey, referenceIdentifier: String?) {
         let reference = referenceIdentifier.map { name in
             CKRecord.Reference(

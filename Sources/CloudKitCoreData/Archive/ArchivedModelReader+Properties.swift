@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchivedModelReader {
-    /// Bits of an attribute's flags, as far as they were seen in archives.
+    /// The bits of an attribute's flags, as observed in archives.
     private enum Flag {
         static let optional: Int64 = 0x2
         static let cloudEncryption: Int64 = 0x800
@@ -13,7 +13,7 @@ extension ArchivedModelReader {
         into entity: inout CoreDataModel.Entity
     ) throws(CoreDataModelError) {
         guard let instance = try archive.instance(place) else {
-            throw BinaryPropertyList.failure("its property \(entity.name).\(key) is none")
+            throw BinaryPropertyList.failure("its property \(entity.name).\(key) is not a property")
         }
         var object = ArchivedObject(instance, "\(entity.name).\(key)")
         let name = try archive.text(object.take("NSPropertyName")) ?? key
@@ -83,7 +83,7 @@ extension ArchivedModelReader {
         relationship.isOptional =
             try archive.flag(object.take("NSIsOptional")) ?? (flags & Flag.optional != 0)
         relationship.isTransient = try archive.flag(object.take("NSIsTransient")) ?? false
-        // The key of ordered relationships was never seen; any that says so counts.
+        // The key of ordered relationships was never observed; any key that contains the word counts.
         for key in object.rest.keys.sorted() where key.lowercased().contains("ordered") {
             if try archive.flag(object.take(key)) == true { relationship.isOrdered = true }
         }
@@ -92,7 +92,7 @@ extension ArchivedModelReader {
             throw CoreDataModelError(
                 .malformed,
                 object.place,
-                "its delete rule is \(rule), where 0 to 3 must be"
+                "its delete rule is \(rule), 0 to 3 is expected"
             )
         }
         relationship.deleteRule = known
@@ -162,7 +162,7 @@ extension ArchivedModelReader {
         )
     }
 
-    /// A decimal number, whose digits stand in words of 16 bits, the lowest first.
+    /// Returns a decimal number, whose digits are in words of 16 bits, the lowest first.
     private mutating func decimal(
         _ fields: [String: Int]
     ) throws(CoreDataModelError) -> Decimal? {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Makes a model of the keyed archive in a store, or in a compiled `.mom`.
+/// A reader of the model in a store's keyed archive, or in a compiled `.mom`.
 struct ArchivedModelReader {
-    /// The configuration of all entities, which every model has.
+    /// The name of the configuration with all entities, which every model has.
     private static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
 
     var archive: KeyedArchive
     private(set) var unknown: [CoreDataModel.UnknownPart] = []
 
-    /// Reads an archive.
+    /// Reads the model in an archive.
     ///
-    /// - Throws: ``CoreDataModelError`` for what is no archive of a model.
+    /// - Throws: ``CoreDataModelError`` for bytes that are not an archived model.
     static func model(_ data: Data) throws(CoreDataModelError) -> CoreDataModel {
         var reader = Self(archive: try KeyedArchive(data))
         var model = try reader.model()
@@ -23,7 +23,7 @@ struct ArchivedModelReader {
         guard root.className == "NSManagedObjectModel",
             let named = try archive.dictionary(root.take("NSEntities"))
         else {
-            throw BinaryPropertyList.failure("it holds a \(root.className), and no model")
+            throw BinaryPropertyList.failure("it holds a \(root.className), not a model")
         }
         var entities: [CoreDataModel.Entity] = []
         for entry in named { entities.append(try entity(entry.key, entry.value)) }
@@ -43,7 +43,7 @@ struct ArchivedModelReader {
         )
     }
 
-    /// Archives list what an entity inherits among its own properties.
+    /// Removes inherited properties, which archives list among an entity's own.
     private static func withoutInherited(
         _ entities: [CoreDataModel.Entity]
     ) -> [CoreDataModel.Entity] {
@@ -58,7 +58,7 @@ struct ArchivedModelReader {
             var own = entity
             var inherited: Set<String> = []
             var parent = entity.parent
-            // A circle is found later, with its entities' names.
+            // A cycle is reported later, with its entities' names.
             for _ in 0..<ModelConsistency.deepest {
                 guard let name = parent else { break }
                 inherited.formUnion(properties[name] ?? [])
@@ -78,7 +78,7 @@ struct ArchivedModelReader {
         _ place: Int
     ) throws(CoreDataModelError) -> CoreDataModel.Entity {
         guard let instance = try archive.instance(place) else {
-            throw BinaryPropertyList.failure("its entity \(key) is none")
+            throw BinaryPropertyList.failure("its entity \(key) is not an entity")
         }
         var object = ArchivedObject(instance, key)
         var entity = CoreDataModel.Entity(
@@ -101,7 +101,7 @@ struct ArchivedModelReader {
         return entity
     }
 
-    /// The former name; an archive has the own one where there is none.
+    /// Returns the former name; nil if it equals the current one, which archives then repeat.
     mutating func renaming(
         _ object: inout ArchivedObject,
         _ name: String
@@ -131,7 +131,7 @@ struct ArchivedModelReader {
         return texts
     }
 
-    /// Lists of properties, by their names or as objects.
+    /// Returns lists of properties, which are given by name or as objects.
     private mutating func tuples(_ place: Int?) throws(CoreDataModelError) -> [[String]] {
         var tuples: [[String]] = []
         for tuple in try archive.list(place) ?? [] {
@@ -173,7 +173,7 @@ struct ArchivedModelReader {
         return configurations
     }
 
-    /// Keeps the keys that nothing was made of.
+    /// Keeps the keys that were not read.
     mutating func note(_ object: ArchivedObject) throws(CoreDataModelError) {
         for (key, place) in object.rest.sorted(by: { $0.key < $1.key }) {
             let value: String? =
@@ -195,10 +195,10 @@ struct ArchivedModelReader {
     }
 }
 
-/// An archived object, which remembers the keys that nobody asked for.
+/// An archived object, which records the keys that were not read.
 struct ArchivedObject {
     let className: String
-    /// The part of the model that it is.
+    /// The part of the model that the object represents.
     let place: String
     private(set) var rest: [String: Int]
 

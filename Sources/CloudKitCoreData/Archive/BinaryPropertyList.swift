@@ -1,12 +1,12 @@
 import Foundation
 
-/// A binary property list, of which objects are read when they are asked for.
+/// A binary property list whose objects are read on request.
 ///
-/// Foundation reads all of it at once, level within level, and does not say what the references of
-/// a keyed archive are. A list from outside may lead in circles, or be a thousand levels deep; here
-/// each place is checked, and nothing is followed.
+/// Foundation reads all of it immediately and recursively, and does not expose the references of a
+/// keyed archive. An untrusted list may contain cycles or be a thousand levels deep; this type
+/// checks each position and follows no reference.
 struct BinaryPropertyList {
-    /// An object; those in it are numbers of other objects.
+    /// An object; its elements are numbers of other objects.
     enum Object: Hashable {
         case null
         case boolean(Bool)
@@ -16,7 +16,7 @@ struct BinaryPropertyList {
         case date(Double)
         case data(Data)
         case string(String)
-        /// A reference of a keyed archive.
+        /// A reference in a keyed archive.
         case reference(Int)
         case array([Int])
         case dictionary([Pair])
@@ -36,7 +36,7 @@ struct BinaryPropertyList {
     private let table: Int
     /// The number of objects.
     let count: Int
-    /// The object at the top.
+    /// The number of the top object.
     let top: Int
 
     init(_ data: Data) throws(CoreDataModelError) {
@@ -59,7 +59,7 @@ struct BinaryPropertyList {
         CoreDataModelError(.malformed, "the archive", message)
     }
 
-    /// A number without a sign, the high byte first; nil beyond the bytes or beyond `Int`.
+    /// Returns an unsigned big-endian number; nil if it exceeds the bytes or `Int`.
     private static func number(_ bytes: [UInt8], _ place: Int, _ size: Int) -> Int? {
         guard place >= 0, size > 0, place <= bytes.count - size else { return nil }
         let value = bytes[place..<place + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -73,14 +73,14 @@ struct BinaryPropertyList {
         return number
     }
 
-    /// The object of a number.
+    /// Returns the object with a number.
     func object(_ number: Int) throws(CoreDataModelError) -> Object {
         guard number >= 0, number < count else {
-            throw Self.failure("it leads to object \(number) of \(count)")
+            throw Self.failure("it refers to object \(number) of \(count)")
         }
         let place = try self.number(table + number * offsetSize, offsetSize)
         guard place >= 8, place < table else {
-            throw Self.failure("object \(number) stands outside of it")
+            throw Self.failure("object \(number) is outside of it")
         }
         let (kind, low) = (bytes[place] >> 4, Int(bytes[place] & 0x0F))
         switch kind {
@@ -105,7 +105,7 @@ struct BinaryPropertyList {
         guard place <= bytes.count - size else {
             throw Self.failure("an object ends beyond its end")
         }
-        // The lower 64 bits of one with 128; shorter ones have no sign.
+        // The lower 64 bits of a 128-bit number; shorter numbers are unsigned.
         return bytes[place..<place + size].suffix(8).reduce(0) { $0 << 8 | Int64($1) }
     }
 
@@ -157,7 +157,7 @@ struct BinaryPropertyList {
             let keys = try numbers(place, count)
             let values = try numbers(place + count * numberSize, count)
             return .dictionary(zip(keys, values).map(Pair.init))
-        default: throw Self.failure("an object is of kind \(kind), which there is not")
+        default: throw Self.failure("an object is of the unknown kind \(kind)")
         }
     }
 

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Reads objects out of a keyed archive by their classes' names and keys.
+/// A keyed archive, whose objects are read by class names and keys.
 ///
-/// No class is ever looked up or made. Each step is counted, because a small archive may refer to
-/// one object from a million places.
+/// No class is looked up or instantiated. Each step is counted, because a small archive may refer
+/// to one object from a million places.
 struct KeyedArchive {
-    /// An object of a class.
+    /// An object with a class.
     struct Instance {
         var className: String
-        /// Its values by key, as numbers of the property list's objects.
+        /// Its values by key, as object numbers of the property list.
         var fields: [String: Int]
     }
 
-    /// What the largest known models need a hundredth of.
+    /// A hundred times the steps of the largest known models.
     static let allSteps = 4_000_000
 
     private let list: BinaryPropertyList
@@ -23,7 +23,7 @@ struct KeyedArchive {
     init(_ data: Data) throws(CoreDataModelError) {
         list = try BinaryPropertyList(data)
         guard case .dictionary(let pairs) = try list.object(list.top), pairs.count < 100 else {
-            throw BinaryPropertyList.failure("it is no keyed archive")
+            throw BinaryPropertyList.failure("it is not a keyed archive")
         }
         var top: [String: Int] = [:]
         for pair in pairs {
@@ -32,7 +32,7 @@ struct KeyedArchive {
         guard let objects = top["$objects"], let heads = top["$top"],
             case .array(let places) = try list.object(objects),
             case .dictionary(let named) = try list.object(heads), named.count < 100
-        else { throw BinaryPropertyList.failure("it is no keyed archive") }
+        else { throw BinaryPropertyList.failure("it is not a keyed archive") }
         self.objects = places
         var found: [String: Int] = [:]
         for pair in named {
@@ -41,7 +41,7 @@ struct KeyedArchive {
         self.heads = found
     }
 
-    /// The object that the archive holds.
+    /// Returns the root object of the archive.
     mutating func root() throws(CoreDataModelError) -> Instance {
         guard let place = heads["root"] ?? heads.values.min(), let root = try instance(place) else {
             throw BinaryPropertyList.failure("it holds no object")
@@ -62,7 +62,7 @@ struct KeyedArchive {
         }
     }
 
-    /// What stands at a place, behind a reference if it is one; nil for `$null`.
+    /// Returns the object at a position, behind a reference if it is one; nil for `$null`.
     private mutating func object(
         _ place: Int
     ) throws(CoreDataModelError) -> BinaryPropertyList.Object? {
@@ -74,7 +74,7 @@ struct KeyedArchive {
                     "it refers to object \(number) of \(objects.count)"
                 )
             }
-            // The first object stands for none.
+            // The first object represents nil.
             if number == 0 { return nil }
             found = try list.object(objects[number])
         }
@@ -91,7 +91,7 @@ struct KeyedArchive {
 
     // MARK: Values
 
-    /// The object at a place; nil where it is none of a class.
+    /// Returns the object at a position; nil when it has no class.
     mutating func instance(_ place: Int) throws(CoreDataModelError) -> Instance? {
         guard case .dictionary(let pairs) = try object(place) else { return nil }
         var fields: [String: Int] = [:]
@@ -112,7 +112,7 @@ struct KeyedArchive {
         return nil
     }
 
-    /// The text at a place; nil where it is none.
+    /// Returns the text at a position; nil when there is none.
     mutating func text(_ place: Int?) throws(CoreDataModelError) -> String? {
         guard let place else { return nil }
         switch try object(place) {
@@ -126,7 +126,7 @@ struct KeyedArchive {
         }
     }
 
-    /// The number at a place, of truth values 0 and 1; nil where it is none.
+    /// Returns the number at a position, with Booleans as 0 and 1; nil when there is none.
     mutating func integer(_ place: Int?) throws(CoreDataModelError) -> Int64? {
         guard let place else { return nil }
         switch try object(place) {
@@ -137,12 +137,12 @@ struct KeyedArchive {
         }
     }
 
-    /// A truth value; nil where there is none.
+    /// Returns the Boolean at a position; nil when there is none.
     mutating func flag(_ place: Int?) throws(CoreDataModelError) -> Bool? {
         try integer(place).map { $0 != 0 }
     }
 
-    /// The object at a place as a value of a plain kind; nil where it is an object of a class.
+    /// Returns the object at a position as a plain value; nil when it has a class.
     mutating func plain(_ place: Int) throws(CoreDataModelError) -> CoreDataValue? {
         switch try object(place) {
         case .boolean(let flag): .boolean(flag)
@@ -155,7 +155,7 @@ struct KeyedArchive {
         }
     }
 
-    /// The bytes at a place.
+    /// Returns the bytes at a position.
     mutating func data(_ place: Int?) throws(CoreDataModelError) -> Data? {
         guard let place else { return nil }
         switch try object(place) {
@@ -169,7 +169,7 @@ struct KeyedArchive {
         }
     }
 
-    /// The places of a list's elements, also of a set's; nil where it is none.
+    /// Returns the positions of the elements of a list or a set; nil when there is none.
     mutating func list(_ place: Int?) throws(CoreDataModelError) -> [Int]? {
         guard let place, let instance = try instance(place),
             let items = instance.fields["NS.objects"], instance.fields["NS.keys"] == nil
@@ -182,7 +182,7 @@ struct KeyedArchive {
         return items
     }
 
-    /// The entries of a dictionary, of both forms that Core Data writes; nil where it is none.
+    /// Returns the entries of a dictionary, in either form that Core Data writes; nil when there is none.
     mutating func dictionary(
         _ place: Int?
     ) throws(CoreDataModelError) -> [(key: String, value: Int)]? {
@@ -210,7 +210,7 @@ struct KeyedArchive {
         return entries
     }
 
-    /// Elements of an array as such, or of one in an object.
+    /// Returns the elements of a plain array, or of an array object.
     private mutating func items(_ place: Int?) throws(CoreDataModelError) -> [Int]? {
         guard let place else { return nil }
         if case .array(let items) = try object(place) { return items }

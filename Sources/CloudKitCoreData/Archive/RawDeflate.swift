@@ -1,14 +1,14 @@
 import CloudKitZlib
 import Foundation
 
-/// Reads bytes that were compressed without a header.
+/// The decompression of bytes that were compressed without a header.
 enum RawDeflate {
-    /// What the bytes were before, up to a limit.
+    /// Returns the decompressed bytes, up to a limit.
     ///
-    /// - Throws: ``CoreDataModelError`` for other bytes, and for what is larger.
+    /// - Throws: ``CoreDataModelError`` for other bytes, or for a result beyond the limit.
     static func inflate(_ data: Data, limit: Int) throws(CoreDataModelError) -> Data {
         var stream = z_stream()
-        // Below 0: without a header, in a window of 15 bits.
+        // Negative: without a header, with a window of 15 bits.
         guard
             inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
         else { throw BinaryPropertyList.failure("there is no memory to inflate it") }

@@ -1,39 +1,40 @@
 /// A difference between two versions of a model.
 public struct CoreDataModelChange: Hashable, Sendable, CustomStringConvertible {
-    /// What became of the entity or property.
+    /// The kinds of changes.
     public enum Kind: String, Hashable, Sendable {
-        /// The new version has it alone.
+        /// Only the new version has it.
         case added
-        /// The old version has it alone.
+        /// Only the old version has it.
         case removed
-        /// It has another name; its renaming identifier says so.
+        /// It has another name, according to its renaming identifier.
         case renamed
-        /// It is another than before.
+        /// Its definition changed.
         case changed
     }
 
-    /// What becomes of the data in a store.
+    /// The migration of a store's data.
     public enum Migration: Hashable, Sendable {
-        /// Core Data infers it and does it by itself.
+        /// Core Data infers the migration and performs it automatically.
         case automatic
-        /// The app must say how, with a mapping model or a stage of its own.
+        /// The app must define the migration, with a mapping model or a custom stage; the text is
+        /// the reason.
         case needsMapping(String)
     }
 
-    /// What became of it.
+    /// The kind of change.
     public var kind: Kind
-    /// The entity, under its new name where it has one.
+    /// The entity, by its new name if it was renamed.
     public var entity: String
-    /// The property, under its new name where it has one; nil for the entity itself.
+    /// The property, by its new name if it was renamed; nil for the entity itself.
     public var property: String?
-    /// What differs, such as `type: Integer 16 → String`.
+    /// The difference, such as `type: Integer 16 → String`.
     public var text: String
-    /// What becomes of the data in a store.
+    /// The migration of a store's data.
     public var migration: Migration
-    /// What becomes of the records in CloudKit, where that is not what a reader expects.
+    /// The effect on the records in CloudKit, if it is not the expected one.
     public var cloudEffect: String?
 
-    /// All of it on one line.
+    /// The change on one line.
     public var description: String {
         let place = property.map { "\(entity).\($0)" } ?? entity
         var line = "\(place): \(text)"
@@ -44,13 +45,13 @@ public struct CoreDataModelChange: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension CoreDataModel {
-    /// Finds what differs in a newer version, what Core Data migrates by itself, and what CloudKit
-    /// makes of it.
+    /// Returns the differences from a newer version, with the migrations that Core Data performs
+    /// automatically and the effects in CloudKit.
     ///
-    /// An entity or property is the one whose renaming identifier, or else whose name, is the same.
+    /// Entities and properties are matched by their renaming identifiers, or else by their names.
     ///
-    /// - Returns: The differences by entity and property. User information and the way in which code
-    ///   is generated are none.
+    /// - Returns: The differences by entity and property. Differences in user information and code
+    ///   generation are ignored.
     public func changes(to newer: CoreDataModel) -> [CoreDataModelChange] {
         ModelComparison(old: self, new: newer).changes()
     }

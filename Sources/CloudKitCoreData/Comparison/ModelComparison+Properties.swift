@@ -30,7 +30,7 @@ extension ModelComparison {
             switch (pair.old, pair.new) {
             case (nil, let attribute?): return added(attribute, before, after)
             case (let attribute?, nil):
-                // One that went up in its hierarchy is there as before.
+                // A property that moved up in its hierarchy still exists.
                 let stays = new.attributes(of: after).contains { $0.name == attribute.name }
                 return stays ? [] : [removed(attribute.name, after.name, attribute.isMirrored)]
             case (let former?, let attribute?):
@@ -71,7 +71,7 @@ extension ModelComparison {
         Self.change(
             .removed,
             entity,
-            "the property is gone",
+            "the property was removed",
             of: property,
             cloud: hasField ? "the field CD_\(property) and its values stay" : nil
         )
@@ -146,7 +146,7 @@ extension ModelComparison {
         return changes
     }
 
-    /// What a change of type does to the field.
+    /// Returns the effect of a change of type on the field.
     private func retyping(
         _ before: CoreDataModel.Attribute,
         _ after: CoreDataModel.Attribute

@@ -1,8 +1,8 @@
-/// Compares two versions of a model.
+/// A comparison of two versions of a model.
 struct ModelComparison {
     let old: CoreDataModel
     let new: CoreDataModel
-    /// Names of old entities by those of new ones.
+    /// The names of old entities, by those of new ones.
     let formerNames: [String: String]
 
     init(old: CoreDataModel, new: CoreDataModel) {
@@ -25,7 +25,7 @@ struct ModelComparison {
                     Self.change(
                         .removed,
                         entity.name,
-                        "the entity is gone",
+                        "the entity was removed",
                         cloud: "CD_\(old.root(of: entity).name) and its records stay"
                     )
                 )
@@ -58,8 +58,8 @@ struct ModelComparison {
 
     // MARK: Pairs
 
-    /// Parts of two versions that are one: those of one renaming identifier first, then those of one
-    /// name.
+    /// Returns the matching parts of two versions: those with the same renaming identifier first,
+    /// then those with the same name.
     static func pairs<Part>(
         _ old: [Part],
         _ new: [Part],
@@ -145,7 +145,7 @@ struct ModelComparison {
         return changes + properties(before, after)
     }
 
-    /// Changes of what an entity inherits from.
+    /// Compares the parents of an entity.
     private func inheritance(
         _ before: CoreDataModel.Entity,
         _ after: CoreDataModel.Entity
@@ -153,7 +153,7 @@ struct ModelComparison {
         let formerParent = after.parent.flatMap { formerNames[$0] ?? $0 }
         guard before.parent != formerParent else { return [] }
         let (oldRoot, newRoot) = (old.root(of: before).name, new.root(of: after).name)
-        // Two hierarchies cannot become one: their objects have the same keys.
+        // Two hierarchies cannot be merged, because their objects have the same keys.
         let isMerged = new.hierarchy(below: new.root(of: after)).contains { other in
             guard let former = formerNames[other.name].flatMap({ old.entity(named: $0) }) else {
                 return false

@@ -2,16 +2,16 @@ public import Foundation
 import GRDB
 
 extension CoreDataStore {
-    /// Makes a GRDB database of the store.
+    /// Creates a GRDB database from the store.
     ///
-    /// The tables are those of ``CoreDataTables``. The keys of rows are the names of their records, so
-    /// that a store which syncs the database goes on with the records that are there.
+    /// The tables are those of ``CoreDataTables``. The keys of rows are the names of their records,
+    /// so that a CloudKit store which syncs the database continues with the existing records.
     ///
     /// - Parameters:
-    ///   - url: The database's file. It appears when it is whole.
-    ///   - options: What happens to rows without a record, and to values that cannot be read.
-    /// - Returns: What came over, and what did not.
-    /// - Throws: ``CoreDataStoreError``; no file is written then.
+    ///   - url: The database's file, which appears once it is complete.
+    ///   - options: The treatment of rows without a record, and of unreadable values.
+    /// - Returns: The results of the conversion.
+    /// - Throws: ``CoreDataStoreError``; then no file is written.
     @discardableResult
     public func convert(
         to url: URL,
@@ -35,7 +35,7 @@ extension CoreDataStore {
             try file.synchronize()
             try file.close()
             if isThere {
-                // A log of the old file would be taken for one of the new.
+                // SQLite would apply the old file's log to the new file.
                 for suffix in ["-wal", "-shm", "-journal"] {
                     try? FileManager.default.removeItem(atPath: url.path + suffix)
                 }
@@ -50,7 +50,7 @@ extension CoreDataStore {
         }
     }
 
-    /// Refuses to make new records where some may be in CloudKit.
+    /// Refuses to create new records if some may already be in CloudKit.
     private func checkRecords(
         _ options: CoreDataConversionOptions
     ) throws(CoreDataStoreError) {
@@ -62,7 +62,7 @@ extension CoreDataStore {
             url.lastPathComponent,
             "the store was mirrored to CloudKit and knows no record of some rows "
                 + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
-                + "and copy it again, or say that they get new records: mintsMissingRecords, "
+                + "and copy it again, or allow new records for them: mintsMissingRecords, "
                 + "--mint-records"
         )
     }
@@ -78,7 +78,7 @@ extension CoreDataStore {
                 arguments: [file.path]
             )
             defer { try? database.execute(sql: "DETACH DATABASE app") }
-            // Nobody sees the file before it is whole.
+            // Nobody reads the file before it is complete.
             try database.execute(
                 sql: "PRAGMA app.journal_mode = MEMORY; PRAGMA app.synchronous = OFF"
             )

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// Converts the rows of one table.
+/// The conversion of the rows of one table.
 struct RowConversion {
-    /// Where a column's value comes from.
+    /// The source of a column's value.
     private enum Source {
         case name
         case entity
@@ -13,7 +13,7 @@ struct RowConversion {
         case none
     }
 
-    /// What the query of links gives instead of a name.
+    /// The results of the link query that are not names.
     private enum Link {
         static let dangling: Int64 = 0
         static let invalid: Int64 = 1
@@ -27,7 +27,7 @@ struct RowConversion {
     private let options: CoreDataConversionOptions
     private let values: StoredValueReader
     private let names: (String) -> String
-    /// Where the columns' values come from, for rows of each entity.
+    /// The sources of the columns' values, for the rows of each entity.
     private var sources: [Int64: [Source]] = [:]
     private(set) var report: CoreDataConversionReport
 
@@ -59,9 +59,9 @@ struct RowConversion {
         }
     }
 
-    /// Where the value of a column comes from in rows of an entity with some ancestors.
+    /// Returns the source of a column's value, for rows of an entity with some ancestors.
     ///
-    /// Given are the places of values and of links by the names of properties.
+    /// The parameters include the positions of values and links by property name.
     private func source(
         of column: CoreDataTables.Column,
         _ line: Set<String>,
@@ -199,7 +199,7 @@ struct RowConversion {
         return found
     }
 
-    /// A value as its column has it; text as bytes, for the insertion makes it text.
+    /// Returns a value in its column's form; text as bytes, which the insertion converts to text.
     private func convert(
         _ stored: DatabaseValue,
         _ value: StoreLayout.Value
@@ -234,7 +234,7 @@ struct RowConversion {
             throw CoreDataStoreError(
                 .invalidRow,
                 "\(entity.name)/p\(row[0] as DatabaseValue).\(link.relationship.name)",
-                "its link is no key of a row"
+                "its link is not a row's key"
             )
         }
         report.danglingLinks["\(link.owner).\(link.relationship.name)", default: 0] += 1
@@ -243,8 +243,7 @@ struct RowConversion {
 }
 
 extension CoreDataValue {
-    /// What is bound for the value: text of strings and addresses as bytes, because GRDB's end at a
-    /// NUL.
+    /// The value to bind: text of strings and URIs as bytes, because GRDB's text ends at a NUL.
     fileprivate var bound: DatabaseValue? {
         switch self {
         case .string(let text), .uri(let text): Data(text.utf8).databaseValue

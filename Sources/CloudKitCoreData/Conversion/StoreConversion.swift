@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// Fills the tables of a new database from a store, both on one connection.
+/// The conversion of a store, which fills the tables of a new database on the same connection.
 ///
-/// Nothing is kept in memory but one row: what else is needed is in temporary tables.
+/// Only one row is kept in memory: all other data is in temporary tables.
 struct StoreConversion {
     private let store: CoreDataStore
     private let database: Database
@@ -25,7 +25,7 @@ struct StoreConversion {
         self.report = report
     }
 
-    /// The temporary table with the record names of a root entity's rows.
+    /// Returns the name of the temporary table with the record names of a root entity's rows.
     static func names(_ layout: StoreLayout, _ root: String) -> String {
         let place = layout.tables.firstIndex { $0.root.name == root } ?? 0
         return "coreDataName\(place)"
@@ -154,7 +154,7 @@ struct StoreConversion {
         if minted > 0 { report.mintedRecords[place] = minted }
     }
 
-    /// The SQL of the name of a link's record, which either end may have written.
+    /// Returns the SQL of the name of a link's record, which either end may have written.
     private func recordName(of join: StoreLayout.Join) -> String {
         guard store.mirror != nil else { return "core_data_new_name()" }
         func found(_ relationship: String, _ source: String, _ target: String) -> String {

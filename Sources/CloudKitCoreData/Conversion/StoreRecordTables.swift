@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables of a converted database that say in which zone and state its records are.
+/// The tables of a converted database that hold the zones and states of its records.
 struct StoreRecordTables {
     static let zones = "coreDataZone"
     static let records = "coreDataRecord"
@@ -32,12 +32,12 @@ struct StoreRecordTables {
         }
     }
 
-    /// The zone of a record, where the store has it.
+    /// Returns the SQL of a record's zone, if the store has it.
     private static func zone(_ column: String) -> String {
         "(SELECT id FROM app.\(zones) WHERE id = \(column))"
     }
 
-    /// The records of a table's rows, and those of rows that were deleted.
+    /// Inserts the records of a table's rows, and those of deleted rows.
     func insertRows(of table: StoreLayout.Table, named name: String, _ names: String) throws {
         try database.execute(
             sql: """
@@ -53,8 +53,8 @@ struct StoreRecordTables {
         )
     }
 
-    /// The records of a relationship's links: those in a table, those that were removed, and further
-    /// ones of one link.
+    /// Inserts the records of a relationship's links: those of existing links, of removed links,
+    /// and duplicates.
     func insertLinks(
         of join: StoreLayout.Join,
         in table: CoreDataTables.JoinTable,

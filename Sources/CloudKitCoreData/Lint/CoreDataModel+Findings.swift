@@ -1,8 +1,8 @@
 extension CoreDataModel {
-    /// Finds what CloudKit forbids in the model, and what is lost on the way.
+    /// Returns the parts of the model that CloudKit forbids, and those that lose data.
     ///
-    /// - Parameter mirroring: What the app does with the model.
-    /// - Returns: What was found, by entity and property; errors and warnings together.
+    /// - Parameter mirroring: The app's use of the model.
+    /// - Returns: The findings, by entity and property, of all severities.
     /// - Throws: ``CoreDataModelError`` for a configuration that is not in the model.
     public func findings(
         _ mirroring: CoreDataMirroring = CoreDataMirroring()
@@ -12,7 +12,7 @@ extension CoreDataModel {
     }
 }
 
-/// Goes through the entities of a model.
+/// The check of a model's entities.
 struct ModelLint {
     let model: CoreDataModel
     let mirroring: CoreDataMirroring
@@ -86,7 +86,7 @@ struct ModelLint {
                 .syncableFlag,
                 name,
                 nil,
-                "syncable is NO, which keeps nothing out of CloudKit",
+                "syncable is NO, which excludes nothing from CloudKit",
                 "put the entity into a configuration of its own, with a store without CloudKit"
             )
         }
@@ -112,7 +112,7 @@ struct ModelLint {
     private static let badName =
         "names in CloudKit have letters from A to Z, digits and underscores, 255 at most"
 
-    /// Numbers and dates cannot move to a file, as texts and bytes can.
+    /// Checks the size of numbers and dates, which cannot move to an asset, as text and bytes can.
     private mutating func checkSize(_ entity: CoreDataModel.Entity) {
         let fixed = model.attributes(of: entity).count {
             $0.isMirrored && MirroredField.fields(of: $0, in: entity.name).count == 1
@@ -141,7 +141,7 @@ struct ModelLint {
                 .ignoredProperty,
                 entity,
                 name,
-                "it is kept out of CloudKit and required, so other devices cannot save the object",
+                "it is excluded from CloudKit and required, so other devices cannot save the object",
                 "make it optional"
             )
         }
@@ -167,7 +167,7 @@ struct ModelLint {
                 .syncableFlag,
                 entity,
                 name,
-                "syncable is NO, which keeps nothing out of CloudKit",
+                "syncable is NO, which excludes nothing from CloudKit",
                 "set \(CoreDataModel.UserInfoKey.ignored) to YES in the attribute's userInfo"
             )
         }
@@ -187,7 +187,7 @@ struct ModelLint {
                 .encryptedProperty,
                 entity,
                 attribute.name,
-                "it asks for encryption by the flag and by the former key in userInfo",
+                "it requests encryption by the flag and by the previous key in userInfo",
                 "remove the key"
             )
         }

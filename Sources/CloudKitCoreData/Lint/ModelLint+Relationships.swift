@@ -13,7 +13,7 @@ extension ModelLint {
                 .ignoredProperty,
                 place,
                 name,
-                "a relationship cannot be kept out of CloudKit",
+                "a relationship cannot be excluded from CloudKit",
                 "remove \(CoreDataModel.UserInfoKey.ignored) from its userInfo"
             )
         }
@@ -87,8 +87,8 @@ extension ModelLint {
                 .manyToMany,
                 entity,
                 name,
-                "each link is a record of its own, and duplicates of links can arise",
-                "nothing has to be done; an entity for the link is an alternative"
+                "each link is a separate record, and duplicates of links can arise",
+                "no action is required; an entity for the link is an alternative"
             )
         }
     }
@@ -104,7 +104,7 @@ extension ModelLint {
                 .denyRule,
                 entity,
                 relationship.name,
-                "its delete rule is Deny, which a deletion from another device cannot keep to",
+                "its delete rule is Deny, which a deletion from another device cannot follow",
                 "choose Nullify or Cascade"
             )
         case .noAction:

@@ -23,17 +23,17 @@ extension CoreDataModel {
         case binary
         /// `UUID`.
         case uuid
-        /// `URI`, an address.
+        /// `URI`, a uniform resource identifier.
         case uri
-        /// `Transformable`, any object by way of a transformer.
+        /// `Transformable`, any object that a transformer encodes.
         case transformable
         /// `Composite`, several attributes in one.
         case composite
-        /// `Undefined`, which only transient attributes may be.
+        /// `Undefined`, which only transient attributes may have.
         case undefined
         /// `ObjectID`, the identity of an object of the store.
         case objectID
-        /// A type that is not known here, by its name in the file, or by its number in an archive.
+        /// An unknown type, by its name in the file or its number in an archive.
         case other(String)
 
         /// The type's name in model files.
@@ -42,13 +42,13 @@ extension CoreDataModel {
             return Self.known.first { $0.type == self }?.name ?? ""
         }
 
-        /// The type of a name in model files.
+        /// Creates a type from its name in model files.
         public init(name: String) {
             let name = name == "Object ID" ? "ObjectID" : name
             self = Self.known.first { $0.name == name }?.type ?? .other(name)
         }
 
-        /// The type of a number in archives, as `NSAttributeType` has them.
+        /// Creates a type from its number in archives, the raw value of `NSAttributeType`.
         init(number: Int64) {
             self = Self.known.first { $0.number == number }?.type ?? .other(String(number))
         }

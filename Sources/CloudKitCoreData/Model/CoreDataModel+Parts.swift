@@ -1,50 +1,50 @@
 extension CoreDataModel {
-    /// Attributes that are together the type of another.
+    /// A group of attributes that serves as the type of another attribute.
     public struct Composite: Hashable, Sendable {
         /// The composite's name.
         public var name: String
         /// Its attributes by name, some of which may be composites.
         public var attributes: [Attribute] = []
 
-        /// Makes a composite without attributes.
+        /// Creates a composite without attributes.
         public init(name: String) {
             self.name = name
         }
     }
 
-    /// Entities that a store of its own may hold.
+    /// A set of entities that a separate store may hold.
     public struct Configuration: Hashable, Sendable {
         /// The configuration's name.
         public var name: String
         /// The names of its entities.
         public var entities: [String]
-        /// Whether the model's editor says that it is for CloudKit.
+        /// A Boolean value that indicates whether the model's editor marks it for use with CloudKit.
         public var isUsedWithCloudKit = false
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(name: String, entities: [String]) {
             self.name = name
             self.entities = entities
         }
     }
 
-    /// A query that a model holds: in a list of its own, or in a fetched property.
+    /// A query in a model: in its list of fetch requests, or in a fetched property.
     public struct FetchRequest: Hashable, Sendable {
         /// The request's name.
         public var name: String
-        /// The entity of the objects that it finds.
+        /// The entity of the fetched objects.
         public var entity: String?
         /// The predicate as text.
         public var predicate: String?
 
-        /// Makes a request that finds all objects of an entity.
+        /// Creates a request for all objects of an entity.
         public init(name: String, entity: String?) {
             self.name = name
             self.entity = entity
         }
     }
 
-    /// A query as a property of an entity.
+    /// A query that is a property of an entity.
     ///
     /// It is neither stored nor synced.
     public struct FetchedProperty: Hashable, Sendable {
@@ -52,12 +52,12 @@ extension CoreDataModel {
         public var name: String
         /// The query.
         public var request: FetchRequest?
-        /// Whether the property may be without a value.
+        /// A Boolean value that indicates whether the value may be missing.
         public var isOptional = false
-        /// What the app keeps with the property.
+        /// The app's own information about the property.
         public var userInfo: [String: String] = [:]
 
-        /// Makes a property.
+        /// Creates a property.
         public init(name: String, request: FetchRequest?) {
             self.name = name
             self.request = request
@@ -74,12 +74,13 @@ extension CoreDataModel {
             public var expression: String?
             /// The type of the expression's value.
             public var expressionType: AttributeType?
-            /// Whether the index is an R-tree, which finds places and ranges.
+            /// A Boolean value that indicates whether the index is an R-tree, which finds locations
+            /// and ranges.
             public var isRTree = false
-            /// Whether small values come first.
+            /// A Boolean value that indicates whether small values come first.
             public var isAscending = true
 
-            /// Makes a column of ascending values.
+            /// Creates a column of ascending values.
             public init(property: String?, expression: String? = nil) {
                 self.property = property
                 self.expression = expression
@@ -91,18 +92,18 @@ extension CoreDataModel {
         /// The columns in order.
         public var elements: [Element]
 
-        /// Makes an index.
+        /// Creates an index.
         public init(name: String, elements: [Element]) {
             self.name = name
             self.elements = elements
         }
     }
 
-    /// Something in a model that is not known here.
+    /// A part of a model that this package does not know.
     ///
-    /// It changes nothing, and is kept.
+    /// It has no effect, and is preserved.
     public struct UnknownPart: Hashable, Sendable, CustomStringConvertible {
-        /// The part of the model that it was found in, such as `Item.title`; empty for the model.
+        /// The part of the model that contains it, such as `Item.title`; empty for the model.
         public var place: String
         /// The name of the element, of the attribute, or of the archive's key.
         public var name: String

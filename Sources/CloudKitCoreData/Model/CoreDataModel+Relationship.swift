@@ -1,13 +1,13 @@
 extension CoreDataModel {
-    /// What becomes of the other end when an object is deleted.
+    /// The effect of an object's deletion on the objects that a relationship leads to.
     public enum DeleteRule: Int, Hashable, Sendable, CaseIterable {
-        /// It stays, with a link to nothing.
+        /// They stay, with a link to nothing.
         case noAction = 0
-        /// It stays, and its link is removed.
+        /// They stay, and their links are removed.
         case nullify = 1
-        /// It is deleted too.
+        /// They are deleted too.
         case cascade = 2
-        /// It keeps the object from being deleted.
+        /// They prevent the deletion.
         case deny = 3
 
         /// The rule's name in model files.
@@ -25,37 +25,38 @@ extension CoreDataModel {
     public struct Relationship: Hashable, Sendable {
         /// The relationship's name.
         public var name: String
-        /// The entity of the objects that it leads to; these may be of its sub-entities.
+        /// The entity of the related objects, which may also belong to its sub-entities.
         public var destination: String
-        /// The name of the relationship that leads back, if there is one.
+        /// The name of the inverse relationship, if there is one.
         public var inverseName: String?
-        /// The entity that declares the relationship that leads back.
+        /// The entity that declares the inverse relationship.
         public var inverseEntity: String?
-        /// Whether it leads to several objects.
+        /// A Boolean value that indicates whether it leads to several objects.
         public var isToMany = false
-        /// Whether these have an order.
+        /// A Boolean value that indicates whether these objects have an order.
         public var isOrdered = false
-        /// Whether it may lead to none.
+        /// A Boolean value that indicates whether it may lead to no object.
         public var isOptional = false
-        /// Whether it is neither stored nor synced.
+        /// A Boolean value that indicates whether it is neither stored nor synced.
         public var isTransient = false
-        /// The least number of objects.
+        /// The minimum number of objects.
         public var minimumCount = 0
-        /// The greatest number of objects; 0 is no limit.
+        /// The maximum number of objects; 0 for no limit.
         public var maximumCount = 0
-        /// What becomes of those objects when this one is deleted.
+        /// The effect of this object's deletion on the related objects.
         public var deleteRule = DeleteRule.noAction
-        /// The flag of Sync Services; it does not keep anything out of CloudKit.
+        /// A Boolean value that represents the flag of Sync Services; it does not exclude anything
+        /// from CloudKit.
         public var isSyncable = true
 
-        /// The name in former versions; nil for the same name.
+        /// The name in previous versions; nil for the same name.
         public var renamingIdentifier: String?
         /// A text that makes this version differ from an otherwise equal one.
         public var versionHashModifier: String?
-        /// What the app keeps with the relationship.
+        /// The app's own information about the relationship.
         public var userInfo: [String: String] = [:]
 
-        /// Makes a required to-one relationship without an inverse.
+        /// Creates a required to-one relationship without an inverse.
         public init(name: String, destination: String) {
             self.name = name
             self.destination = destination

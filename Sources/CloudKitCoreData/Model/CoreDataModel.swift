@@ -7,8 +7,8 @@
 /// for finding in model.findings() where finding.severity == .error { print(finding) }
 /// ```
 ///
-/// A model is consistent: names are unique, parents and composites lead in no circle, and what
-/// relationships name exists. What CloudKit asks for beyond that is in ``findings(_:)``.
+/// A model is consistent: names are unique, parents and composites form no cycle, and relationships
+/// refer to existing parts. ``findings(_:)`` checks CloudKit's additional requirements.
 public struct CoreDataModel: Hashable, Sendable {
     /// The names that the app gave to this version.
     public let versionIdentifiers: [String]
@@ -16,25 +16,25 @@ public struct CoreDataModel: Hashable, Sendable {
     public let entities: [Entity]
     /// The composites, by name.
     public let composites: [Composite]
-    /// The configurations, by name; the default one, with all entities, is not among them.
+    /// The configurations, by name, without the default one, which has all entities.
     public let configurations: [Configuration]
-    /// The queries that the model holds, by name.
+    /// The fetch requests of the model, by name.
     public let fetchRequests: [FetchRequest]
-    /// Whether the model's editor says that it is for CloudKit.
+    /// A Boolean value that indicates whether the model's editor marks it for use with CloudKit.
     ///
-    /// The mirroring does not ask for it.
+    /// The mirroring ignores it.
     public let isUsedWithCloudKit: Bool
-    /// What was found in the file and is not known here.
+    /// The parts of the file that this package does not know.
     public let unknownParts: [UnknownPart]
-    /// Whether the model was read from an archive, which does not say whether values may move to
-    /// files.
+    /// `true` when the model was read from an archive, which does not show whether values may be
+    /// stored in files.
     package internal(set) var isArchived = false
 
     private let places: [String: Int]
     private let children: [String: [String]]
     private let relationshipPlaces: [String: [String: Int]]
 
-    /// Makes a model.
+    /// Creates a model.
     ///
     /// - Throws: ``CoreDataModelError`` with the entity and property for parts that contradict each
     ///   other.
@@ -68,15 +68,15 @@ public struct CoreDataModel: Hashable, Sendable {
         try ModelConsistency(self).check()
     }
 
-    /// The entity of a name.
+    /// Returns the entity with a name.
     public func entity(named name: String) -> Entity? { places[name].map { entities[$0] } }
 
-    /// The composite of a name.
+    /// Returns the composite with a name.
     public func composite(named name: String) -> Composite? {
         composites.first { $0.name == name }
     }
 
-    /// The configuration of a name.
+    /// Returns the configuration with a name.
     public func configuration(named name: String) -> Configuration? {
         configurations.first { $0.name == name }
     }
@@ -86,7 +86,7 @@ public struct CoreDataModel: Hashable, Sendable {
     /// The entities without a parent, by name.
     public var roots: [Entity] { entities.filter { $0.parent == nil } }
 
-    /// The entities that an entity inherits from, the root first.
+    /// Returns the entities that an entity inherits from, the root first.
     public func ancestors(of entity: Entity) -> [Entity] {
         var found: [Entity] = []
         var next = entity.parent.flatMap { self.entity(named: $0) }
@@ -97,15 +97,15 @@ public struct CoreDataModel: Hashable, Sendable {
         return found.reversed()
     }
 
-    /// The entity at the top of an entity's hierarchy, which is itself where it has no parent.
+    /// Returns the root of an entity's hierarchy, which is the entity itself if it has no parent.
     public func root(of entity: Entity) -> Entity { ancestors(of: entity).first ?? entity }
 
-    /// The entities that inherit directly from an entity, by name.
+    /// Returns the entities that inherit directly from an entity, by name.
     public func subentities(of entity: Entity) -> [Entity] {
         (children[entity.name] ?? []).compactMap { self.entity(named: $0) }
     }
 
-    /// An entity, and all that inherit from it: each before those below it, by name.
+    /// Returns an entity and all entities that inherit from it: parents before children, by name.
     public func hierarchy(below entity: Entity) -> [Entity] {
         var found: [Entity] = []
         var waiting = [entity]
@@ -116,14 +116,14 @@ public struct CoreDataModel: Hashable, Sendable {
         return found
     }
 
-    /// The attributes of an entity's objects: those of its ancestors, then its own.
+    /// Returns the attributes of an entity's objects: those of its ancestors, then its own.
     ///
-    /// One that is declared again has the definition of the entity nearest to it.
+    /// An attribute that is declared again has the definition of the nearest entity.
     public func attributes(of entity: Entity) -> [Attribute] {
         Self.merged((ancestors(of: entity) + [entity]).map(\.attributes), by: \.name)
     }
 
-    /// The relationships of an entity's objects: those of its ancestors, then its own.
+    /// Returns the relationships of an entity's objects: those of its ancestors, then its own.
     public func relationships(of entity: Entity) -> [Relationship] {
         Self.merged((ancestors(of: entity) + [entity]).map(\.relationships), by: \.name)
     }
@@ -147,12 +147,12 @@ public struct CoreDataModel: Hashable, Sendable {
 
     // MARK: Relationships
 
-    /// The relationship that leads back; nil where there is none.
+    /// Returns the inverse relationship; nil when there is none.
     public func inverse(of relationship: Relationship) -> Relationship? {
         inverseAndOwner(of: relationship)?.inverse
     }
 
-    /// The name of the entity that declares the relationship that leads back.
+    /// Returns the name of the entity that declares the inverse relationship.
     func owner(ofInverseOf relationship: Relationship) -> String? {
         inverseAndOwner(of: relationship)?.owner
     }
@@ -172,14 +172,14 @@ public struct CoreDataModel: Hashable, Sendable {
         }
     }
 
-    /// Whether a relationship leads to several objects, and so does the one that leads back.
+    /// Returns whether both a relationship and its inverse lead to several objects.
     public func isManyToMany(_ relationship: Relationship) -> Bool {
         relationship.isToMany && inverse(of: relationship)?.isToMany == true
     }
 }
 
 extension CoreDataModel.Entity {
-    /// The entity with its parts by name: their order in a file means nothing.
+    /// The entity with its parts sorted by name, because their order in a file has no meaning.
     fileprivate var sorted: Self {
         var entity = self
         entity.attributes.sort { $0.name < $1.name }

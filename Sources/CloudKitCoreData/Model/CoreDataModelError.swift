@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A model that cannot be used.
+/// An error for a model that cannot be used.
 public struct CoreDataModelError: Error, Hashable, Sendable, CustomStringConvertible,
     LocalizedError
 {
-    /// What kind of problem it is.
+    /// The kinds of problems.
     public enum Code: String, Hashable, Sendable {
         /// A file or folder is missing or cannot be read.
         case unreadable
-        /// A form of model file that is not read, such as that of Xcode 3.
+        /// A format of model files that is not supported, such as that of Xcode 3.
         case unsupported
-        /// The bytes are no model.
+        /// The bytes are not a model.
         case malformed
-        /// More than any real model has; nothing beyond the limit was read.
+        /// The model exceeds a limit that no real model reaches; nothing beyond it was read.
         case tooLarge
         /// Parts of the model contradict each other.
         case inconsistent
-        /// There are several versions, or none of the name that was asked for.
+        /// There are several versions, or none with the requested name.
         case version
     }
 
     /// The kind of problem.
     public let code: Code
 
-    /// The file, and within it the entity and property; empty where it is the whole.
+    /// The file, with the entity and property in it; empty for the whole.
     public private(set) var place: String
 
-    /// The problem, and the remedy where there is one.
+    /// The problem, with its remedy if there is one.
     public let message: String
 
     /// The place and the message.
@@ -45,7 +45,7 @@ public struct CoreDataModelError: Error, Hashable, Sendable, CustomStringConvert
         self.message = message
     }
 
-    /// The error with what its place is a part of.
+    /// Returns the error with an outer place before its own.
     func within(_ outer: String) -> Self {
         var error = self
         error.place = place.isEmpty ? outer : "\(outer), \(place)"

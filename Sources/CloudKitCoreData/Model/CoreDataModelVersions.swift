@@ -1,18 +1,18 @@
 public import Foundation
 
-/// The versions of a model, as files hold them.
+/// The versions of a model in a file or folder.
 ///
-/// Read are `.xcdatamodeld` with all versions, `.xcdatamodel`, the file `contents` in it, and the
+/// Supported are `.xcdatamodeld` with all versions, `.xcdatamodel`, its `contents` file, and
 /// compiled `.momd` and `.mom`.
 public struct CoreDataModelVersions: Sendable {
     /// The names of the versions, sorted.
     public let names: [String]
-    /// The name of the version that the files call the current one.
+    /// The name of the version that the files mark as current.
     public let currentName: String?
 
     private let models: [String: CoreDataModel]
 
-    /// Reads a file or a folder.
+    /// Creates the versions of a file or folder.
     ///
     /// - Throws: ``CoreDataModelError`` with the file, and the line or part in it.
     public init(contentsOf url: URL) throws(CoreDataModelError) {
@@ -64,8 +64,7 @@ public struct CoreDataModelVersions: Sendable {
 
     /// The current version.
     ///
-    /// - Throws: ``CoreDataModelError`` where the files have several and say of none that it is
-    ///   current.
+    /// - Throws: ``CoreDataModelError`` if the files have several versions and mark none as current.
     public var current: CoreDataModel {
         get throws(CoreDataModelError) {
             guard let currentName else {
@@ -78,9 +77,9 @@ public struct CoreDataModelVersions: Sendable {
         }
     }
 
-    /// A version, with or without the suffix of its file.
+    /// Returns the version with a name, with or without the suffix of its file.
     ///
-    /// - Throws: ``CoreDataModelError`` where there is none of that name.
+    /// - Throws: ``CoreDataModelError`` if there is none with that name.
     public func model(named name: String) throws(CoreDataModelError) -> CoreDataModel {
         var plain = name
         for suffix in [".xcdatamodel", ".mom"] where name.hasSuffix(suffix) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value of an attribute, as Core Data's types tell values apart.
+/// A value of an attribute, with the distinctions of Core Data's types.
 public enum CoreDataValue: Hashable, Sendable {
     /// A value of `Integer 16`, `Integer 32` or `Integer 64`.
     case integer(Int64)
@@ -10,20 +10,20 @@ public enum CoreDataValue: Hashable, Sendable {
     case decimal(Decimal)
     /// Text.
     case string(String)
-    /// A truth value.
+    /// A Boolean.
     case boolean(Bool)
-    /// A point in time.
+    /// A date.
     case date(Date)
-    /// A value of `Binary`, and one of `Transformable` or `Composite` in its stored form.
+    /// A value of `Binary`, or a value of `Transformable` or `Composite` in its stored form.
     case bytes(Data)
     /// An identifier.
     case uuid(UUID)
-    /// An address as absolute text, which need not be one for Foundation.
+    /// A URI as absolute text, which Foundation need not accept.
     case uri(String)
 }
 
 extension CoreDataValue {
-    /// Reads text as a value of a type; nil where it is none.
+    /// Creates a value of a type from text; nil when the text does not represent one.
     init?(_ text: String, as type: CoreDataModel.AttributeType) {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -49,7 +49,7 @@ extension CoreDataValue {
         }
     }
 
-    /// A truth value as model files write it.
+    /// Returns a Boolean from its form in model files.
     static func flag(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "yes", "true", "1": true
@@ -58,7 +58,8 @@ extension CoreDataValue {
         }
     }
 
-    /// `Decimal` reads the digits that it understands and forgets the rest, so the form is checked.
+    /// Returns a decimal number; the form is checked first, because `Decimal` ignores digits that
+    /// it does not understand.
     private static func decimal(_ text: String) -> Decimal? {
         guard text.utf8.count <= 200,
             text.wholeMatch(of: /[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?/) != nil

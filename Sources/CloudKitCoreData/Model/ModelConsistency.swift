@@ -1,11 +1,10 @@
-/// Finds what makes a model contradict itself.
+/// The check for contradictions in a model.
 ///
-/// No step depends on the depth of a hierarchy: a model may come from anybody.
+/// No step recurses into a hierarchy, because a model may come from an untrusted source.
 struct ModelConsistency {
-    /// Levels of entities or composites.
+    /// The maximum depth of entities or composites.
     ///
-    /// A store's table would have more columns than SQLite takes
-    /// long before.
+    /// Long before it, a store's table would exceed SQLite's limit of columns.
     static let deepest = 100
 
     private let model: CoreDataModel
@@ -95,13 +94,13 @@ struct ModelConsistency {
         }
     }
 
-    /// Follows steps from each name, without recursion, and refuses circles and very long ways.
+    /// Follows steps from each name, without recursion, and refuses cycles and excessive depths.
     private static func requireTree(
         _ names: [String],
         _ kind: String,
         steps: (String) -> [String]
     ) throws(CoreDataModelError) {
-        /// The longest way from a name; nil while it is being followed.
+        /// The longest path from a name; nil while it is being followed.
         var lengths: [String: Int?] = [:]
         for start in names where lengths[start] == nil {
             var path: [(name: String, rest: [String], length: Int)] = [(start, steps(start), 1)]
@@ -123,7 +122,7 @@ struct ModelConsistency {
                     throw CoreDataModelError(
                         .inconsistent,
                         next,
-                        "\(kind) lead in a circle: "
+                        "\(kind) form a cycle: "
                             + (path.map(\.name).drop { $0 != next }.prefix(8) + [next])
                             .joined(separator: " → ")
                     )

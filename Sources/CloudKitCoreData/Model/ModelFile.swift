@@ -1,11 +1,11 @@
 import Foundation
 
-/// The files and folders that a model is in.
+/// The files and folders of a model.
 enum ModelFile {
-    /// More versions than any app has had.
+    /// A limit of versions that no app reaches.
     private static let mostVersions = 1000
 
-    /// The versions in a folder.
+    /// Returns the versions in a folder.
     static func parts(of folder: URL, suffix: String) throws(CoreDataModelError) -> [URL] {
         let names: [String]
         do {
@@ -24,7 +24,7 @@ enum ModelFile {
         return parts.map { folder.appendingPathComponent($0) }
     }
 
-    /// The name of the current version, without the suffix of its file.
+    /// Returns the name of the current version, without the suffix of its file.
     static func currentName(of folder: URL) throws(CoreDataModelError) -> String? {
         let isCompiled = folder.pathExtension == "momd"
         let file = folder.appendingPathComponent(
@@ -58,7 +58,7 @@ enum ModelFile {
         return nil
     }
 
-    /// Reads the property list as the XML that it is, but for the type of document that it names.
+    /// Reads the property list as XML, except for its document type declaration.
     private static func currentName(
         xml data: Data,
         _ key: String
@@ -73,7 +73,7 @@ enum ModelFile {
         return children[place + 1].text
     }
 
-    /// Reads a version: a folder with `contents`, that file, or a compiled model.
+    /// Reads a version: a folder with `contents`, that file itself, or a compiled model.
     static func model(_ url: URL) throws(CoreDataModelError) -> CoreDataModel {
         var file = url
         var isFolder: ObjCBool = false

@@ -1,18 +1,18 @@
 public import CloudKitCodable
 
 extension CloudKitSchema {
-    /// The record types of a Core Data or SwiftData model, complete as its full initialization makes
-    /// them: with the fields of large values, of links and of moves between zones, the type of links,
-    /// and CloudKit's own types.
+    /// Creates the record types of a Core Data or SwiftData model, as Core Data's full schema
+    /// initialization does: with the fields for large values, links and moves between zones, the
+    /// record type of links, and CloudKit's own types.
     ///
     /// ```swift
     /// let model = try CoreDataModelVersions(contentsOf: url).current
     /// print(try CloudKitSchema(mirroring: model).text)
     /// ```
     ///
-    /// An import replaces the whole schema of development: types of your own must be in the file too.
+    /// An import replaces the whole development schema: your own types must be in the file too.
     ///
-    /// - Throws: ``CoreDataModelError`` with all properties that need one field in different ways.
+    /// - Throws: ``CoreDataModelError`` with all properties that need the same field in different ways.
     public init(
         mirroring model: CoreDataModel,
         _ mirroring: CoreDataMirroring = CoreDataMirroring()

@@ -1,25 +1,25 @@
-/// How an app mirrors a model to CloudKit.
+/// The settings with which an app mirrors a model to CloudKit.
 public struct CoreDataMirroring: Hashable, Sendable {
     /// A database that a model is mirrored to.
     public enum Database: Hashable, Sendable {
-        /// The private database, and the shared one with it.
+        /// The private database, together with the shared one.
         case `private`
         /// The public database, which Core Data queries instead of fetching its changes.
         case `public`
     }
 
-    /// The database.
+    /// The database that the model is mirrored to.
     public var database = Database.private
 
-    /// The configuration whose entities are in the store that is mirrored; nil for all entities.
+    /// The configuration whose entities are in the mirrored store; nil for all entities.
     public var configuration: String?
 
-    /// Whether the app shares objects, now or in a later version.
+    /// A Boolean value that indicates whether the app shares objects, now or in a later version.
     ///
-    /// A production schema that lacks what sharing needs stops it with no visible error.
+    /// If a production schema lacks the fields for sharing, sharing fails without a visible error.
     public var isShared = true
 
-    /// Makes the mirroring of all entities to the private database, with sharing.
+    /// Creates the settings that mirror all entities to the private database, with sharing.
     public init(
         database: Database = .private,
         configuration: String? = nil,
@@ -32,9 +32,9 @@ public struct CoreDataMirroring: Hashable, Sendable {
 }
 
 extension CoreDataModel {
-    /// The entities of a configuration, by name; all for nil.
+    /// Returns the entities of a configuration, by name; all entities for nil.
     ///
-    /// - Throws: ``CoreDataModelError`` where there is no such configuration.
+    /// - Throws: ``CoreDataModelError`` if there is no such configuration.
     public func entities(
         ofConfiguration name: String?
     ) throws(CoreDataModelError) -> [Entity] {

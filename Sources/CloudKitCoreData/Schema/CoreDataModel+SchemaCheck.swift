@@ -1,30 +1,30 @@
 import CloudKitCodable
 
 extension CoreDataModel {
-    /// Compares a deployed schema with what the model needs.
+    /// Compares a deployed schema with the requirements of the model.
     ///
-    /// Record types and fields count, and their types. Indexes count in the public database alone:
-    /// in the private one Core Data fetches changes, and needs none.
+    /// The comparison covers record types, fields and field types. Indexes are compared for the
+    /// public database only: in the private one Core Data fetches changes, and needs none.
     ///
     /// - Parameters:
-    ///   - text: The schema in CloudKit's language, as the console exports it.
-    ///   - mirroring: What the app does with the model.
-    /// - Returns: What is missing, wrong and not used, by record type and field.
-    /// - Throws: `CloudKitSchemaError` for a text that is no schema, and ``CoreDataModelError`` for a
-    ///   model that no schema fits.
+    ///   - text: The schema in CloudKit's schema language, as exported by CloudKit Console.
+    ///   - mirroring: The app's use of the model.
+    /// - Returns: The missing, wrong and unused parts, by record type and field.
+    /// - Throws: `CloudKitSchemaError` for a text that is not a schema, and ``CoreDataModelError``
+    ///   for a model that no schema fits.
     public func schemaDifferences(
         deployed text: String,
         _ mirroring: CoreDataMirroring = CoreDataMirroring()
     ) throws -> [CoreDataSchemaDifference] {
         let deployed = try CloudKitSchema(parsing: text, keepsSystemFields: true)
-        // Before anything is compared: no schema is right for such a model.
+        // Checked first, because no schema fits such a model.
         _ = try CloudKitSchema(mirroring: self, mirroring)
         return try SchemaComparison(MirroredSchema(self, mirroring), deployed, mirroring)
             .differences()
     }
 }
 
-/// Compares the types that a model needs with those that are deployed.
+/// The comparison of a model's required types with the deployed ones.
 private struct SchemaComparison {
     private let needed: MirroredSchema
     private let deployed: [String: [String: CloudKitSchema.Field]]
@@ -60,7 +60,7 @@ private struct SchemaComparison {
     private func missing(_ type: MirroredSchema.RecordType) -> [CoreDataSchemaDifference] {
         let message: String
         switch type.name {
-        // CloudKit has it, whether or not a file names it.
+        // CloudKit has it, whether or not a file lists it.
         case MirroredSchema.usersType: return []
         case MirroredSchema.shareType:
             message = """
@@ -148,7 +148,7 @@ private struct SchemaComparison {
             }
         return CoreDataSchemaDifference(
             kind: field.role == .system ? .missingIndex : .missingField,
-            // A receipt is small; its file was never seen in use.
+            // A receipt is small; its asset was never observed in use.
             severity: field.role == .sharing && field.type == "ASSET" ? .warning : .error,
             recordType: type,
             field: field.name,
@@ -201,9 +201,9 @@ private struct SchemaComparison {
 }
 
 extension CloudKitSchema.Field {
-    /// Whether values of a type fit.
+    /// Returns whether values of a type fit.
     ///
-    /// A number that was made just in time says what it prefers.
+    /// A NUMBER field may name its preferred type; otherwise either numeric type fits.
     fileprivate func accepts(_ needed: String) -> Bool {
         guard type == "NUMBER" else { return type == needed }
         let preferred = indexes.firstIndex(of: "AS").flatMap {

@@ -1,6 +1,6 @@
-/// A point in which a deployed schema is not what a model needs, or has more.
+/// A difference between a deployed schema and the requirements of a model.
 public struct CoreDataSchemaDifference: Hashable, Sendable, CustomStringConvertible {
-    /// What kind of point it is.
+    /// The kinds of differences.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The record type is not in the schema.
         case missingType
@@ -8,25 +8,25 @@ public struct CoreDataSchemaDifference: Hashable, Sendable, CustomStringConverti
         case missingField
         /// The field has another type, which cannot be changed in production.
         case wrongType
-        /// The field has not the index that the public database needs.
+        /// The field lacks the index that the public database requires.
         case missingIndex
-        /// The model needs nothing of the type. An older version of the app may.
+        /// The model does not use the type, but an older version of the app may.
         case unusedType
-        /// The model needs nothing of the field. An older version of the app may.
+        /// The model does not use the field, but an older version of the app may.
         case unusedField
     }
 
-    /// The kind.
+    /// The kind of difference.
     public var kind: Kind
-    /// Whether the app fails because of it.
+    /// The severity: an error if the app fails because of it.
     public var severity: CoreDataFinding.Severity
     /// The record type.
     public var recordType: String
     /// The field; nil for the whole type.
     public var field: String?
-    /// The entity and property that need it; empty where none is the cause.
+    /// The entity and property that require it; empty if there is none.
     public var place: String
-    /// The point, and what to do.
+    /// The difference, and the action to take.
     public var message: String
 
     /// The severity, the record type or field, and the message.

@@ -1,32 +1,32 @@
 import CloudKitCodable
 
-/// A field that Core Data makes in CloudKit.
+/// A field that Core Data creates in CloudKit.
 struct MirroredField: Hashable {
-    /// What follows the name of a field whose value went into a file.
+    /// The suffix of the field that holds a large value as an asset.
     static let companionSuffix = "_ckAsset"
 
-    /// Why a record type has a field.
+    /// The purpose of a field.
     enum Role: Hashable {
         /// It holds an attribute.
         case attribute
-        /// It holds the name of the record that a relationship leads to.
+        /// It holds the record name of a relationship's target.
         case relationship
-        /// It takes the value of another field where that is large.
+        /// It holds the value of another field if that is large.
         case companion
         /// Every type has it.
         case fixed
-        /// Sharing needs it.
+        /// Sharing requires it.
         case sharing
-        /// CloudKit itself has it.
+        /// CloudKit defines it.
         case system
     }
 
     var name: String
     var type: String
     var role: Role
-    /// The entity and property that it is for.
+    /// The entity and property of the field.
     var place = ""
-    /// Indexes other than those that development makes by itself.
+    /// The required indexes, besides those that development creates automatically.
     var neededIndexes: [String] = []
 
     /// The indexes that a field gets in development.
@@ -39,7 +39,7 @@ struct MirroredField: Hashable {
         }
     }
 
-    /// The field and its type as the schema language writes them.
+    /// The field and its type in the schema language.
     var text: String { "\(name) \(type)" }
 
     /// The field as a part of a schema.
@@ -49,7 +49,7 @@ struct MirroredField: Hashable {
 }
 
 extension MirroredField {
-    /// Whether CloudKit takes a name, with what Core Data puts around it.
+    /// Returns whether CloudKit accepts a name with Core Data's additions.
     static func isName(_ name: String) -> Bool {
         let longest = 255 - "CD_".utf8.count - companionSuffix.utf8.count
         return name.utf8.count <= longest
@@ -63,7 +63,7 @@ extension MirroredField {
             }
     }
 
-    /// The fields of an attribute: none, its own, or its own and that of large values.
+    /// Returns the fields of an attribute: none, its own, or its own and that of large values.
     static func fields(of attribute: CoreDataModel.Attribute, in entity: String) -> [Self] {
         guard attribute.isMirrored, let kind = Self.kind(of: attribute.type) else { return [] }
         let place = "\(entity).\(attribute.name)"
@@ -84,7 +84,7 @@ extension MirroredField {
         return [field, companion]
     }
 
-    /// The CloudKit type of an attribute's values, and whether they can be too large for a record.
+    /// Returns the CloudKit type of an attribute's values, and whether they can be too large for a record.
     private static func kind(
         of type: CoreDataModel.AttributeType
     ) -> (type: String, grows: Bool)? {
@@ -99,16 +99,16 @@ extension MirroredField {
         }
     }
 
-    /// What every type of Core Data's has.
+    /// The fields of every Core Data record type.
     static let fixed = [
         Self(name: "CD_entityName", type: "STRING", role: .fixed),
         Self(name: "CD_moveReceipt", type: "BYTES", role: .sharing),
         Self(name: "CD_moveReceipt_ckAsset", type: "ASSET", role: .sharing),
     ]
 
-    /// What every type has.
+    /// Returns the system fields of every record type.
     static func system(_ database: CoreDataMirroring.Database) -> [Self] {
-        // Core Data asks the public database for records by the time of their last change.
+        // Core Data queries the public database by modification date.
         let isQueried = database == .public
         return [
             Self(name: "___createTime", type: "TIMESTAMP", role: .system),

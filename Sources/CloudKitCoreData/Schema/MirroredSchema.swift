@@ -1,4 +1,4 @@
-/// The record types that Core Data makes of a model, as its full initialization does.
+/// The record types that Core Data's full schema initialization creates from a model.
 struct MirroredSchema {
     /// The type of the records that link objects of many-to-many relationships.
     static let linkType = "CDMR"
@@ -8,7 +8,7 @@ struct MirroredSchema {
     /// A record type.
     struct RecordType {
         var name: String
-        /// The entities whose objects its records are.
+        /// The entities whose objects are stored in its records.
         var entities: [String] = []
         /// The fields by name.
         var fields: [String: MirroredField] = [:]
@@ -21,7 +21,7 @@ struct MirroredSchema {
         }
     }
 
-    /// Two properties that need one field in different ways.
+    /// Two properties that need the same field in different ways.
     struct Conflict: Hashable {
         var recordType: String
         var first: MirroredField
@@ -50,7 +50,7 @@ struct MirroredSchema {
             for field in MirroredField.fixed + MirroredField.system(mirroring.database) {
                 type.fields[field.name] = field
             }
-            // Members of a configuration have their parents' properties whether or not those are too.
+            // Members of a configuration have their parents' properties even if those are not members.
             let above = hierarchy.flatMap { model.ancestors(of: $0) }
             var seen: Set<String> = []
             for entity in above + hierarchy where seen.insert(entity.name).inserted {

@@ -1,20 +1,20 @@
 import GRDB
 
-/// Parts of composites that columns show, and that the model does not name.
+/// Parts of composites that have columns but are missing in the model.
 struct Additions {
     var entity: String
-    /// The attribute that they are parts of; nil where it may be one of several.
+    /// The attribute that they belong to; nil if it may be one of several.
     var composite: String?
     var parts: [CoreDataModel.Attribute]
 }
 
-/// Finds the columns of a hierarchy's properties in the table of its root.
+/// The assignment of columns in the root's table to the properties of a hierarchy.
 ///
-/// A column is called `Z` and the property's name in upper case. Where several entities declare a
-/// name, or several composites have a part of one name, digits follow in the order of the entities'
-/// numbers: none, 1, 2, …
+/// A column is called `Z` and the property's name in upper case. If several entities declare a
+/// name, or several composites have a part with the same name, digits follow in the order of the
+/// entities' numbers: none, 1, 2, …
 struct ColumnAssignment {
-    /// A property that has a column.
+    /// A property with a column.
     private struct Property {
         var owner: CoreDataModel.Entity
         var path: [String]
@@ -36,7 +36,7 @@ struct ColumnAssignment {
     private(set) var differences: [String] = []
     private(set) var notes: [String] = []
     private(set) var additions: Additions?
-    /// Composites whose parts the model does not name.
+    /// Composites whose parts are missing in the model.
     private var openComposites: [Property] = []
 
     init(_ table: StoreLayout.Table, _ reader: StoreLayoutReader) {
@@ -80,7 +80,7 @@ struct ColumnAssignment {
 
     // MARK: Properties
 
-    /// The properties with columns, in the order in which Core Data gives names to these.
+    /// Returns the properties with columns, in the order in which Core Data names the columns.
     private mutating func properties() throws -> [Property] {
         var found: [Property] = []
         for (_, entity) in table.entities.sorted(by: { $0.key < $1.key }) {
@@ -109,7 +109,7 @@ struct ColumnAssignment {
         return found
     }
 
-    /// The parts of a composite, or the property itself.
+    /// Returns the parts of a composite, or the property itself.
     private mutating func leaves(_ property: Property) throws -> [Property] {
         guard let attribute = property.attribute else { return [property] }
         switch attribute.type {
@@ -136,8 +136,8 @@ struct ColumnAssignment {
             return found
         case .undefined, .objectID, .other:
             notes.append(
-                "\(property.description): values of the type \(attribute.type.name) do not come "
-                    + "over"
+                "\(property.description): values of the type \(attribute.type.name) are not "
+                    + "converted"
             )
             return []
         default: return [property]
@@ -146,7 +146,7 @@ struct ColumnAssignment {
 
     // MARK: Digits
 
-    /// The columns by name and digits, where some are not those that are expected.
+    /// Returns the columns by name and digits; some may differ from the expected ones.
     private func byDigits(_ properties: [Property]) -> [String?] {
         var found = [String?](repeating: nil, count: properties.count)
         let bases = Set(properties.map(\.base))
@@ -171,7 +171,7 @@ struct ColumnAssignment {
         return Int(rest)
     }
 
-    /// Checks by the rows which of several columns is whose: migrations leave other orders.
+    /// Uses the rows to assign ambiguous columns, because migrations leave other orders.
     private func settle(
         _ group: [Int],
         _ properties: [Property],
@@ -195,14 +195,14 @@ struct ColumnAssignment {
             throw CoreDataStoreError(
                 .differentModel,
                 table.name,
-                "which of the columns \(names.joined(separator: ", ")) is whose cannot be told "
+                "which of the columns \(names.joined(separator: ", ")) belongs to which property is unclear "
                     + "from the rows; give the version of the model that the app used last"
             )
         }
         for (place, name) in zip(group, orders[0]) { found[place] = name }
     }
 
-    /// Up to `count` orders of names in which each fits its place.
+    /// Returns up to `count` orders of names in which each fits its position.
     private static func assignments(
         _ names: [String],
         count: Int,
@@ -236,7 +236,7 @@ struct ColumnAssignment {
 
     // MARK: Types
 
-    /// The types that Core Data declares for columns.
+    /// The column types that Core Data declares.
     private static let declaredTypes: Set<String> = [
         "INTEGER", "FLOAT", "DECIMAL", "TIMESTAMP", "VARCHAR", "BLOB",
     ]
@@ -259,7 +259,8 @@ struct ColumnAssignment {
     // MARK: Results
 
     private mutating func add(_ property: Property, _ column: StoreTables.Column) throws {
-        // What a store's copy says of types is what Core Data itself wrote: values are checked.
+        // Core Data itself wrote the types in a store's copy of the model, so the values are
+        // checked instead.
         guard model.isArchived || Self.fits(property, column) else {
             let type = property.attribute?.type.name ?? "relationship"
             differences.append(
@@ -295,8 +296,8 @@ struct ColumnAssignment {
         }
     }
 
-    /// Columns that no property has: parts of composites that the model does not name, or a sign of
-    /// another model.
+    /// Reports columns without a property: parts of composites that are missing in the model, or a
+    /// sign of another model.
     private mutating func noteRest(_ taken: Set<String>) {
         let rest = columns.values.filter { column in
             !taken.contains(column.name) && column.name.hasPrefix("Z")
@@ -332,7 +333,8 @@ struct ColumnAssignment {
         )
     }
 
-    /// Whether a column holds the entities of what a to-one end leads to, as `Z2_MEDIA`.
+    /// Returns whether a column holds the entities of a to-one relationship's targets, such as
+    /// `Z2_MEDIA`.
     private static func isEntityColumn(_ name: String) -> Bool {
         let rest = name.dropFirst()
         let digits = rest.prefix { ("0"..."9").contains($0) }

@@ -1,6 +1,6 @@
-/// What a store knows of its records in CloudKit.
+/// A store's information about its records in CloudKit.
 ///
-/// A store has this once `NSPersistentCloudKitContainer` or SwiftData has mirrored it.
+/// It exists once `NSPersistentCloudKitContainer` or SwiftData has mirrored the store.
 public struct CoreDataMirror: Hashable, Sendable {
     /// A zone that the store mirrors.
     public struct Zone: Hashable, Sendable {
@@ -8,9 +8,9 @@ public struct CoreDataMirror: Hashable, Sendable {
         public enum Scope: String, Hashable, Sendable {
             /// The public database.
             case `public`
-            /// The user's own.
+            /// The user's private database.
             case `private`
-            /// What others share with the user.
+            /// The database of records that others share with the user.
             case shared
         }
 
@@ -18,7 +18,7 @@ public struct CoreDataMirror: Hashable, Sendable {
         public let name: String
         /// The zone's owner; `__defaultOwner__` is the user.
         public let owner: String
-        /// The database; nil where the store does not say.
+        /// The database; nil if the store does not contain it.
         public let scope: Scope?
     }
 
@@ -26,23 +26,23 @@ public struct CoreDataMirror: Hashable, Sendable {
     public struct Record: Hashable, Sendable {
         /// The record's name.
         public let name: String
-        /// The record's zone; nil where the store does not say.
+        /// The record's zone; nil if the store does not contain it.
         public let zone: Zone?
     }
 
     /// The zones.
     public internal(set) var zones: [Zone] = []
-    /// How many rows have a record.
+    /// The number of rows that have a record.
     public internal(set) var rowsWithRecord = 0
-    /// How many rows, and links of many-to-many relationships, have none, by entity, or by entity
-    /// and relationship.
+    /// The number of rows, and of links in many-to-many relationships, without a record, by entity,
+    /// or by entity and relationship.
     public internal(set) var missingRecords: [String: Int] = [:]
-    /// How many rows are newer than their records.
+    /// The number of rows that are newer than their records.
     public internal(set) var rowsToSend = 0
-    /// How many records are of rows that were deleted, which CloudKit does not know yet.
+    /// The number of records whose rows were deleted, and whose deletion CloudKit has not received.
     public internal(set) var recordsToDelete = 0
-    /// How many rows are of records that were deleted in CloudKit, and are to be deleted too.
+    /// The number of rows to be deleted because their records were deleted in CloudKit.
     public internal(set) var rowsToDelete = 0
-    /// How many records the store knows whose rows are gone, without a sign that they were deleted.
+    /// The number of known records without a row and without a sign of its deletion.
     public internal(set) var recordsWithoutRow = 0
 }

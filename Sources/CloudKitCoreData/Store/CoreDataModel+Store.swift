@@ -7,16 +7,15 @@ extension CoreDataModel {
         static let archive = 64 << 20
     }
 
-    /// Reads the model that Core Data and SwiftData keep in a store's file.
+    /// Creates a model from the copy that Core Data and SwiftData keep in a store's file.
     ///
     /// The file and its write-ahead log are copied, and only the copy is opened.
     ///
-    /// What was never seen in such a copy of a model is not known from it: bounds of values, fetch
-    /// indexes, and whether values may move to files. Ordered relationships are found by their
-    /// columns.
+    /// The copy lacks properties that were never observed in it: bounds of values, fetch indexes, and
+    /// whether values may be stored in files. Ordered relationships are recognized by their columns.
     ///
-    /// - Throws: ``CoreDataModelError`` for a file that is no store or holds no model; a model file
-    ///   is needed then.
+    /// - Throws: ``CoreDataModelError`` for a file that is not a store or contains no model; then a
+    ///   model file is required.
     public init(cachedInStoreAt url: URL) throws(CoreDataModelError) {
         let name = url.lastPathComponent
         let copy = try StoreCopy(of: url)
@@ -33,7 +32,7 @@ extension CoreDataModel {
         try self.init(cached: content, ordered, name)
     }
 
-    /// Reads the model that an open store keeps.
+    /// Creates the model that an open store keeps.
     init(cachedIn database: Database, _ name: String) throws {
         try self.init(
             cached: Self.cache(in: database, name),
@@ -54,7 +53,7 @@ extension CoreDataModel {
         }
     }
 
-    /// Reads a model as a store's table `Z_MODELCACHE` holds it, or as it is in a compiled `.mom`.
+    /// Creates a model from the content of a store's table `Z_MODELCACHE`, or of a compiled `.mom`.
     ///
     /// - Throws: ``CoreDataModelError`` for other bytes.
     package init(archived content: Data) throws(CoreDataModelError) {
@@ -95,7 +94,7 @@ extension CoreDataModel {
         ) ?? Data()
     }
 
-    /// The model with those relationships ordered that have a column for it.
+    /// Returns the model with relationships marked as ordered if they have a column for the order.
     private func withOrder(_ columns: OrderColumns) throws(CoreDataModelError) -> Self {
         guard !columns.isEmpty else { return self }
         var entities = self.entities
@@ -108,7 +107,7 @@ extension CoreDataModel {
         return try with(entities: entities, composites: composites)
     }
 
-    /// The model with other entities and composites.
+    /// Returns the model with other entities and composites.
     func with(
         entities: [Entity],
         composites: [Composite]

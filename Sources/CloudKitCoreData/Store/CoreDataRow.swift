@@ -9,7 +9,7 @@ public struct CoreDataObjectID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(root)/p\(key)" }
 }
 
-/// An object of a store: its values, and the objects that its to-one relationships lead to.
+/// An object of a store: its values, and the targets of its to-one relationships.
 public struct CoreDataRow: Hashable, Sendable {
     /// The object's identity.
     public let id: CoreDataObjectID
@@ -19,22 +19,22 @@ public struct CoreDataRow: Hashable, Sendable {
     ///
     /// An attribute without a value has no entry.
     public let values: [String: CoreDataValue]
-    /// The objects that to-one relationships lead to.
+    /// The targets of to-one relationships.
     ///
-    /// They need not be in the store: Core Data leaves links behind.
+    /// They may be missing in the store, because Core Data leaves dangling links.
     public let links: [String: CoreDataObjectID]
-    /// The places among the objects of ordered relationships, by the to-one ends; they have gaps.
+    /// The positions among the objects of ordered relationships, by the to-one ends; they have gaps.
     public let positions: [String: Int64]
-    /// The object's record in CloudKit; nil where the store knows of none.
+    /// The object's record in CloudKit; nil if the store has none.
     public let record: CoreDataMirror.Record?
 }
 
 /// A link of a many-to-many relationship.
 public struct CoreDataLink: Hashable, Sendable {
-    /// The object whose relationship it is.
+    /// The object that declares the relationship.
     public let source: CoreDataObjectID
-    /// The object that it leads to.
+    /// The related object.
     public let target: CoreDataObjectID
-    /// The target's place among those of the source, where they are ordered; places have gaps.
+    /// The target's position among those of the source, if they are ordered; positions have gaps.
     public let position: Int64?
 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Rows of an entity, read as they are asked for.
+/// The rows of an entity, read on request.
 ///
 /// ```swift
 /// for row in try store.rows(of: "Note") {
@@ -9,14 +9,14 @@ import GRDB
 /// }
 /// ```
 ///
-/// No more than some hundred rows are in memory. After an error comes the end.
+/// At most a few hundred rows are in memory. An error ends the sequence.
 public struct CoreDataRows: Sequence, Sendable {
-    /// Reads the rows of one pass.
+    /// An iterator over the rows.
     public struct Iterator: IteratorProtocol {
         fileprivate var pages: StorePages<CoreDataRow>
         fileprivate let entities: Set<String>
 
-        /// The next row, or the error that ends the rows.
+        /// Returns the next row, or the error that ends the rows.
         public mutating func next() -> Result<CoreDataRow, CoreDataStoreError>? {
             while let row = pages.next() {
                 if case .success(let row) = row, !entities.contains(row.entity) { continue }
@@ -30,7 +30,7 @@ public struct CoreDataRows: Sequence, Sendable {
     let reader: RowReader
     let entities: Set<String>
 
-    /// Begins with the first row.
+    /// Returns an iterator that starts with the first row.
     public func makeIterator() -> Iterator {
         Iterator(
             pages: StorePages(copy: copy, sql: reader.sql) { row in
@@ -42,24 +42,24 @@ public struct CoreDataRows: Sequence, Sendable {
     }
 }
 
-/// Links of a many-to-many relationship, read as they are asked for.
+/// The links of a many-to-many relationship, read on request.
 ///
-/// After an error comes the end.
+/// An error ends the sequence.
 public struct CoreDataLinks: Sequence, Sendable {
-    /// Reads the links of one pass.
+    /// An iterator over the links.
     public struct Iterator: IteratorProtocol {
         fileprivate var pages: StorePages<CoreDataLink>
 
-        /// The next link, or the error that ends the links.
+        /// Returns the next link, or the error that ends the links.
         public mutating func next() -> Result<CoreDataLink, CoreDataStoreError>? { pages.next() }
     }
 
     let copy: StoreCopy
     let join: StoreLayout.Join
-    /// Whether the relationship is the one that leads back.
+    /// `true` when the relationship is the inverse one.
     let isInverse: Bool
 
-    /// Begins with the first link.
+    /// Returns an iterator that starts with the first link.
     public func makeIterator() -> Iterator {
         let join = join
         let source = (isInverse ? join.targetColumn : join.ownerColumn)
@@ -93,7 +93,7 @@ public struct CoreDataLinks: Sequence, Sendable {
     }
 }
 
-/// What a query gives, some hundred rows at a time, each time after the key of the last.
+/// The results of a query in pages of a few hundred rows, each starting after the last key.
 struct StorePages<Value> {
     private static var mostRows: Int { 500 }
     private static var mostBytes: Int { 4 << 20 }

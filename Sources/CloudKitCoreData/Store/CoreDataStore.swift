@@ -1,7 +1,7 @@
 public import Foundation
 import GRDB
 
-/// A store of Core Data or SwiftData, read without either.
+/// A store of Core Data or SwiftData, read without either framework.
 ///
 /// ```swift
 /// let store = try CoreDataStore(url: URL(fileURLWithPath: "App.sqlite"), model: model)
@@ -9,33 +9,33 @@ import GRDB
 /// try store.convert(to: URL(fileURLWithPath: "app.sqlite"))
 /// ```
 ///
-/// The file and what belongs to it is copied, and only the copy is opened. Files of large values are
-/// read where they are.
+/// The file and its companions are copied, and only the copy is opened. Files of large values are
+/// read in place.
 public final class CoreDataStore: Sendable {
-    /// An entity of a store.
+    /// An entity with its number of rows.
     public struct EntityCount: Hashable, Sendable {
         /// The entity's name.
         public let name: String
-        /// How many rows are of this entity, without those of its sub-entities.
+        /// The number of rows of this entity, without those of its sub-entities.
         public let rows: Int
     }
 
     /// The store's file.
     public let url: URL
-    /// The store's model: the one that was given, or the one that the store keeps.
+    /// The store's model: the given one, or the one that the store keeps.
     public let model: CoreDataModel
-    /// The store's identifier, which is in the addresses of its objects.
+    /// The store's identifier, which is in the URIs of its objects.
     public let identifier: String?
     /// The entities that have objects of their own, by name.
     public let entities: [EntityCount]
-    /// The tables that ``convert(to:options:)`` makes.
+    /// The tables that ``convert(to:options:)`` creates.
     public var tables: CoreDataTables {
         CoreDataTables(model: model, entities: Set(layout.numbers.keys))
     }
 
-    /// What the store knows of CloudKit; nil where it was never mirrored.
+    /// The information about CloudKit; nil if the store was never mirrored.
     public let mirror: CoreDataMirror?
-    /// What is in the store or its model and does not come over, in words.
+    /// Descriptions of content in the store or its model that is not converted.
     public let notes: [String]
 
     let copy: StoreCopy
@@ -43,15 +43,14 @@ public final class CoreDataStore: Sendable {
     let files: ExternalData
     let zones: [Int64: CoreDataMirror.Zone]?
 
-    /// Opens a copy of a store.
+    /// Creates a store by opening a copy of its file.
     ///
     /// - Parameters:
-    ///   - url: The store's file; what belongs to it is beside it.
-    ///   - model: The version of the model that the app used last; nil for the one that the store
-    ///     keeps.
-    ///   - externalData: Whether values of an attribute may be in files beside the store, by
-    ///     entity and attribute such as `Trip.photo`, where the model does not say.
-    /// - Throws: ``CoreDataStoreError``, for another model with the entities that differ.
+    ///   - url: The store's file; its companions are beside it.
+    ///   - model: The version of the model that the app used last; nil for the one that the store keeps.
+    ///   - externalData: Whether values of an attribute may be in files beside the store, by entity
+    ///     and attribute such as `Trip.photo`, if the model does not specify it.
+    /// - Throws: ``CoreDataStoreError``; for a different model, with the entities that differ.
     public init(
         url: URL,
         model: CoreDataModel? = nil,
@@ -98,9 +97,9 @@ public final class CoreDataStore: Sendable {
     private static func check(_ database: Database, _ place: String) throws {
         let encoding = try String.fetchOne(database, sql: "PRAGMA encoding")
         guard encoding == "UTF-8" else {
-            throw CoreDataStoreError(.unreadable, place, "its text is no UTF-8")
+            throw CoreDataStoreError(.unreadable, place, "its text is not UTF-8")
         }
-        // Pages that contradict each other would give rows twice, or not at all.
+        // Inconsistent pages would return rows twice, or not at all.
         let finding = try String.fetchOne(database, sql: "PRAGMA main.quick_check(1)")
         guard finding == "ok" else {
             throw CoreDataStoreError(
@@ -143,7 +142,7 @@ public final class CoreDataStore: Sendable {
                     throw CoreDataStoreError(
                         .invalidRow,
                         table.name,
-                        "rows are of an entity that has none in this table"
+                        "rows belong to an entity that has none in this table"
                     )
                 }
                 found[number] = Int.fromDatabaseValue(row[1])
@@ -158,13 +157,13 @@ public final class CoreDataStore: Sendable {
 
     // MARK: Reading
 
-    /// The rows of an entity in the order of their keys, read as they are asked for.
+    /// Returns the rows of an entity in the order of their keys, read on request.
     ///
     /// - Parameters:
     ///   - entity: The entity's name.
-    ///   - includesSubentities: Whether the rows of entities that inherit from it are among them.
-    /// - Returns: The rows; none is read before it is asked for.
-    /// - Throws: ``CoreDataStoreError`` where the store has no such entity.
+    ///   - includesSubentities: Whether to include rows of entities that inherit from it.
+    /// - Returns: The rows; none is read before it is requested.
+    /// - Throws: ``CoreDataStoreError`` if the store has no such entity.
     public func rows(
         of entity: String,
         includesSubentities: Bool = true
@@ -183,15 +182,15 @@ public final class CoreDataStore: Sendable {
         )
     }
 
-    /// The links of a many-to-many relationship, read as they are asked for.
+    /// Returns the links of a many-to-many relationship, read on request.
     ///
-    /// What other relationships lead to follows from ``CoreDataRow/links``.
+    /// ``CoreDataRow/links`` has the links of other relationships.
     ///
     /// - Parameters:
     ///   - relationship: The relationship's name.
     ///   - entity: The entity that declares or inherits it.
-    /// - Returns: The links; none is read before it is asked for.
-    /// - Throws: ``CoreDataStoreError`` where it is no many-to-many relationship of the entity.
+    /// - Returns: The links; none is read before it is requested.
+    /// - Throws: ``CoreDataStoreError`` if it is not a many-to-many relationship of the entity.
     public func links(
         of relationship: String,
         in entity: String

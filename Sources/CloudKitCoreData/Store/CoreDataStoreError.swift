@@ -1,22 +1,22 @@
 public import Foundation
 
-/// A store that cannot be read, or cannot become a database.
+/// An error for a store that cannot be read or converted to a database.
 public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvertible,
     LocalizedError
 {
-    /// What kind of problem it is.
+    /// The kinds of problems.
     public enum Code: String, Hashable, Sendable {
-        /// The file is missing, is no store, or is damaged.
+        /// The file is missing, is not a store, or is damaged.
         case unreadable
-        /// The model is not the one that the store was made with.
+        /// The model is not the one that the store was created with.
         case differentModel
-        /// A row holds what no row of its entity has.
+        /// A row has content that is impossible for its entity.
         case invalidRow
-        /// The file of a value that is kept outside of the store is missing.
+        /// The file of an external value is missing.
         case missingFile
-        /// Whether values of an attribute are kept outside of the store cannot be told.
+        /// It is unknown whether values of an attribute are external.
         case unknownExternalData
-        /// Rows have no record, and nobody said that they may get new ones.
+        /// Rows have no record, and new ones were not allowed.
         case missingRecords
         /// The entity, attribute or relationship does not exist.
         case unknownName
@@ -30,10 +30,10 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
     /// The file, the entity, or the row and its property.
     public private(set) var place: String
 
-    /// The problem, and the remedy where there is one.
+    /// The problem, with its remedy if there is one.
     public let message: String
 
-    /// For ``Code/differentModel``: what differs, one line for each entity or property.
+    /// The differences for ``Code/differentModel``, one line for each entity or property.
     public internal(set) var differences: [String] = []
 
     /// The place and the message.
@@ -52,7 +52,7 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
         self.message = message
     }
 
-    /// What an error of SQLite, or of anything below, means for a store.
+    /// Creates the error that represents an error of SQLite, or of a lower layer, for a store.
     init(_ error: any Error, _ place: String) {
         switch error {
         case let error as CoreDataStoreError: self = error
@@ -62,7 +62,7 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
             self.init(
                 .unreadable,
                 place,
-                "this is no store that can be read: \(StoreCopy.message(error))"
+                "this is not a readable store: \(StoreCopy.message(error))"
             )
         }
     }

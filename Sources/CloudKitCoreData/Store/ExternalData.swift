@@ -3,11 +3,11 @@ import GRDB
 
 /// The values that a store keeps in files beside it.
 struct ExternalData: Sendable {
-    /// What stands before a value of an attribute that may be in files.
+    /// The byte before a value of an attribute that may be in files.
     enum Mark {
         static let inline: UInt8 = 1
         static let file: UInt8 = 2
-        /// Put by the query of text, which has no mark in the store.
+        /// Added by the query for text, which has no mark in the store.
         static let text: UInt8 = 0
     }
 
@@ -16,16 +16,16 @@ struct ExternalData: Sendable {
 
     let folder: URL
 
-    /// The folder of a store's files.
+    /// Creates the external data in a store's folder.
     init(besideStoreAt url: URL) {
         let name = url.deletingPathExtension().lastPathComponent
         folder = url.deletingLastPathComponent()
             .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
     }
 
-    /// The file that bytes after the mark name; nil where they name none.
+    /// Returns the file that the bytes after the mark name; nil when they name none.
     ///
-    /// Nothing but an identifier is taken, so that a store cannot name other files.
+    /// Only an identifier is accepted, so that a store cannot name other files.
     func file(_ reference: Data) -> URL? {
         let text = reference.last == 0 ? reference.dropLast() : reference
         guard text.count == 36, let name = String(validating: text, as: UTF8.self),
@@ -39,7 +39,7 @@ struct ExternalData: Sendable {
         return Self.size(of: file) != nil
     }
 
-    /// The size of a plain file; nil for links and folders.
+    /// Returns the size of a plain file; nil for links and folders.
     private static func size(of file: URL) -> Int? {
         guard
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path),
@@ -48,7 +48,7 @@ struct ExternalData: Sendable {
         return (attributes[.size] as? NSNumber)?.intValue
     }
 
-    /// The content of a value's file.
+    /// Returns the content of a value's file.
     func content(_ reference: Data) throws(CoreDataStoreError) -> Data {
         guard let file = file(reference) else {
             throw CoreDataStoreError(.invalidRow, "", "it names no file of the store")
@@ -73,10 +73,10 @@ struct ExternalData: Sendable {
     }
 }
 
-/// Whether values of an attribute may be in files, where a model does not say.
+/// The check whether values of an attribute may be in files, if a model does not specify it.
 ///
-/// A model's file says so; a store's copy of its model, and a compiled one, were never seen to. Then
-/// the values tell: each of such an attribute begins with a mark.
+/// A model's file specifies it; a store's copy of its model, and a compiled one, were never
+/// observed to. Then the values decide: each value of such an attribute begins with a mark.
 struct ExternalDataQuestion {
     private let reader: StoreLayoutReader
     private let table: String

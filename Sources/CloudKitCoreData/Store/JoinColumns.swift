@@ -1,7 +1,7 @@
-/// An end of a many-to-many relationship, as names of tables and columns give it.
+/// An end of a many-to-many relationship, as it appears in names of tables and columns.
 struct JoinEnd {
     let relationship: CoreDataModel.Relationship
-    /// The numbers that may stand for the entity: its own, and those of its hierarchy.
+    /// The numbers that may represent the entity: its own, and those of its hierarchy.
     private let own: Int64?
     private let all: Set<Int64>
 
@@ -16,21 +16,21 @@ struct JoinEnd {
         all = StoreLayout.numbers(below: model.root(of: entity), model, numbers)
     }
 
-    /// Whether a name begins with a number of the entity, and goes on with its relationship.
+    /// Returns whether a name consists of a number of the entity and its relationship.
     func names(_ name: NumberedName) -> Bool {
         all.contains(name.number) && name.isOf(relationship.name)
     }
 
-    /// Whether a column holds what the relationship of this end leads to, which are rows of the
-    /// other.
+    /// Returns whether a column holds the targets of this end's relationship, which are rows of the
+    /// other end.
     func isLed(to name: NumberedName, of other: JoinEnd) -> Bool {
         other.all.contains(name.number) && name.isOf(relationship.name)
     }
 }
 
-/// The two columns of a many-to-many relationship's table, and those of its order.
+/// The two columns of a many-to-many relationship's table, with those of its order.
 ///
-/// A column with the name of a relationship holds what that relationship leads to.
+/// A column with the name of a relationship holds the relationship's targets.
 struct JoinColumns {
     /// The other column of a relationship that is its own inverse.
     private static let reflexive = "REFLEXIVE"

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Counts what a store knows of its records.
+/// A reader that counts the records in a store's mirroring tables.
 struct MirrorReader {
     private let database: Database
     private let layout: StoreLayout
@@ -78,7 +78,7 @@ struct MirrorReader {
         }
     }
 
-    /// The condition of records of a table that have no row.
+    /// Returns the SQL condition for records of a table that have no row.
     static func withoutRow(_ table: StoreLayout.Table) -> String {
         let numbers = table.entities.keys.sorted().map(String.init).joined(separator: ", ")
         return """
@@ -88,7 +88,8 @@ struct MirrorReader {
             """
     }
 
-    /// The links of a relationship with their records, and whether the rows at both ends are there.
+    /// Returns the SQL of a relationship's links with their records, and whether the rows at both
+    /// ends exist.
     private static func links(_ join: StoreLayout.Join) -> String {
         """
         SELECT s.Z_PK NOTNULL AND t.Z_PK NOTNULL AS isWhole, coalesce(
@@ -110,6 +111,6 @@ struct MirrorReader {
 }
 
 extension String {
-    /// The text as SQL takes it.
+    /// The text as an SQL literal.
     var literal: String { "'\(replacing("'", with: "''"))'" }
 }

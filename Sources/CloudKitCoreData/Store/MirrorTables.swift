@@ -1,8 +1,8 @@
 import GRDB
 
-/// Brings the tables in which the mirroring keeps its records into a form that can be joined.
+/// The tables in which the mirroring keeps its records, converted into tables that can be joined.
 ///
-/// Their own indexes are not trusted: a damaged one would give a row the record of another.
+/// Their own indexes are not trusted: a damaged one would assign a row the record of another.
 struct MirrorTables {
     /// `ent`, `pk`, `name`, `zone`, `state`: the records of rows.
     static let records = "coreDataRecordOfRow"
@@ -10,7 +10,7 @@ struct MirrorTables {
     /// the name of a relationship and the records at its ends.
     static let links = "coreDataRecordOfLink"
 
-    /// What a row is to its record, as ``CoreDataConversionReport`` explains.
+    /// The state of a row in relation to its record, see ``CoreDataConversionReport``.
     enum State: String {
         case synced
         case changed
@@ -24,7 +24,7 @@ struct MirrorTables {
     private let tables: StoreTables
     private(set) var zones: [Int64: CoreDataMirror.Zone] = [:]
 
-    /// Reads the tables; nil where the store was never mirrored.
+    /// Creates the tables by reading the store's; nil if it was never mirrored.
     init?(_ database: Database, _ tables: StoreTables) throws {
         guard
             ["ZENTITYID", "ZENTITYPK", "ZCKRECORDNAME"].allSatisfy({
@@ -38,7 +38,7 @@ struct MirrorTables {
         try readLinks()
     }
 
-    /// A column, or what stands for it in files of systems that do not have it.
+    /// Returns a column, or its replacement in files of systems that do not have it.
     private func column(_ name: String, of table: String, or other: String = "NULL") -> String {
         tables.contains(table, name) ? name : other
     }

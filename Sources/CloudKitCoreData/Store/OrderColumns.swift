@@ -2,9 +2,9 @@ import GRDB
 
 /// The columns of a store that keep the order of ordered relationships.
 struct OrderColumns {
-    /// Names of tables and of to-one ends, as `ZITEM.LIST`.
+    /// The names of tables and to-one ends, such as `ZITEM.LIST`.
     private var direct: Set<String> = []
-    /// Names of join tables by the end that is ordered.
+    /// The names of join tables, by the ordered end.
     private var joins: [String: [String]] = [:]
 
     var isEmpty: Bool { direct.isEmpty && joins.isEmpty }
@@ -36,14 +36,14 @@ struct OrderColumns {
         }
     }
 
-    /// Whether the to-one end of an ordered relationship has a column beside it.
+    /// Returns whether the to-one end of an ordered relationship has an order column.
     func hasColumn(of toOne: String, inTableOf root: String) -> Bool {
         direct.contains("Z\(root.uppercased()).\(toOne.uppercased())")
     }
 
-    /// Whether one end of a join table is ordered.
+    /// Returns whether one end of a join table is ordered.
     ///
-    /// The table has the name of either end.
+    /// The table has the name of one of the ends.
     func hasJoin(of name: String, with inverse: String) -> Bool {
         let ends = [name.uppercased(), inverse.uppercased()]
         return (joins[ends[0]] ?? []).contains { table in ends.contains { table.hasPrefix($0) } }

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Reads the rows of a root entity's table.
+/// A reader of the rows in a root entity's table.
 struct RowReader: Sendable {
     let table: StoreLayout.Table
-    /// The table of what a link leads to.
+    /// `true` when the store was mirrored.
     private let isMirrored: Bool
     private let values: StoredValueReader
     private let zones: [Int64: CoreDataMirror.Zone]
@@ -22,7 +22,7 @@ struct RowReader: Sendable {
 
     private static let fixedColumns = 4
 
-    /// The rows after a key, in order of keys.
+    /// The SQL of the rows after a key, in order of keys.
     var sql: String {
         var columns = ["t.Z_PK", "t.Z_ENT"]
         columns += isMirrored ? ["m.name", "m.zone"] : ["NULL", "NULL"]
@@ -39,7 +39,7 @@ struct RowReader: Sendable {
             """
     }
 
-    /// A row of that query, with a number of bytes that it is not much larger than.
+    /// Returns a row of that query, with its approximate size in bytes.
     func row(_ row: Row) throws -> (row: CoreDataRow, size: Int) {
         guard case .int64(let key) = (row[0] as DatabaseValue).storage else {
             throw CoreDataStoreError(.invalidRow, table.name, "a row has no key")
@@ -71,7 +71,7 @@ struct RowReader: Sendable {
                 throw CoreDataStoreError(
                     .invalidRow,
                     "\(entity.name)/p\(key).\(name)",
-                    "its link is no key of a row"
+                    "its link is not a row's key"
                 )
             }
             if case .int64(let number) = (row[position] as DatabaseValue).storage {
@@ -112,7 +112,7 @@ struct RowReader: Sendable {
 }
 
 extension CoreDataStoreError {
-    /// The error at a place that was not known where it was found.
+    /// Returns the error with a place that was unknown where it occurred.
     func within(_ place: String) -> Self {
         var error = CoreDataStoreError(
             code,

@@ -1,14 +1,14 @@
 import Foundation
 import GRDB
 
-/// A copy of a store's files, which is read in place of them.
+/// A copy of a store's files, which is read instead of the originals.
 ///
-/// SQLite writes beside a database even when it only reads: it makes the index of the write-ahead
-/// log, and may move the log into the file. A store that an app will open again is never touched.
+/// SQLite writes beside a database even when it only reads: it creates the index of the write-ahead
+/// log, and may checkpoint the log. A store that an app will open again is never touched.
 final class StoreCopy: Sendable {
-    /// The files that belong to a database, by what follows its name.
+    /// The companion files of a database, by their suffixes.
     ///
-    /// The log's index is made anew.
+    /// The log's index is created again.
     private static let companions = ["-wal", "-journal"]
 
     private let folder: URL
@@ -17,9 +17,9 @@ final class StoreCopy: Sendable {
     /// The copy.
     let database: DatabaseQueue
 
-    /// Copies a store and opens the copy.
+    /// Creates a copy of a store and opens it.
     ///
-    /// - Throws: ``CoreDataModelError`` for a file that is missing, that is no database, or that
+    /// - Throws: ``CoreDataModelError`` for a file that is missing, that is not a database, or that
     ///   changes while it is copied.
     init(of url: URL) throws(CoreDataModelError) {
         let url = url.resolvingSymlinksInPath()
@@ -36,18 +36,18 @@ final class StoreCopy: Sendable {
             throw CoreDataModelError(
                 .unreadable,
                 name,
-                "no folder for a copy can be made: \(error)"
+                "no folder can be created for a copy: \(error)"
             )
         }
         do {
             try Self.copy(url, to: folder)
             var configuration = Configuration()
             configuration.label = "CoreDataStore"
-            // What refers to nothing in a store is found when rows are read.
+            // Dangling references in a store are found when rows are read.
             configuration.foreignKeysEnabled = false
             configuration.prepareDatabase { database in
-                // The file may come from anybody: nothing in its schema runs functions, and a
-                // damaged page is an error before it is read.
+                // The file may be untrusted: its schema cannot run functions, and a damaged page is
+                // an error before it is read.
                 try database.execute(
                     sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"
                 )
@@ -72,7 +72,7 @@ final class StoreCopy: Sendable {
         CoreDataModelError(
             .unreadable,
             name,
-            "this is no store that can be read: \(message(error))"
+            "this is not a readable store: \(message(error))"
         )
     }
 
@@ -89,7 +89,7 @@ final class StoreCopy: Sendable {
 
     private static func state(_ url: URL) -> [State] {
         ([""] + companions).map { suffix in
-            // A new URL: one that was asked before keeps what it heard.
+            // A new URL, because a URL caches its resource values.
             let values = try? URL(fileURLWithPath: url.path + suffix).resourceValues(
                 forKeys: [.fileSizeKey, .contentModificationDateKey]
             )

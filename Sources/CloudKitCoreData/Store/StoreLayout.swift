@@ -1,10 +1,10 @@
 import GRDB
 
-/// Where a store keeps what its model names: tables, columns and numbers of entities.
+/// The places of a model's parts in a store: tables, columns and entity numbers.
 ///
 /// All of it is read from the file. Numbers are never computed, because migrations leave others.
 struct StoreLayout {
-    /// The table of a root entity and of all that inherit from it.
+    /// The table of a root entity and of all entities that inherit from it.
     struct Table {
         var root: CoreDataModel.Entity
         var name: String
@@ -18,14 +18,14 @@ struct StoreLayout {
     struct Value {
         /// The entity that declares the attribute.
         var owner: String
-        /// The attribute, or the attributes of composites that lead to it.
+        /// The attribute, or the composite attributes that lead to it.
         var path: [String]
         /// The innermost attribute.
         var attribute: CoreDataModel.Attribute
         var column: String
         /// The numbers of the entities that have the attribute.
         var numbers: Set<Int64>
-        /// Whether values may be in files.
+        /// `true` when values may be in files.
         var isExternal = false
 
         var key: String { path.joined(separator: ".") }
@@ -36,26 +36,26 @@ struct StoreLayout {
         var owner: String
         var relationship: CoreDataModel.Relationship
         var column: String
-        /// The column with the place among the objects that lead to the same one.
+        /// The column with the position among the objects that lead to the same target.
         var orderColumn: String?
-        /// The root entity of what it leads to.
+        /// The root entity of the target.
         var target: String
         var numbers: Set<Int64>
     }
 
     /// The table of a many-to-many relationship.
     struct Join {
-        /// The entity and relationship of the end whose entity has the name that sorts first.
+        /// The entity and relationship of the end whose entity name sorts first.
         var owner: String
         var relationship: CoreDataModel.Relationship
-        /// The relationship that leads back, and the entity that declares it.
+        /// The inverse relationship, with the entity that declares it.
         var inverse: CoreDataModel.Relationship
         var inverseOwner: String
         var table: String
-        /// The column with rows of the owner, and the one with what `relationship` leads to.
+        /// The column with rows of the owner, and the one with the relationship's targets.
         var ownerColumn: String
         var targetColumn: String
-        /// The columns with the place among what `relationship`, or its inverse, leads to.
+        /// The columns with the positions among the targets of the relationship, and of its inverse.
         var orderColumn: String?
         var inverseOrderColumn: String?
         var ownerRoot: String
@@ -64,14 +64,14 @@ struct StoreLayout {
 
     var tables: [Table] = []
     var joins: [Join] = []
-    /// What is in the file or in the model and does not come over, in words.
+    /// Descriptions of content in the file or the model that is not converted.
     var notes: [String] = []
-    /// The numbers of the entities, by their names.
+    /// The numbers of the entities, by name.
     var numbers: [String: Int64] = [:]
 
     func table(ofRoot name: String) -> Table? { tables.first { $0.root.name == name } }
 
-    /// The numbers of an entity and all below it.
+    /// Returns the numbers of an entity and all entities below it.
     static func numbers(
         below entity: CoreDataModel.Entity,
         _ model: CoreDataModel,
@@ -81,16 +81,16 @@ struct StoreLayout {
     }
 }
 
-/// What a store calls its entities: the table `Z_PRIMARYKEY`.
+/// The names and numbers of a store's entities: the table `Z_PRIMARYKEY`.
 struct StoredEntities {
     struct Entry {
         var number: Int64
         var parent: Int64
     }
 
-    /// Numbers from here on are the housekeeping's own.
+    /// Numbers from here on are reserved for internal entities.
     private static let firstOwnNumber: Int64 = 16_000
-    /// More than any app has.
+    /// A limit that no app reaches.
     private static let most = 10_000
 
     private(set) var entries: [String: Entry] = [:]
@@ -103,7 +103,7 @@ struct StoredEntities {
             throw CoreDataStoreError(
                 .unreadable,
                 "Z_PRIMARYKEY",
-                "this is no store of Core Data: it has no such table"
+                "this is not a Core Data store: it has no such table"
             )
         }
         let rows = try Row.fetchCursor(
@@ -138,6 +138,6 @@ struct StoredEntities {
 
     var numbers: [String: Int64] { entries.mapValues(\.number) }
 
-    /// The name of the entity of a number.
+    /// Returns the name of the entity with a number.
     func name(of number: Int64) -> String? { names[number] }
 }

@@ -1,18 +1,18 @@
 import GRDB
 
-/// Finds where a store keeps what a model names, and what of the two differs.
+/// A reader that finds the places of a model's parts in a store, and the differences between the two.
 struct StoreLayoutReader {
     let model: CoreDataModel
     let database: Database
     let tables: StoreTables
     let stored: StoredEntities
-    /// What the caller says of attributes whose values may be in files.
+    /// The caller's information about attributes whose values may be in files.
     let externalData: [String: Bool]
     let files: ExternalData
 
     var layout = StoreLayout()
     var differences: [String] = []
-    /// What columns show of composites that the model says nothing of.
+    /// The composite parts that only columns show.
     var additions: [Additions] = []
 
     init(
@@ -30,9 +30,9 @@ struct StoreLayoutReader {
         layout.numbers = stored.numbers
     }
 
-    /// The layout.
+    /// Returns the layout.
     ///
-    /// - Throws: ``CoreDataStoreError`` with the differences where the model is another one.
+    /// - Throws: ``CoreDataStoreError`` with the differences if the model is a different one.
     mutating func read(_ name: String) throws -> StoreLayout {
         let entities = compareEntities()
         for root in model.roots where entities.contains(root.name) { try addTable(root) }
@@ -49,7 +49,7 @@ struct StoreLayoutReader {
         return layout
     }
 
-    /// The model with the parts of composites that only columns show; nil where it has all.
+    /// Returns the model with the composite parts that only columns show; nil if it lacks none.
     func completedModel() throws -> CoreDataModel? {
         guard !additions.isEmpty else { return nil }
         var entities = model.entities
@@ -79,7 +79,7 @@ struct StoreLayoutReader {
     private mutating func compareEntities() -> Set<String> {
         let found = Set(stored.entries.keys)
         let named = Set(model.entities.map(\.name))
-        // A store of one configuration has its entities alone.
+        // A store of one configuration has only the configuration's entities.
         let configuration = model.configurations.first { configuration in
             let names = Set(configuration.entities)
             return names == found && names != named
@@ -141,7 +141,7 @@ struct StoreLayoutReader {
                 guard let inverse = model.inverse(of: relationship) else {
                     layout.notes.append(
                         "\(entity.name).\(relationship.name): it has no inverse, and where the "
-                            + "store keeps it is not known; its links do not come over"
+                            + "store keeps it is not known; its links are not converted"
                     )
                     continue
                 }
@@ -163,7 +163,7 @@ struct StoreLayoutReader {
         noteOtherJoins(taken)
     }
 
-    /// Tables of links that no relationship of the model has.
+    /// Reports tables of links that no relationship of the model has.
     private mutating func noteOtherJoins(_ taken: Set<String>) {
         let numbers = Set(layout.numbers.values)
         for table in tables.numbered where !taken.contains(table) {
@@ -173,7 +173,7 @@ struct StoreLayoutReader {
         }
     }
 
-    /// Whether a relationship is the end that CloudKit names first.
+    /// Returns whether a relationship is the end that CloudKit names first.
     static func isFirst(
         _ entity: String,
         _ name: String,
@@ -184,7 +184,7 @@ struct StoreLayoutReader {
         return order <= (otherEntity.lowercased(), other.lowercased(), other)
     }
 
-    /// The entity that declares the inverse of a relationship.
+    /// Returns the entity that declares the inverse of a relationship.
     private func declaringEntity(
         of inverse: CoreDataModel.Relationship,
         _ relationship: CoreDataModel.Relationship
@@ -211,7 +211,7 @@ struct StoreLayoutReader {
             else { continue }
             candidates.append((table, columns))
         }
-        // Without digits at the end first: those are of a second relationship of the name.
+        // Names without final digits first, because digits mark a second relationship with the name.
         guard let found = candidates.min(by: { $0.table.count < $1.table.count }) else {
             return nil
         }

@@ -1,8 +1,8 @@
 import GRDB
 
-/// The tables that a store's file has, as SQLite lists them.
+/// The tables in a store's file, as SQLite lists them.
 ///
-/// Views and virtual tables are none: Core Data keeps nothing in them, and they run code.
+/// Views and virtual tables are excluded: Core Data stores nothing in them, and they run code.
 struct StoreTables {
     struct Column: Hashable {
         var name: String
@@ -11,7 +11,7 @@ struct StoreTables {
         var isKey: Bool
     }
 
-    /// More columns than any store has.
+    /// A limit of columns that no store reaches.
     private static let mostColumns = 200_000
 
     /// The columns of each table.
@@ -66,7 +66,7 @@ struct StoreTables {
 struct NumberedName: Hashable {
     /// The number of an entity.
     let number: Int64
-    /// What follows the number.
+    /// The part after the number.
     let rest: String
 
     init?(_ name: String) {
@@ -78,7 +78,7 @@ struct NumberedName: Hashable {
         rest = String(text.dropFirst(digits.count))
     }
 
-    /// Whether the name is that of a relationship, with digits after it or without.
+    /// Returns whether the name is that of a relationship, with or without digits after it.
     func isOf(_ relationship: String) -> Bool {
         let name = relationship.uppercased()
         return rest.hasPrefix(name)
@@ -87,6 +87,6 @@ struct NumberedName: Hashable {
 }
 
 extension String {
-    /// The name as SQL takes it.
+    /// The name as an SQL identifier.
     var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
 }

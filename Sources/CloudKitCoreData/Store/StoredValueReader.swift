@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// Makes values of what the columns of a store hold.
+/// A reader of the values in a store's columns.
 struct StoredValueReader: Sendable {
     let files: ExternalData
 
-    /// The SQL that gives a column's value, text as bytes: strings of GRDB end at a NUL.
+    /// Returns the SQL of a column's value, with text as bytes: strings of GRDB end at a NUL.
     static func expression(_ value: StoreLayout.Value, of row: String) -> String {
         let column = "\(row).\(value.column.quotedName)"
         guard [.string, .uri].contains(value.attribute.type) else { return column }
-        // A number says that it is neither text nor nothing.
+        // A number shows that the value is neither text nor NULL.
         guard value.isExternal else {
             return """
                 CASE typeof(\(column)) WHEN 'text' THEN CAST(\(column) AS BLOB)
@@ -23,7 +23,7 @@ struct StoredValueReader: Sendable {
             """
     }
 
-    /// The value of a column; nil where there is none.
+    /// Returns the value of a column; nil when there is none.
     func value(
         _ stored: DatabaseValue,
         _ value: StoreLayout.Value
@@ -59,12 +59,12 @@ struct StoredValueReader: Sendable {
 
     private func text(_ data: Data) throws(CoreDataStoreError) -> String {
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw CoreDataStoreError(.invalidRow, "", "its text is no UTF-8")
+            throw CoreDataStoreError(.invalidRow, "", "its text is not UTF-8")
         }
         return text
     }
 
-    /// The bytes of a value, which may be in a file.
+    /// Returns the bytes of a value, which may be in a file.
     func bytes(
         _ data: Data,
         _ value: StoreLayout.Value
@@ -84,7 +84,7 @@ struct StoredValueReader: Sendable {
         }
     }
 
-    /// A number as a decimal, with the digits that tell it apart from all others.
+    /// Returns a number as a decimal, with the digits that distinguish it from all others.
     private static func decimal(_ storage: DatabaseValue.Storage) -> Decimal? {
         let text: String
         switch storage {
@@ -101,7 +101,7 @@ struct StoredValueReader: Sendable {
 }
 
 extension UUID {
-    /// The identifier of 16 bytes.
+    /// Creates an identifier from 16 bytes.
     init(bytes data: Data) {
         var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &uuid) { target in

@@ -1,28 +1,28 @@
 public import GRDB
 
-/// The tables of a GRDB database that hold what a Core Data model describes.
+/// The tables of a GRDB database that hold the content of a Core Data model.
 ///
-/// - A hierarchy of entities is one table with the root's name; `entity` names the row's own.
+/// - A hierarchy of entities is one table with the root's name; `entity` holds the name of the
+///   row's entity.
 /// - The key is `recordName`: the name of the row's record in CloudKit.
-/// - An attribute is a column with its name, a part of a composite `home_city`. Entities of one
-///   hierarchy that declare a name alike share the column; where they declare it differently, the
-///   entity's name stands before it: `Video_length`.
-/// - A to-one relationship is a foreign key with its name. What becomes of the row when the other is
-///   deleted is what the inverse says: CASCADE, SET NULL, RESTRICT for Deny, NO ACTION; without an
-///   inverse SET NULL. Foreign keys are checked when a transaction ends. Of a one-to-one relationship
-///   both ends are columns.
+/// - An attribute is a column with its name; a part of a composite is `home_city`. Entities of one
+///   hierarchy that declare a name in the same way share the column; otherwise the entity's name is
+///   the prefix: `Video_length`.
+/// - A to-one relationship is a foreign key with its name. The inverse's delete rule determines its
+///   action: CASCADE, SET NULL, RESTRICT for Deny, NO ACTION; without an inverse, SET NULL. Foreign
+///   keys are checked when a transaction ends. A one-to-one relationship has columns at both ends.
 /// - An ordered relationship gives the other end a column such as `list_position`.
-/// - A many-to-many relationship is a table such as `Post_tags`, with a key of its own and a column
-///   for each end.
-/// - A name that another column or table has, but for upper and lower case, gets digits: `Name1`.
+/// - A many-to-many relationship is a table such as `Post_tags`, with its own key and a column for
+///   each end.
+/// - A name that another column or table has, ignoring case, gets digits: `Name1`.
 ///
-/// Integers are INTEGER, truth values BOOLEAN, floating-point numbers DOUBLE, dates DATETIME as GRDB
-/// writes them; decimals, UUIDs, addresses and strings are TEXT, and all else is BLOB. A required
+/// Integers are INTEGER, Booleans BOOLEAN, floating-point numbers DOUBLE, dates DATETIME as GRDB
+/// writes them; decimals, UUIDs, URIs and strings are TEXT, and everything else is BLOB. A required
 /// attribute of the root that has a default is NOT NULL.
 public struct CoreDataTables: Hashable, Sendable {
     /// A column.
     public struct Column: Hashable, Sendable {
-        /// What a column holds.
+        /// The content of a column.
         public enum Content: Hashable, Sendable {
             /// The name of the row's record.
             case recordName
@@ -30,21 +30,21 @@ public struct CoreDataTables: Hashable, Sendable {
             case entity
             /// The value of an attribute, such as `title`, or `home.city` in a composite.
             case value(CoreDataModel.AttributeType, path: String)
-            /// The key of what a relationship leads to.
+            /// The key of a relationship's target.
             case link(relationship: String, table: String)
-            /// A place in the order of what leads to the same row.
+            /// A position in the order of the rows that refer to the same row.
             case position(relationship: String)
         }
 
         /// The column's name.
         public let name: String
-        /// What it holds.
+        /// The content.
         public let content: Content
-        /// The entities that declare it; empty for the columns that all rows have.
+        /// The entities that declare it; empty for columns of all rows.
         public internal(set) var owners: [String]
         /// The column's definition in SQL, after its name.
         public internal(set) var definition: String
-        /// The value of a row without one; nil for NULL.
+        /// The default value of a row; nil for NULL.
         public internal(set) var defaultValue: CoreDataValue?
     }
 
@@ -57,7 +57,7 @@ public struct CoreDataTables: Hashable, Sendable {
         /// The columns in order; the first is the key.
         public internal(set) var columns: [Column]
 
-        /// The column that holds a property of an entity, which may be inherited.
+        /// Returns the column that holds a property of an entity, which may be inherited.
         func column(
             of property: String,
             in entity: CoreDataModel.Entity,
@@ -82,12 +82,12 @@ public struct CoreDataTables: Hashable, Sendable {
         public let owner: String
         /// The relationship.
         public let relationship: String
-        /// The entity that declares the relationship which leads back.
+        /// The entity that declares the inverse relationship.
         public let inverseOwner: String
-        /// The relationship that leads back.
+        /// The inverse relationship.
         public let inverse: String
-        /// The columns: the key, the owner's row, what `relationship` leads to, and the places of
-        /// both where they are ordered.
+        /// The columns: the key, the owner's row, the target of `relationship`, and the positions
+        /// of both if they are ordered.
         public internal(set) var columns: [Column]
     }
 
@@ -97,11 +97,11 @@ public struct CoreDataTables: Hashable, Sendable {
         public let name: String
         /// The table's name.
         public let table: String
-        /// Whether no two rows may have the same values.
+        /// A Boolean value that indicates whether the indexed values are unique.
         public let isUnique: Bool
         /// The columns in SQL, with their order.
         public let columns: [String]
-        /// The SQL condition of the rows that it is of; nil for all.
+        /// The SQL condition of the indexed rows; nil for all rows.
         public let condition: String?
 
         func statement(schema: String) -> String {
@@ -113,14 +113,14 @@ public struct CoreDataTables: Hashable, Sendable {
 
     /// The tables of entities, by the roots' names.
     public internal(set) var tables: [Table] = []
-    /// The tables of links.
+    /// The tables of many-to-many relationships.
     public internal(set) var joins: [JoinTable] = []
     /// The indexes.
     public internal(set) var indexes: [Index] = []
-    /// What of the model the tables do not keep, in words.
+    /// Descriptions of parts of the model that the tables do not represent.
     public internal(set) var notes: [String] = []
 
-    /// Makes the tables of a model.
+    /// Creates the tables of a model.
     ///
     /// - Parameters:
     ///   - model: The model.
@@ -132,7 +132,7 @@ public struct CoreDataTables: Hashable, Sendable {
 
     init() {}
 
-    /// The table of a hierarchy.
+    /// Returns the table of a hierarchy.
     public func table(ofRoot name: String) -> Table? { tables.first { $0.root == name } }
 
     /// Creates the tables and indexes.

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 
 extension CoreDataValue {
-    /// The value as a column of a converted database has it.
+    /// The value in its column of a converted database.
     ///
-    /// - Returns: Nil for a date that GRDB could not read again.
+    /// - Returns: Nil for a date that GRDB could not read back.
     var columnValue: DatabaseValue? {
         switch self {
         case .integer(let number): number.databaseValue
@@ -18,7 +18,7 @@ extension CoreDataValue {
         }
     }
 
-    /// The value as SQL takes it; nil for one that it does not take.
+    /// The value as an SQL literal; nil for one that SQL cannot represent.
     var literal: String? {
         switch columnValue?.storage {
         case nil, .null: nil
@@ -30,7 +30,7 @@ extension CoreDataValue {
         }
     }
 
-    /// Whether the value is one of a type.
+    /// Returns whether the value belongs to a type.
     func isOf(_ type: CoreDataModel.AttributeType) -> Bool {
         switch (self, type) {
         case (.integer, .integer16), (.integer, .integer32), (.integer, .integer64),
@@ -46,17 +46,17 @@ extension CoreDataValue {
 /// Dates as GRDB writes them: `2026-11-24 18:31:30.000`, in UTC.
 enum DateText {
     private static let millisecondsOfDay: Int64 = 86_400_000
-    /// The days from 1970 to 1583, from which on both calendars of old are one, and to 10000.
+    /// The days from 1583, since when both historical calendars agree, to 10000, counted from 1970.
     private static let plainDays: Range<Int64> = -141_349..<2_932_897
 
-    /// The text of a date; nil for one of a year that the form cannot have.
+    /// Returns the text of a date; nil for a year that the format cannot represent.
     static func text(_ date: Date) -> String? {
         let milliseconds = ((date.timeIntervalSince1970) * 1000 + 0.5).rounded(.down)
         guard milliseconds.magnitude < 0x1p60 else { return nil }
         let whole = Int64(milliseconds)
         let (days, time) = whole.floorDivided(by: millisecondsOfDay)
         guard plainDays.contains(days) else {
-            // Before the Gregorian calendar, GRDB's formatter knows better.
+            // GRDB's formatter handles dates before the Gregorian calendar.
             guard days < plainDays.lowerBound, days >= -719_164,
                 case .string(let text) = date.databaseValue.storage
             else { return nil }
@@ -90,7 +90,7 @@ enum DateText {
         if let mark = mark?.asciiValue { text.append(mark) }
     }
 
-    /// Year, month and day of a number of days since 1970, in the Gregorian calendar.
+    /// Returns year, month and day of a number of days since 1970, in the Gregorian calendar.
     private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {
         let shifted = days + 719_468
         let (era, ofEra) = shifted.floorDivided(by: 146_097)
@@ -103,7 +103,7 @@ enum DateText {
 }
 
 extension Int64 {
-    /// The quotient rounded down, and a remainder that is not negative.
+    /// Returns the quotient rounded down, and a remainder that is not negative.
     fileprivate func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,15 +1,15 @@
-/// Names of tables or columns, each of which is given once.
+/// Unique names of tables or columns.
 ///
-/// SQLite does not tell upper and lower case apart.
+/// SQLite ignores the case of names.
 struct FreeNames {
     private var taken: Set<String>
 
     init(_ taken: String...) { self.taken = Set(taken.map { $0.lowercased() }) }
 
-    /// The name, with digits after it where it is taken.
+    /// Returns the name, followed by digits if it is taken.
     mutating func take(_ name: String) -> String {
         let lowercased = name.lowercased()
-        // Names that SQLite and GRDB keep to themselves.
+        // Prefixes that SQLite and GRDB reserve.
         let isReserved = ["sqlite_", "grdb_"].contains { lowercased.hasPrefix($0) }
         let base = isReserved ? "_" + name : name
         var (free, digit) = (base, 0)

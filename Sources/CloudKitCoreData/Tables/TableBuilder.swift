@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes the tables of a model.
+/// A builder of a model's tables.
 struct TableBuilder {
-    /// A property that gets a column.
+    /// A property with a column.
     private struct Property {
         var owner: CoreDataModel.Entity
         var path: [String]
@@ -86,7 +86,7 @@ struct TableBuilder {
         )
     }
 
-    /// The properties that an entity declares and that have columns: attributes, then to-one ends.
+    /// Returns the properties with columns that an entity declares: attributes, then to-one ends.
     private func properties(_ entity: CoreDataModel.Entity) -> [Property] {
         let inherited = Set(
             model.ancestors(of: entity).flatMap {
@@ -122,14 +122,14 @@ struct TableBuilder {
         }
     }
 
-    /// The table that a relationship leads to.
+    /// Returns the table that a relationship leads to.
     private func target(of relationship: CoreDataModel.Relationship) -> String? {
         model.entity(named: relationship.destination).flatMap {
             tableNames[model.root(of: $0).name]
         }
     }
 
-    /// What must be equal where several entities share a column.
+    /// Returns the characteristics that must match for entities to share a column.
     private func kind(_ property: Property) -> String {
         if let attribute = property.attribute { return attribute.type.columnType }
         guard let relationship = property.relationship else { return "" }
@@ -148,7 +148,7 @@ struct TableBuilder {
             columns.append(column(attribute, property, name, root))
             if attribute.isDerived {
                 result.notes.append(
-                    "\(property.owner.name).\(attribute.name): nothing computes it any more; the "
+                    "\(property.owner.name).\(attribute.name): it is no longer computed; the "
                         + "column keeps what the store has"
                 )
             }
@@ -204,7 +204,7 @@ struct TableBuilder {
 
     // MARK: Relationships
 
-    /// What becomes of a row when the one that its relationship leads to is deleted.
+    /// Returns the SQL action on a row when its relationship's target is deleted.
     private func deletion(_ relationship: CoreDataModel.Relationship) -> String {
         switch model.inverse(of: relationship)?.deleteRule {
         case .cascade: "CASCADE"
@@ -219,7 +219,7 @@ struct TableBuilder {
             + "DEFERRABLE INITIALLY DEFERRED"
     }
 
-    /// Rules of a to-one end act when its own row is deleted, which no foreign key does.
+    /// Reports a to-one end's rule that acts when its own row is deleted, which no foreign key does.
     private mutating func noteRule(
         _ relationship: CoreDataModel.Relationship,
         _ owner: CoreDataModel.Entity
@@ -372,8 +372,8 @@ struct TableBuilder {
             }
             guard columns.count == index.elements.count, !columns.isEmpty else {
                 result.notes.append(
-                    "\(entity.name): the index \(index.name) is of an expression or a kind that "
-                        + "does not come over"
+                    "\(entity.name): the index \(index.name) has an expression or a kind that "
+                        + "is not converted"
                 )
                 continue
             }
@@ -397,8 +397,8 @@ struct TableBuilder {
             let columns = properties.compactMap(column)
             guard columns.count == properties.count, !columns.isEmpty else {
                 result.notes.append(
-                    "\(entity.name): the constraint of \(properties.joined(separator: ", ")) does "
-                        + "not come over"
+                    "\(entity.name): the constraint of \(properties.joined(separator: ", ")) is "
+                        + "not converted"
                 )
                 continue
             }
@@ -420,7 +420,7 @@ extension CoreDataTables.Column.Content {
 }
 
 extension CoreDataModel.AttributeType {
-    /// The type that a column of such values is declared with.
+    /// The declared type of a column for the values.
     var columnType: String {
         switch self {
         case .integer16, .integer32, .integer64: "INTEGER"

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The attributes of an element, which remembers those that nobody asked for.
+/// The attributes of an element, which records the ones that were not read.
 struct ModelXMLAttributes {
     private let node: ModelXMLNode
-    /// The part of the model that the element is, for messages.
+    /// The part of the model that the element represents, for messages.
     let place: String
     private var rest: [String: String]
 
@@ -13,7 +13,7 @@ struct ModelXMLAttributes {
         rest = node.attributes
     }
 
-    /// What was not asked for.
+    /// The attributes that were not read.
     var unknown: [CoreDataModel.UnknownPart] {
         rest.sorted { $0.key < $1.key }.map {
             CoreDataModel.UnknownPart(place: place, name: $0.key, value: $0.value)
@@ -24,7 +24,7 @@ struct ModelXMLAttributes {
         CoreDataModelError(.malformed, "line \(node.line), \(place)", message)
     }
 
-    /// Text; an empty one is as none.
+    /// Returns the text of an attribute; nil when it is empty.
     mutating func text(_ name: String) -> String? {
         rest.removeValue(forKey: name).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -40,7 +40,7 @@ struct ModelXMLAttributes {
     ) throws(CoreDataModelError) -> Bool {
         guard let text = text(name) else { return missing }
         guard let flag = CoreDataValue.flag(text) else {
-            throw failure("\(name) is \(text.prefix(60)), where YES or NO must be")
+            throw failure("\(name) is \(text.prefix(60)), YES or NO is expected")
         }
         return flag
     }
@@ -48,35 +48,35 @@ struct ModelXMLAttributes {
     mutating func count(_ name: String) throws(CoreDataModelError) -> Int {
         guard let text = text(name) else { return 0 }
         guard let count = Int(text), count >= 0 else {
-            throw failure("\(name) is \(text.prefix(60)), where a number must be")
+            throw failure("\(name) is \(text.prefix(60)), a number is expected")
         }
         return count
     }
 
-    /// Seconds since 2001.
+    /// Returns a date from seconds since 2001.
     mutating func date(_ name: String) throws(CoreDataModelError) -> CoreDataValue? {
         guard let text = text(name) else { return nil }
         guard let seconds = Double(text), seconds.isFinite else {
-            throw failure("\(name) is \(text.prefix(60)), where seconds since 2001 must be")
+            throw failure("\(name) is \(text.prefix(60)), seconds since 2001 are expected")
         }
         return .date(Date(timeIntervalSinceReferenceDate: seconds))
     }
 
-    /// A value in the form of a type.
+    /// Returns a value of a type.
     mutating func value(
         _ name: String,
         as type: CoreDataModel.AttributeType
     ) throws(CoreDataModelError) -> CoreDataValue? {
-        // An empty text is a value of its own.
+        // An empty string is a value.
         if type == .string, let text = rest.removeValue(forKey: name) { return .string(text) }
         guard let text = text(name) else { return nil }
         guard let value = CoreDataValue(text, as: type) else {
-            throw failure("\(name) is \(text.prefix(60)), which is no \(type.name)")
+            throw failure("\(name) is \(text.prefix(60)), not of type \(type.name)")
         }
         return value
     }
 
-    /// Attributes that mean nothing beside others.
+    /// Ignores attributes that have no meaning beside others.
     mutating func ignore(_ names: String...) {
         for name in names { rest[name] = nil }
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Looks at the bytes of a model file before an XML parser does.
+/// The check of a model file's bytes before an XML parser reads them.
 ///
-/// What could make a parser expand a few bytes into gigabytes, read other files, or compare each
-/// attribute of an element with all others is not in models, and is refused here.
+/// It refuses constructs that models do not have, and that could make a parser expand a few bytes
+/// into gigabytes, read other files, or compare each attribute of an element with all others.
 enum ModelXMLCheck {
     static let noDeclarations = "a model declares no document type and no entities"
 
@@ -11,7 +11,7 @@ enum ModelXMLCheck {
         guard String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
             throw CoreDataModelError(
                 .malformed,
-                "this is no text in UTF-8; files of Xcode 3, elements and layout, are not read: open the "
+                "this is not UTF-8 text; files of Xcode 3, elements and layout, are not read: open the "
                     + "model in Xcode and save it"
             )
         }
@@ -19,7 +19,7 @@ enum ModelXMLCheck {
         if let failure { throw failure }
     }
 
-    /// Goes through the bytes once.
+    /// Scans the bytes once.
     private static func scan(_ bytes: UnsafeRawBufferPointer) -> CoreDataModelError? {
         var line = 1
         var attributes = 0
@@ -67,7 +67,7 @@ enum ModelXMLCheck {
         }
     }
 
-    /// The encoding that an XML declaration names, in small letters.
+    /// Returns the encoding in an XML declaration, in lower case.
     private static func encoding(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> String? {
         let end = min(bytes.count, place + 200)
         let text = String(decoding: bytes[place..<end], as: UTF8.self).prefix { $0 != ">" }

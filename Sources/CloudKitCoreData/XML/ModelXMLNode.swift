@@ -7,10 +7,10 @@ struct ModelXMLNode: Hashable, Sendable {
     /// The line in the file, from 1.
     var line: Int
 
-    /// The elements of a name.
+    /// Returns the child elements with a name.
     func all(_ name: String) -> [ModelXMLNode] { children.filter { $0.name == name } }
 
-    /// The element as a part that is not known.
+    /// Returns the element as an unknown part.
     func unknown(in place: String) -> CoreDataModel.UnknownPart {
         CoreDataModel.UnknownPart(
             place: place,

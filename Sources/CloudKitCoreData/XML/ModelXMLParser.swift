@@ -4,9 +4,9 @@ import Foundation
 import FoundationXML
 #endif
 
-/// Reads the XML of a model file, and no more of it than a model can have.
+/// A parser of a model file's XML, within the limits of a model.
 enum ModelXMLParser {
-    /// What no model of an app comes near to.
+    /// Limits that no app's model approaches.
     enum Limit {
         static let bytes = 64 << 20
         static let elements = 200_000
@@ -14,7 +14,7 @@ enum ModelXMLParser {
         static let attributesOfElement = 500
     }
 
-    /// The element at the top.
+    /// Returns the root element.
     ///
     /// - Throws: ``CoreDataModelError`` with the line.
     static func parse(_ data: Data) throws(CoreDataModelError) -> ModelXMLNode {
@@ -35,13 +35,13 @@ enum ModelXMLParser {
             throw CoreDataModelError(
                 .malformed,
                 "line \(parser.lineNumber)",
-                "this is no well-formed XML\(reason ?? "")"
+                "this is not well-formed XML\(reason ?? "")"
             )
         }
         return top
     }
 
-    /// Builds the tree; after the first problem nothing more is taken.
+    /// The builder of the tree, which ignores further input after the first problem.
     private final class Builder: NSObject, XMLParserDelegate {
         private var open: [ModelXMLNode] = []
         private var count = 0
@@ -68,7 +68,7 @@ enum ModelXMLParser {
             if count > Limit.elements {
                 fail(.tooLarge, "the model has more than \(Limit.elements) elements", parser)
             } else if open.count >= Limit.depth {
-                fail(.tooLarge, "more than \(Limit.depth) elements stand in each other", parser)
+                fail(.tooLarge, "more than \(Limit.depth) nested elements", parser)
             } else {
                 open.append(
                     ModelXMLNode(name: name, attributes: attributes, line: parser.lineNumber)
@@ -96,7 +96,7 @@ enum ModelXMLParser {
             open[open.count - 1].text += text
         }
 
-        // The check before refuses these; the parser might see what it does not.
+        // The previous check refuses these, but the parser might see more.
 
         func parser(
             _ parser: XMLParser,

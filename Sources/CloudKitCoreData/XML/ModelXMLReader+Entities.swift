@@ -57,7 +57,7 @@ extension ModelXMLReader {
         let place = "\(entity).\(name)"
         var attributes = ModelXMLAttributes(node, place)
         attributes.ignore("name")
-        // Old models leave the type of transient attributes out.
+        // Old models omit the type of transient attributes.
         let type = CoreDataModel.AttributeType(
             name: attributes.text("attributeType") ?? "Undefined"
         )
@@ -97,7 +97,7 @@ extension ModelXMLReader {
     ) throws(CoreDataModelError) {
         attribute.regularExpression = attributes.text("regularExpressionString")
         if attribute.type == .date {
-            // The text beside it is only what the editor shows.
+            // The text beside it only serves the editor's display.
             attributes.ignore("defaultValueString", "minValueString", "maxValueString")
             attribute.defaultValue = try attributes.date("defaultDateTimeInterval")
             attribute.minimum = try attributes.date("minDateTimeInterval")
@@ -105,7 +105,7 @@ extension ModelXMLReader {
             return
         }
         attribute.defaultValue = try attributes.value("defaultValueString", as: attribute.type)
-        // Bounds of a text are those of its length.
+        // The bounds of text are those of its length.
         let bounds = attribute.type == .string ? .integer64 : attribute.type
         attribute.minimum = try attributes.value("minValueString", as: bounds)
         attribute.maximum = try attributes.value("maxValueString", as: bounds)
@@ -204,7 +204,7 @@ extension ModelXMLReader {
         return index
     }
 
-    /// Lists of values in elements of two levels.
+    /// Returns lists of values in nested elements.
     private mutating func lists(
         _ node: ModelXMLNode,
         of list: String,

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Makes a model of the XML in the file `contents`.
+/// A reader of the model in the file `contents`.
 struct ModelXMLReader {
     private static let modelType = "com.apple.IDECoreDataModeler.DataModel"
 
     private(set) var unknown: [CoreDataModel.UnknownPart] = []
 
-    /// Reads a file.
+    /// Returns the model in a file.
     ///
     /// - Throws: ``CoreDataModelError`` with the line and the part of the model.
     static func model(_ data: Data) throws(CoreDataModelError) -> CoreDataModel {
@@ -19,7 +19,7 @@ struct ModelXMLReader {
             throw CoreDataModelError(
                 .malformed,
                 "line \(node.line)",
-                "the element at the top is <\(node.name)>, where <model> must be"
+                "the element at the top is <\(node.name)>, <model> is expected"
             )
         }
         var attributes = ModelXMLAttributes(node, "")
@@ -117,7 +117,7 @@ struct ModelXMLReader {
         return request
     }
 
-    /// The entries of `userInfo`.
+    /// Returns the entries of `userInfo`.
     mutating func userInfo(
         _ node: ModelXMLNode,
         in place: String

@@ -2,7 +2,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The code that a mapping is made of.
+/// The code of a mapping.
 struct MappingCode {
     private let record: RecordDeclaration
 
@@ -12,7 +12,7 @@ struct MappingCode {
 
     private var access: String { record.access }
 
-    /// The coding keys; nil where the declaration has its own.
+    /// The coding keys; nil if the declaration has its own.
     var codingKeys: DeclSyntax? {
         guard !record.declared.contains("CodingKeys") else { return nil }
         let cases = record.properties.map { "\n    case \($0.code)" }.joined()
@@ -23,7 +23,7 @@ struct MappingCode {
 
     // MARK: The extension
 
-    /// The extension with everything that can stand in one.
+    /// Returns the extension with everything that can be declared in one.
     func `extension`(of type: String, isConforming: Bool) throws -> ExtensionDeclSyntax {
         let conformance = isConforming ? ": CloudKitCodable.CloudKitMappedModel" : ""
         let members = [
@@ -66,7 +66,7 @@ struct MappingCode {
             """
     }
 
-    /// Subclasses are told from the class by it.
+    /// Returns the property that distinguishes a class from its subclasses.
     private func mappedType(_ type: String) -> String? {
         guard record.kind == .openClass else { return nil }
         return """
@@ -76,7 +76,7 @@ struct MappingCode {
             """
     }
 
-    /// Coders use what the declaration has itself.
+    /// The property that makes coders use the declaration's own methods.
     private var coding: String? {
         guard record.isCodedByHand else { return nil }
         return "\(access)static var _isCodedByHand: Bool { true }"
@@ -122,7 +122,7 @@ struct MappingCode {
 
     // MARK: Reading and writing
 
-    /// The initializer as a class has it.
+    /// The initializer in the form for a class.
     var initializer: DeclSyntax { "\(raw: initializerText)" }
 
     private var initializerText: String {
@@ -140,7 +140,7 @@ struct MappingCode {
             guard property.hasDefault, !property.isRecordName else {
                 return "self.\(property.storage) = try fields.\(call)"
             }
-            // A record of an older version has no such field: the declaration's value stays.
+            // A record of an older version has no such field: the property keeps its default value.
             return """
                 if let value = try fields.\(call.replacing("(", with: "IfPresent(", maxReplacements: 1)) {
                 self.\(property.storage) = value
@@ -173,7 +173,7 @@ struct MappingCode {
 }
 
 extension RecordProperty {
-    /// Where the value is kept: in a wrapper, or in the property itself.
+    /// The storage of the value: a wrapper, or the property itself.
     fileprivate var storage: String { isWrapped ? "_\(name)" : code }
 }
 #endif

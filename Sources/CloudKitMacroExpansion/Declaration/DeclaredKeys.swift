@@ -1,12 +1,12 @@
 #if Macros
 import SwiftSyntax
 
-/// The coding keys that a declaration has, or those that the macro adds.
+/// The coding keys of a declaration, or those that the macro adds.
 struct DeclaredKeys {
-    /// Raw values by case, of keys that the declaration has itself.
+    /// The raw values of the declaration's own keys, by case.
     private let rawValues: [String: String]?
 
-    /// Whether the strings of the keys are known: not when the enumeration makes them itself.
+    /// `true` when the keys' strings are known, because the enumeration does not compute them itself.
     let areKnown: Bool
 
     init(_ declaration: some DeclGroupSyntax, _ problems: inout Problems) {
@@ -41,7 +41,7 @@ struct DeclaredKeys {
         self.areKnown = areKnown
     }
 
-    /// The key of a property; nil when it has none.
+    /// Returns the key of a property; nil when it has none.
     func key(of property: String) -> String? {
         rawValues.map { $0[property] } ?? property
     }

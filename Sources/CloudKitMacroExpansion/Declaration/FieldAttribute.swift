@@ -1,9 +1,9 @@
 #if Macros
 import SwiftSyntax
 
-/// What a `@CloudKitField` says.
+/// The contents of a `@CloudKitField` attribute.
 struct FieldAttribute {
-    /// What an expression begins with that names one of `CloudKitField`'s members.
+    /// The member of `CloudKitField` with which an expression begins.
     enum Head: String {
         case encrypted, asset, json, recordName, ignored, named, reference, children
         /// `.asset(above:)`
@@ -13,16 +13,16 @@ struct FieldAttribute {
     /// The attribute.
     let node: AttributeSyntax
 
-    /// The name of the field, if the attribute gives one in so many letters.
+    /// The name of the field, if the attribute contains it literally.
     let name: String?
 
-    /// The member that the expression begins with; nil for a name alone, and for other expressions.
+    /// The member with which the expression begins; nil for a name alone, and for other expressions.
     let head: Head?
 
-    /// What the table `fields` says of the property.
+    /// The property's entry in the table `fields`.
     let entry: String
 
-    /// Whether more is special than the name.
+    /// `true` when the attribute specifies more than the name.
     let isSpecial: Bool
 
     /// Reads the attribute of a property; nil when there is none.
@@ -65,7 +65,7 @@ struct FieldAttribute {
 
     private typealias Link = (name: String, hasArguments: Bool, text: String?)
 
-    /// The members of `.encrypted.named("n")`, from the first; empty for other expressions.
+    /// Returns the members of `.encrypted.named("n")`, from the first; empty for other expressions.
     private static func chain(_ expression: ExprSyntax) -> [Link] {
         var links: [Link] = []
         var rest = expression

@@ -1,7 +1,8 @@
 #if Macros
-/// What CloudKit says of the names of fields, as the coders check it when a program runs.
+/// CloudKit's rules for the names of fields, as the coders check them at run time.
 package enum FieldNameRules {
-    /// The properties of a record: a field of such a name cannot be told from them in a query.
+    /// The properties of a record: queries cannot distinguish a field of one of these names from the
+    /// property.
     package static let reserved: Set<String> = [
         "recordID", "recordType", "recordName", "recordChangeTag", "creationDate",
         "creatorUserRecordID", "modificationDate", "lastModifiedUserRecordID", "parent", "share",
@@ -10,7 +11,7 @@ package enum FieldNameRules {
     /// Keys whose values are the record's own.
     static let readFromRecord: Set<String> = ["cloudKitSystemFields", "cloudKitIdentifier"]
 
-    /// Why a name cannot be a field's; nil when it can.
+    /// Returns the reason why a name cannot be a field's; nil when it can.
     package static func problem(_ name: String) -> String? {
         if !isIdentifier(name) {
             return """
@@ -21,7 +22,7 @@ package enum FieldNameRules {
         return reserved.contains(name) ? "the name is a property of every record" : nil
     }
 
-    /// Whether a name is a letter with letters, digits and underscores behind it.
+    /// Returns whether a name is a letter followed by letters, digits and underscores.
     static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.first, first.isASCII, first.isLetter, name.utf8.count <= 255 else {
             return false

@@ -9,7 +9,7 @@ struct PropertyType {
 
     init(_ binding: PatternBindingSyntax, in variable: VariableDeclSyntax) {
         initial = binding.initializer?.value
-        // In `var width, height: Double` the first has its type from the second.
+        // In `var width, height: Double`, the second annotation is also the first one's type.
         let following = variable.bindings.drop { $0 != binding }
         let annotated = initial == nil ? following.first { $0.typeAnnotation != nil } : binding
         annotation = annotated?.typeAnnotation?.type
@@ -26,7 +26,7 @@ struct PropertyType {
         if initial.is(FloatLiteralExprSyntax.self) { return "Double" }
         if initial.is(BooleanLiteralExprSyntax.self) { return "Bool" }
         if initial.is(StringLiteralExprSyntax.self) { return "String" }
-        // What looks like the call of an initializer is one, or does not compile.
+        // An expression that looks like an initializer call is one, or does not compile.
         let called = initial.as(FunctionCallExprSyntax.self)?.calledExpression
         guard let name = called?.as(DeclReferenceExprSyntax.self)?.baseName.text,
             name.first?.isUppercase == true
@@ -34,10 +34,10 @@ struct PropertyType {
         return name
     }
 
-    /// Whether nil is a value of the type.
+    /// `true` when nil is a value of the type.
     var isOptional: Bool { annotation.map { Self.wrapped($0) != nil } ?? false }
 
-    /// Tells what a record cannot hold.
+    /// Reports types that a record cannot hold.
     func check(
         _ name: String,
         wrappers: [AttributeSyntax],
@@ -65,13 +65,13 @@ struct PropertyType {
         if attribute?.head == .encrypted, native != "CLLocation" {
             problems.add(.encryptedObject(name, native), at: annotation)
         }
-        // A reference to a model is Codable by itself.
+        // A reference to a model is itself Codable.
         if wrappers.isEmpty, native != "CloudKitReference" {
             problems.add(.unwrappedNative(name, native), at: annotation, fixedBy: .wrap(variable))
         }
     }
 
-    /// Whether the type is one that a record's name can have.
+    /// `true` when the type can be that of a record's name.
     private var isName: Bool {
         let name = annotation.map(Self.base) ?? code
         return name == "String" || name == "UUID"
@@ -79,7 +79,7 @@ struct PropertyType {
 
     // MARK: Types
 
-    /// The name of a type without its module.
+    /// Returns the name of a type without its module.
     private static func base(_ type: TypeSyntax) -> String {
         let text = type.trimmedDescription
         for module in ["CloudKit.", "CoreLocation.", "Foundation.", "Swift."]
@@ -89,7 +89,7 @@ struct PropertyType {
         return text
     }
 
-    /// What an optional wraps; nil for other types.
+    /// Returns the wrapped type of an optional; nil for other types.
     private static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
         if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType }
         if let optional = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
@@ -105,7 +105,7 @@ struct PropertyType {
         type.genericArgumentClause?.arguments.compactMap { $0.argument.as(TypeSyntax.self) } ?? []
     }
 
-    /// The types that a type is made of: of an optional, a list, a dictionary.
+    /// Returns the component types of an optional, a list or a dictionary.
     private static func parts(_ type: TypeSyntax) -> [TypeSyntax] {
         if let wrapped = wrapped(type) { return [wrapped] }
         if let array = type.as(ArrayTypeSyntax.self) { return [array.element] }
@@ -120,7 +120,7 @@ struct PropertyType {
         return type.as(IdentifierTypeSyntax.self).map(arguments) ?? []
     }
 
-    /// The part of a type that no coder can store; nil when there is none.
+    /// Returns the part of a type that no coder can store; nil when there is none.
     private static func unsupported(_ type: TypeSyntax) -> TypeSyntax? {
         if type.is(FunctionTypeSyntax.self) || type.is(MetatypeTypeSyntax.self)
             || type.is(SomeOrAnyTypeSyntax.self) || type.is(CompositionTypeSyntax.self)
@@ -135,7 +135,7 @@ struct PropertyType {
         return parts(type).lazy.compactMap(unsupported).first
     }
 
-    /// The type of a record's objects that a property has, by itself, optional or in a list.
+    /// Returns the type of record object that a property has, directly, optional or in a list.
     private static func native(_ type: TypeSyntax) -> String? {
         let name = base(type)
         if ["CLLocation", "CKAsset", "CKRecord.Reference", "CKReference"].contains(name) {

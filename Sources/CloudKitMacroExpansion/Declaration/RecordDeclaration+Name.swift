@@ -1,16 +1,16 @@
 #if Macros
 import SwiftSyntax
 
-// Which property is the record's name.
+// The property that holds the record's name.
 extension RecordDeclaration {
-    /// Protocols that say nothing of a name.
+    /// Protocols that do not determine a name.
     private static let silent: Set = [
         "Codable", "Encodable", "Decodable", "Equatable", "Hashable", "Comparable", "Sendable",
         "CustomStringConvertible", "CustomDebugStringConvertible", "CaseIterable", "Copyable",
         "CloudKitModel", "CloudKitMappedModel",
     ]
 
-    /// Tells when nothing in the declaration is the record's name, as far as it shows.
+    /// Reports when nothing in the declaration determines the record's name, as far as it shows.
     func checkRecordName(
         _ declaration: some DeclGroupSyntax,
         _ node: AttributeSyntax,
@@ -18,7 +18,7 @@ extension RecordDeclaration {
     ) {
         if declared.contains("recordName") || properties.contains(where: \.isRecordName) { return }
         let names = inherited.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
-        // Other protocols, and superclasses, may bring a name.
+        // Other protocols, and superclasses, may provide a name.
         if names.contains(where: { !Self.silent.contains($0) && $0 != "Identifiable" }) { return }
         guard let identifier = Self.identifier(in: declaration) else {
             problems.add(.noRecordName(name), at: node)
@@ -32,7 +32,7 @@ extension RecordDeclaration {
         }
     }
 
-    /// The property `id`, and its type where the declaration shows it; nil when there is none.
+    /// Returns the property `id`, and its type if the declaration shows it; nil when there is none.
     private static func identifier(
         in declaration: some DeclGroupSyntax
     ) -> (node: Syntax, type: String?)? {
@@ -49,7 +49,7 @@ extension RecordDeclaration {
 }
 
 extension DeclSyntax {
-    /// Whether it is what `Codable` asks for.
+    /// `true` for a member that `Codable` requires.
     var isCoding: Bool {
         if let initializer = self.as(InitializerDeclSyntax.self) {
             return initializer.signature.parameterClause.parameters.map(\.firstName.text) == [

@@ -2,7 +2,7 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What a declaration with `@CloudKitRecord` says.
+/// The contents of a declaration with `@CloudKitRecord`.
 struct RecordDeclaration {
     enum Kind {
         case structure
@@ -15,25 +15,25 @@ struct RecordDeclaration {
     let kind: Kind
     let name: String
 
-    /// The record type, where the mapping states it; nil where the type or the protocol does.
+    /// The record type, if the mapping states it; nil if the type or the protocol does.
     let recordType: String?
 
-    /// `public ` or `package ` where the members need it; empty elsewhere.
+    /// `public ` or `package ` if the members need it; otherwise empty.
     let access: String
 
-    /// The types that the declaration names behind its own.
+    /// The types that the declaration inherits from or conforms to.
     let inherited: [String]
 
     /// The properties that have a coding key, in order.
     let properties: [RecordProperty]
 
-    /// Which of the names that the mapping would add the declaration has itself.
+    /// The declaration's own members among the names that the mapping would add.
     let declared: Set<String>
 
-    /// Whether the declaration has `init(from:)` or `encode(to:)`, which coders are to use.
+    /// `true` when the declaration has an `init(from:)` or `encode(to:)` that coders must use.
     let isCodedByHand: Bool
 
-    /// Reads a declaration; nil when the macro cannot stand there.
+    /// Reads a declaration; nil when the macro cannot be attached to it.
     init?(
         _ declaration: some DeclGroupSyntax,
         _ node: AttributeSyntax,
@@ -73,7 +73,7 @@ struct RecordDeclaration {
 
     // MARK: Reading
 
-    /// The names among those that a mapping adds.
+    /// Returns the names of members that a mapping would add.
     private static func names(in declaration: some DeclGroupSyntax) -> Set<String> {
         let added: Set = ["CodingKeys", "Fields", "fields", "recordName", "recordType"]
         let ofTheType: Set = ["fields", "recordType"]
@@ -94,7 +94,7 @@ struct RecordDeclaration {
         return names.intersection(added)
     }
 
-    /// The record type that the macro's argument or the type's name states.
+    /// Returns the record type from the macro's argument or the type's name.
     private static func recordType(
         _ node: AttributeSyntax,
         _ name: String,
@@ -114,7 +114,7 @@ struct RecordDeclaration {
             if declared.contains("recordType") { problems.add(.twoRecordTypes, at: argument) }
             return text
         }
-        // Subclasses of a class have a type of their own, which the protocol finds.
+        // Subclasses of a class have their own record types, which the protocol derives.
         if declared.contains("recordType") || kind == .openClass { return nil }
         if !FieldNameRules.isIdentifier(name) { problems.add(.invalidRecordType(name), at: node) }
         return name
@@ -165,7 +165,8 @@ struct RecordDeclaration {
         if let clause = generic.first { problems.add(.generic(name), at: clause) }
     }
 
-    /// Only the declaration of a class can have the initializer that its subclasses need.
+    /// Checks `Codable`: only the declaration of a class can have the initializer that its subclasses
+    /// need.
     private func checkCodable(
         _ declaration: some DeclGroupSyntax,
         _ problems: inout Problems
@@ -179,7 +180,7 @@ struct RecordDeclaration {
         }
     }
 
-    /// Two properties cannot share a field, nor be the record's name both.
+    /// Checks names: two properties can neither share a field nor both be the record's name.
     private func checkNames(_ problems: inout Problems) {
         var owners: [String: String] = [:]
         for property in properties {

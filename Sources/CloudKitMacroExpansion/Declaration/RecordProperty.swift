@@ -6,35 +6,35 @@ struct RecordProperty {
     /// The name, without backticks.
     let name: String
 
-    /// The name as code writes it.
+    /// The name as code contains it.
     let code: String
 
-    /// The type of what is kept: of the value, or of its wrapper.
+    /// The type of the stored value, or of its wrapper.
     let type: String
 
-    /// The name of the field, where it is known; nil where it is found when the program runs.
+    /// The name of the field, if it is known; nil if it is determined at run time.
     let field: String?
 
-    /// What `@CloudKitField` says.
+    /// The property's `@CloudKitField` attribute.
     let attribute: FieldAttribute?
 
-    /// Whether a property wrapper holds the value.
+    /// `true` when a property wrapper holds the value.
     let isWrapped: Bool
 
-    /// The access of its key: its own, or the file's where only the type sees it.
+    /// The access of its key: its own, or fileprivate if only the type sees it.
     let access: String
 
-    /// Whether a plain value is written to the field as it is.
+    /// `true` when a plain value is written directly to the field.
     let isPlain: Bool
 
-    /// Whether a record without the field leaves the declaration's value in place: not for optionals,
-    /// of which nil is the absence of the field.
+    /// `true` when the property keeps its default value if a record lacks the field: not for
+    /// optionals, for which a missing field is nil.
     let hasDefault: Bool
 
-    /// Where the property is declared.
+    /// The node of the property's declaration.
     let node: Syntax
 
-    /// Reads a property; nil for one that has no coding key.
+    /// Reads a property; nil for one without a coding key.
     init?(
         _ variable: VariableDeclSyntax,
         _ binding: PatternBindingSyntax,
@@ -76,10 +76,10 @@ struct RecordProperty {
         checkName(hasTable: hasTable, &problems)
     }
 
-    /// Whether the property is the record's name.
+    /// `true` when the property is the record's name.
     var isRecordName: Bool { attribute?.head == .recordName }
 
-    /// The names of the fields in which the value is stored, as far as they are known.
+    /// The names of the fields that store the value, as far as they are known.
     var fieldNames: [String] {
         guard let field else { return [] }
         switch attribute?.head {
@@ -90,7 +90,7 @@ struct RecordProperty {
     }
 
     private func checkName(hasTable: Bool, _ problems: inout Problems) {
-        // A table that is written by hand may give the field another name.
+        // A hand-written table may give the field another name.
         guard !hasTable, let field else { return }
         switch attribute?.head {
         case .recordName, .children: return

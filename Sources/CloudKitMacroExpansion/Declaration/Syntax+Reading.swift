@@ -2,14 +2,14 @@
 import SwiftSyntax
 
 extension String {
-    /// An identifier without the backticks around it.
+    /// The identifier without backticks.
     var unquoted: String {
         count > 2 && hasPrefix("`") && hasSuffix("`") ? String(dropFirst().dropLast()) : self
     }
 }
 
 extension ExprSyntax {
-    /// The text of a string literal without interpolation, as it is written.
+    /// The text of a string literal without interpolation, as written.
     var literalText: String? {
         guard let literal = self.as(StringLiteralExprSyntax.self) else { return nil }
         let segments = literal.segments.compactMap { $0.as(StringSegmentSyntax.self)?.content.text }
@@ -18,13 +18,13 @@ extension ExprSyntax {
 }
 
 extension AttributeListSyntax {
-    /// The attributes of a name, with or without the module in front of it.
+    /// Returns the attributes with a name, with or without the module in front of it.
     func named(_ name: String) -> [AttributeSyntax] {
         compactMap { $0.as(AttributeSyntax.self) }.filter { $0.baseName == name }
     }
 
-    /// The attributes that are property wrappers, as far as the name shows it: capital, and none of
-    /// ours or of the language's.
+    /// The attributes that are property wrappers, as far as the name shows it: capitalised, and
+    /// neither one of ours nor of the language's.
     var wrappers: [AttributeSyntax] {
         compactMap { $0.as(AttributeSyntax.self) }.filter { attribute in
             let name = attribute.baseName
@@ -35,7 +35,7 @@ extension AttributeListSyntax {
 }
 
 extension AttributeSyntax {
-    /// Whether it is the one wrapper that a mapping can look into.
+    /// `true` for the one wrapper that a mapping can access.
     var isCloudKitValue: Bool { baseName == "CloudKitValue" }
 
     /// The name without its module and without generic arguments.
@@ -46,8 +46,8 @@ extension AttributeSyntax {
 }
 
 extension DeclModifierListSyntax {
-    /// The access of something that is made of a declaration with these modifiers, with a space
-    /// behind it; empty where none is stated.
+    /// The access of a member generated for a declaration with these modifiers, followed by a space;
+    /// empty if none is stated.
     var keyAccess: String {
         let stated = first { modifier in
             modifier.detail == nil
@@ -65,7 +65,7 @@ extension DeclModifierListSyntax {
 }
 
 extension VariableDeclSyntax {
-    /// Whether each value of the type has a place for it that a coder fills.
+    /// `true` when each value of the type stores the property and a coder sets it.
     var isStored: Bool {
         let other: Set = ["static", "class", "lazy"]
         return !modifiers.contains { other.contains($0.name.text) }
@@ -74,7 +74,7 @@ extension VariableDeclSyntax {
 }
 
 extension PatternBindingSyntax {
-    /// Whether it has no accessors but observers.
+    /// `true` when it has no accessors except observers.
     var isStored: Bool {
         switch accessorBlock?.accessors {
         case nil: true
@@ -88,7 +88,7 @@ extension PatternBindingSyntax {
 }
 
 extension IfConfigDeclSyntax {
-    /// Whether a property is stored under one of the conditions.
+    /// `true` when a property is stored under one of the conditions.
     var hasStoredProperty: Bool {
         clauses.contains { clause in
             guard case .decls(let members) = clause.elements else { return false }

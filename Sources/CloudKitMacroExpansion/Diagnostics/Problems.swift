@@ -4,7 +4,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// The problems of one declaration, gathered so that one build shows them all.
+/// The problems of one declaration, collected so that one build shows them all.
 struct Problems {
     /// A change that solves a problem.
     enum Remedy {

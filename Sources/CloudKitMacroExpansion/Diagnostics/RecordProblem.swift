@@ -1,7 +1,7 @@
 #if Macros
 import SwiftDiagnostics
 
-/// What is wrong with a declaration, and what to do about it.
+/// A problem of a declaration and its remedy.
 struct RecordProblem: DiagnosticMessage {
     let code: String
     let message: String
@@ -70,7 +70,7 @@ extension RecordProblem {
 
     static let twoTables = RecordProblem(
         "twoTables",
-        "the type has a table 'fields' of its own; say there what is special, or at the properties"
+        "the type has a table 'fields' of its own; use either the table or @CloudKitField"
     )
 
     static let twoRecordNames = RecordProblem(
@@ -82,7 +82,7 @@ extension RecordProblem {
         RecordProblem(
             "noRecordName",
             """
-            nothing says which record a \(name) is: mark a String or a UUID with \
+            nothing determines which record a \(name) is: mark a String or a UUID with \
             @CloudKitField(.recordName), or write 'var recordName: String' in the declaration
             """
         )
@@ -102,8 +102,8 @@ extension RecordProblem {
         RecordProblem(
             "notIdentifiable",
             """
-            'id' is the record's name only where \(name) is Identifiable: say so in the \
-            declaration, or mark it with @CloudKitField(.recordName)
+            'id' is the record's name only where \(name) is Identifiable: declare the \
+            conformance, or mark 'id' with @CloudKitField(.recordName)
             """
         )
     }
@@ -175,8 +175,8 @@ extension RecordProblem {
     static let propertyFields = RecordProblem(
         "propertyFields",
         """
-        'fields' is the name of the table that says what is special; call the property something \
-        else, and keep the field's name with @CloudKitField("fields")
+        'fields' is the name of the table of storage options; rename the property, and \
+        keep the field's name with @CloudKitField("fields")
         """
     )
 

@@ -3,18 +3,18 @@ import NIOCore
 
 /// The files of the dashboard, which are part of the binary.
 struct DashboardPage: Sendable {
-    /// One of them.
+    /// A file of the dashboard.
     struct File: Sendable {
         let bytes: ByteBuffer
-        /// The same bytes compressed; nil where that does not make them fewer.
+        /// The bytes compressed with gzip; nil if that does not make them shorter.
         let gzip: ByteBuffer?
-        /// What browsers are told that it is.
+        /// The media type sent to browsers.
         let type: String
-        /// Differs for every content.
+        /// The entity tag, different for each content.
         let tag: String
     }
 
-    /// Where the page is.
+    /// The path of the page.
     static let path = "/_/"
 
     /// The files by name.
@@ -35,19 +35,20 @@ struct DashboardPage: Sendable {
         return files
     }()
 
-    /// Whether a path is the page's, or one that lacks the last stroke only.
+    /// Returns whether a path belongs to the page, including the one without the last slash.
     static func isPart(_ path: String) -> Bool { path.hasPrefix(Self.path) || path == "/_" }
 
-    /// The file at a path; nil where there is none.
+    /// Returns the file at a path, or nil if there is none.
     static func file(at path: String) -> File? {
         let name = path.dropFirst(Self.path.count)
         return files[name.isEmpty ? "index.html" : String(name)]
     }
 
-    /// What the page may load and do: its own files, this server's data, and images of it.
+    /// The content security policy of the page: its own files, this server's data, and images of
+    /// that data.
     ///
-    /// Text that comes from anywhere cannot become markup or script, whatever the page's scripts do with
-    /// it: browsers refuse to take text for either.
+    /// Text from any source cannot become markup or script, whatever the page's scripts do with it:
+    /// browsers refuse it as either.
     static let contentPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
         + "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
@@ -63,7 +64,7 @@ struct DashboardPage: Sendable {
         }
     }
 
-    /// The FNV-1a sum of the bytes, which no stranger chooses.
+    /// Returns the FNV-1a hash of the bytes, which are never an attacker's choice.
     private static func tag(of bytes: UnsafeRawBufferPointer) -> String {
         let sum = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { sum, byte in
             (sum ^ UInt64(byte)) &* 0x100_0000_01B3

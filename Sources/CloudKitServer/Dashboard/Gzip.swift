@@ -1,8 +1,8 @@
 import CloudKitZlib
 
-/// Bytes in the form that browsers call gzip.
+/// The gzip format.
 enum Gzip {
-    /// Compresses bytes as far as zlib can; nil when that makes them no fewer.
+    /// Compresses bytes at zlib's highest level; returns nil if the result is no shorter.
     static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         var stream = z_stream()
         let (window, gzipHeader, memory) = (15, 16, 9)
@@ -26,7 +26,7 @@ enum Gzip {
             stream.avail_in = UInt32(bytes.count)
             stream.next_out = room.baseAddress
             stream.avail_out = UInt32(room.count)
-            // What does not fit is no gain.
+            // Output that does not fit saves nothing.
             if deflate(&stream, Z_FINISH) == Z_STREAM_END { count = Int(stream.total_out) }
         }
         return compressed.isEmpty ? nil : compressed

@@ -1,21 +1,21 @@
 import CloudKitServerCore
 import Metrics
 
-/// What the routes for operators and tests work on, and who may use them.
+/// The dependencies and the access check of the routes for operators and tests.
 struct Administration: Sendable {
-    /// What their paths begin with; no path of CloudKit does.
+    /// The common prefix of their paths, which no path of CloudKit has.
     static let prefix = "/_ck/"
 
-    /// The key that a request must show; nil where there are no such routes.
+    /// The key that a request must carry; nil if these routes are disabled.
     let key: String?
     let journal: RequestJournal
     let metrics: PrometheusMetrics
-    /// The clock, where it can be moved.
+    /// The clock, if it can be moved.
     let clock: VirtualClock?
-    /// The version of what runs, where it was told.
+    /// The version of the running program, if it is known.
     let version: String?
 
-    /// Whether a request's `Authorization` shows the key.
+    /// Returns whether a request's `Authorization` carries the key.
     func isAllowed(_ authorization: String?) -> Bool {
         guard let key, let authorization else { return false }
         return isEqualInConstantTime(Array(authorization.utf8), Array("Bearer \(key)".utf8))

@@ -3,13 +3,13 @@ package import Logging
 package import NIOCore
 import Synchronization
 
-/// HTTP/1 whose connections may be dropped before anybody handles them.
+/// An HTTP/1 channel whose connections may be dropped before a handler runs them.
 ///
 /// A connection that is accepted while the server shuts down reaches no handler. SwiftNIO ends the
-/// process when such a channel is released without having been run; here it is run for nothing and
-/// so closed.
+/// process when such a channel is released without having been run; here it is run with an empty
+/// closure, which closes it.
 package struct ClosingHTTP1Channel: ServerChildChannel {
-    /// A connection that was accepted.
+    /// An accepted connection.
     package final class Value: ServerChildChannelValue {
         private let accepted: HTTP1Channel.Value
         private let isTaken = Atomic(false)
@@ -30,10 +30,10 @@ package struct ClosingHTTP1Channel: ServerChildChannel {
     }
 
     private let http: HTTP1Channel
-    /// Makes what stands first in each connection's pipeline.
+    /// Creates the first handlers of each connection's pipeline.
     private let first: @Sendable () -> [any ChannelHandler]
 
-    /// Makes what `HTTP1Channel` makes of the same arguments, behind handlers of bytes.
+    /// Creates a channel like `HTTP1Channel` with the same arguments, preceded by handlers of bytes.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         configuration: HTTP1Channel.Configuration = .init(),

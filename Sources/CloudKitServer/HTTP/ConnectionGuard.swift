@@ -2,24 +2,26 @@ import HTTPTypes
 package import NIOCore
 import NIOHTTPTypes
 
-/// Holds a connection to its limits: it is counted, its requests come within a time, and its answers
-/// are read within one.
+/// A channel handler that enforces a connection's limits.
 ///
-/// It stands first in the pipeline, where it sees bytes; `RequestGuard` tells it what they mean.
+/// It counts the connection and limits the time in which a request must arrive and a response must
+/// be read. It is the first handler of the pipeline, where it sees bytes; `RequestGuard` reports to
+/// it where messages begin and end.
 package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    /// The times that a connection has.
+    /// The time limits of a connection.
     package struct Times: Sendable {
-        /// For a request, and for reading an answer, beside what their bytes take.
+        /// The time for a request, and for reading a response, in addition to the time that their
+        /// bytes take.
         var request: TimeAmount
-        /// Bytes a second below which a connection is too slow.
+        /// The rate, in bytes per second, below which a connection is too slow.
         var bytesPerSecond: Int64 = 16 * 1024
-        /// For the rest of a body that nobody wants, so that its sender can read why.
+        /// The time for the rest of a body that is not read, so that its sender can read the error.
         var lingering: TimeAmount = .seconds(5)
 
-        /// Makes times.
+        /// Creates time limits.
         package init(request: TimeAmount) {
             self.request = request
         }
@@ -35,7 +37,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
 
     private let connections: Connections
     private let times: Times
-    /// What a body without a length may have.
+    /// The assumed length of a body that declares none.
     private let longestBody: Int64
     private var isRefused = false
     private var phase = Phase.idle
@@ -111,7 +113,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         timer = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
     }
 
-    // MARK: What RequestGuard tells
+    // MARK: Events of RequestGuard
 
     fileprivate func requestBegan(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
         requests += 1
@@ -143,7 +145,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     }
 }
 
-/// Tells a connection's guard what the bytes are: where requests and answers begin and end.
+/// A channel handler that reports to the connection's guard where requests and responses begin and end.
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

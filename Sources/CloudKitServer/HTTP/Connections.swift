@@ -1,24 +1,24 @@
 import NIOCore
 import Synchronization
 
-/// The connections of a server: how many there are, from where, and what of their answers is in
-/// memory because nobody has read it yet.
+/// The open connections of a server, with their numbers per address and the bytes of their
+/// responses that are in memory because they have not been read yet.
 package final class Connections: Sendable {
-    /// What the server allows.
+    /// The limits on connections and on unread responses.
     package struct Limits: Sendable {
-        /// Connections in all, and from one address.
+        /// The maximum number of connections, in total and from one address.
         var all: Int
         var perAddress: Int
-        /// Whether loopback connections count for their address; not where they are a proxy's.
+        /// `true` when loopback connections count toward their address; `false` when they are a proxy's.
         var countsLoopback: Bool
-        /// Addresses of proxies, whose connections count for no address.
+        /// The addresses of proxies, whose connections count toward no address.
         var proxies: Set<String> = []
-        /// Bytes of answers that wait for their readers.
+        /// The maximum number of response bytes that wait for their readers.
         var answerBytes: Int
-        /// How long a reader may take before another's answer is worth more.
+        /// The time that a reader has before its connection may be closed to free memory for others.
         var patience: Duration = .seconds(2)
 
-        /// Makes limits.
+        /// Creates limits.
         package init(
             all: Int,
             perAddress: Int,
@@ -37,7 +37,7 @@ package final class Connections: Sendable {
     private struct Connection {
         let channel: any Channel
         let peer: Peer
-        /// What it counts for; nil for a proxy's.
+        /// The address that the connection counts toward; nil for a proxy's.
         let address: String?
         var answerBytes = 0
         var answeredSince = ContinuousClock.now
@@ -59,10 +59,10 @@ package final class Connections: Sendable {
         self.limits = limits
     }
 
-    /// Open connections.
+    /// The number of open connections.
     var count: Int { state.withLock(\.connections.count) }
 
-    /// Counts a connection; false when there are too many.
+    /// Counts a connection; returns false if there are too many.
     func admit(_ channel: any Channel) -> Bool {
         let peer = Peer(channel.remoteAddress, proxies: limits.proxies)
         let isProxy = !limits.countsLoopback && peer.isLoopback || peer.isTrusted
@@ -79,13 +79,13 @@ package final class Connections: Sendable {
         }
     }
 
-    /// The other end of a connection.
+    /// Returns the peer of a connection.
     func peer(of channel: any Channel) -> Peer {
         state.withLock { $0.connections[ObjectIdentifier(channel)]?.peer }
             ?? Peer(channel.remoteAddress, proxies: limits.proxies)
     }
 
-    /// Forgets a connection that has ended.
+    /// Removes a connection that has ended.
     func remove(_ channel: any Channel) {
         leave(channel)
         state.withLock { state in
@@ -100,11 +100,11 @@ package final class Connections: Sendable {
         }
     }
 
-    // MARK: Answers that wait for their readers
+    // MARK: Responses that wait for their readers
 
-    /// Counts an answer that is in memory until it was read.
+    /// Counts a response that stays in memory until it is read.
     ///
-    /// Where there are too many, the connections whose readers take longest are closed.
+    /// If the sum exceeds the limit, the connections with the slowest readers are closed.
     func hold(_ bytes: Int, for channel: any Channel) {
         let slow = state.withLock { state -> [any Channel] in
             let id = ObjectIdentifier(channel)
@@ -117,7 +117,7 @@ package final class Connections: Sendable {
         for channel in slow { channel.close(promise: nil) }
     }
 
-    /// Takes connections out of the sum until it is within the limit.
+    /// Removes the slowest connections from the sum until it is within the limit, and returns them.
     private static func slowest(
         _ state: inout State,
         _ limits: Limits,
@@ -136,7 +136,7 @@ package final class Connections: Sendable {
         return closed
     }
 
-    /// Forgets the answer of a connection: it was read.
+    /// Removes a connection's response from the sum once it has been read.
     func release(_ channel: any Channel) {
         state.withLock { state in
             let id = ObjectIdentifier(channel)
@@ -147,7 +147,7 @@ package final class Connections: Sendable {
 
     // MARK: Clients that go away
 
-    /// Tells that a connection's client has closed its side.
+    /// Records that a connection's client has closed its side.
     func leave(_ channel: any Channel) {
         let watchers = state.withLock { state in
             let id = ObjectIdentifier(channel)
@@ -159,7 +159,7 @@ package final class Connections: Sendable {
         for watcher in watchers.values { watcher.finish() }
     }
 
-    /// Ends when the client of a connection goes away.
+    /// Returns a stream that ends when the client of a connection disconnects.
     func leaving(_ channel: any Channel) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let id = ObjectIdentifier(channel)

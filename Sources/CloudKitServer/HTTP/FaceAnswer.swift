@@ -8,15 +8,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An answer on its way out, with what is written down about it.
+/// An outgoing response, with the data that is recorded about it.
 struct FaceAnswer: Sendable {
     var response: Response
-    /// How it travels.
+    /// The way in which the response is sent.
     var delivery = ServiceResponse.Delivery()
-    /// What the service answered; nil for answers of the face itself, such as pages.
+    /// The service's response; nil for responses of the adapter itself, such as pages.
     var service: ServiceResponse?
-    /// The body of the request that it answers, where that was read.
+    /// The body of the request, if it was read.
     var requestBody: Data?
-    /// The path that was asked for, where the service has taken it apart.
+    /// The requested path, if the service has parsed it.
     var path: ServicePath?
 }

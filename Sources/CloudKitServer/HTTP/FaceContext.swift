@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// What the face knows of a request beside the request: the connection that it came over.
+/// The request context of the adapter: the connection on which the request arrived.
 struct FaceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

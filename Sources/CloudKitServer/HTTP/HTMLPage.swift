@@ -1,9 +1,9 @@
-/// A page of the server: small, without anything from elsewhere, and readable by screen readers.
+/// A small page of the server that loads no external resources and works with screen readers.
 struct HTMLPage {
-    /// Lets the page's own style and script run, and no other.
+    /// The nonce that allows the page's own style and script, and no other.
     let nonce: String
 
-    /// A whole page around a body.
+    /// Returns a complete page around a body.
     func text(_ title: String, _ body: String) -> String {
         """
         <!doctype html>
@@ -30,7 +30,7 @@ struct HTMLPage {
         """
     }
 
-    /// Text that means nothing to HTML.
+    /// Returns text escaped for HTML.
     static func escape(_ text: String) -> String {
         text.map { character in
             switch character {

@@ -10,9 +10,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What operators and tests ask for, in JSON, under paths that CloudKit does not have.
+// The routes for operators and tests, in JSON, at paths that CloudKit does not have.
 extension HTTPFace {
-    /// Answers a request below `Administration.prefix`, or for the metrics.
+    /// Responds to a request below `Administration.prefix` or for the metrics.
     func administer(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
         let isAllowed = administration.isAllowed(request.headers[.authorization])
         if request.uri.path == "/metrics", request.method == .get,
@@ -49,7 +49,7 @@ extension HTTPFace {
         }
     }
 
-    /// The metrics, with what is looked at only when it is asked for.
+    /// Returns the metrics, including those that are read only on request.
     private func currentMetrics() -> String {
         let metrics = administration.metrics
         metrics.setGauge("cloudkit_connections", Double(connections.count))
@@ -70,7 +70,7 @@ extension HTTPFace {
         )
     }
 
-    /// The parts of a path below `Administration.prefix`; none when one cannot be read.
+    /// Returns the parts of a path below `Administration.prefix`; empty if one cannot be decoded.
     static func parts(of request: Request) -> [String] {
         let parts = request.uri.path.dropFirst(Administration.prefix.count)
             .split(separator: "/").map { PercentEncoding.decode($0) }
@@ -107,7 +107,7 @@ extension HTTPFace {
                 )
             }
             clock.advance(by: .milliseconds(Int64(step.advanceSeconds * 1000)))
-            // What would have been removed in that time is.
+            // Cleaning removes everything that would have been removed in that time.
             try await service.clean()
             return try clockState()
         default: return nil

@@ -3,8 +3,10 @@ import Hummingbird
 import ServiceLifecycle
 
 extension HTTPFace {
-    /// Waits for a notification until there is one, the time is over, the client has gone or the
-    /// server shuts down; without one the answer is empty, and clients ask again.
+    /// Waits for a notification.
+    ///
+    /// The wait ends without one when the time is over, the client disconnects or the server shuts
+    /// down; the response is empty then, and clients send the request again.
     func wait(_ request: Request, _ context: FaceContext) async -> FaceAnswer {
         let asked = ServiceRequest(
             method: request.method.rawValue,
@@ -13,8 +15,9 @@ extension HTTPFace {
             baseURL: ""
         )
         let time = courierWait
-        // A client that has gone must not take a notification from the one that it is now. The
-        // connection is watched from its side: reading on would take the next request from it.
+        // A disconnected client must not consume a notification that its next connection should
+        // receive. The connection is watched from its side because reading on would take the next
+        // request from it.
         let leaving = connections.leaving(context.channel)
         return answer(
             await cancelWhenGracefulShutdown {
@@ -25,8 +28,9 @@ extension HTTPFace {
         )
     }
 
-    /// Cancels an answer that takes longer than a time, or that nobody waits for any more; a
-    /// cancelled one is answered nevertheless.
+    /// Cancels an operation that takes longer than a time limit, or whose client has disconnected.
+    ///
+    /// A cancelled operation still returns a response.
     private static func answer(
         within time: Duration,
         unless leaving: AsyncStream<Void>,

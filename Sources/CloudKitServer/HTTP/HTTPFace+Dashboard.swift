@@ -2,12 +2,12 @@ import CloudKitWire
 import HTTPTypes
 import Hummingbird
 
-// The dashboard: files without any data in them. What they show and do, they ask for over the same
-// routes as everybody else, with the key for operators.
+// The dashboard: files without any data in them. Its scripts use the same routes as other clients,
+// with the key for operators.
 extension HTTPFace {
-    /// Answers a request for one of the page's files.
+    /// Responds to a request for one of the page's files.
     func dashboard(_ request: Request) -> FaceAnswer {
-        // Without routes for operators there is nothing that the page could show.
+        // Without routes for operators, the page has nothing to show.
         guard administration.key != nil else {
             return noSuchRoute(request, "; start the server with a key for operators")
         }
@@ -28,7 +28,7 @@ extension HTTPFace {
         guard let file = DashboardPage.file(at: path) else { return noSuchRoute(request) }
         let gzip = Self.acceptsGzip(request) ? file.gzip : nil
         var headers = Self.pageHeaders
-        // Each form of a file has a tag of its own.
+        // Each encoding of a file has its own tag.
         headers[.eTag] = gzip == nil ? "\"\(file.tag)\"" : "\"\(file.tag)-gzip\""
         if request.headers[.ifNoneMatch] == headers[.eTag] {
             return FaceAnswer(response: Response(status: .notModified, headers: headers))
@@ -44,8 +44,9 @@ extension HTTPFace {
         )
     }
 
-    /// Whether a browser takes compressed files; one that weighs forms against each other gets the plain
-    /// one.
+    /// Returns whether a browser accepts compressed files.
+    ///
+    /// A browser that sends quality values for encodings receives the uncompressed file.
     private static func acceptsGzip(_ request: Request) -> Bool {
         request.headers[values: .acceptEncoding].contains { value in
             value.split(separator: ",").contains { $0.filter { !$0.isWhitespace } == "gzip" }
@@ -53,7 +54,7 @@ extension HTTPFace {
     }
 
     private static let pageHeaders: HTTPFields = [
-        // Another version of the server has other files under the same names.
+        // Another version of the server has different files under the same names.
         .cacheControl: "no-cache",
         .vary: "Accept-Encoding",
         .contentSecurityPolicy: DashboardPage.contentPolicy,

@@ -18,9 +18,9 @@ import Android
 import Darwin
 #endif
 
-// Answers that come late, slowly, in part or not at all, because a plan of faults says so.
+// Responses that a fault plan delays, slows down, cuts off or drops.
 extension HTTPFace {
-    /// Sends an answer as its delivery says.
+    /// Sends a response as its delivery requires.
     func deliver(_ answer: FaceAnswer, over channel: any Channel) async throws -> Response {
         let delivery = answer.delivery
         if delivery.delayMilliseconds > 0 {
@@ -35,7 +35,7 @@ extension HTTPFace {
         return answer.response
     }
 
-    /// A body in one piece, as its delivery says.
+    /// Returns a body of one piece that is sent as its delivery requires.
     static func body(_ bytes: Data, _ delivery: ServiceResponse.Delivery) -> ResponseBody {
         guard delivery.bytesPerSecond != nil || delivery.end != .whole else {
             return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
@@ -47,13 +47,13 @@ extension HTTPFace {
         return body(pieces, length: bytes.count, delivery) { _ in }
     }
 
-    /// A body that is read as it is sent, as its delivery says.
+    /// Returns a body that is read while it is sent, as its delivery requires.
     ///
     /// - Parameters:
     ///   - pieces: The bytes.
-    ///   - length: How many there are.
-    ///   - delivery: How they travel.
-    ///   - noteFailure: Is told why they are not sent to their end.
+    ///   - length: The number of bytes.
+    ///   - delivery: The way in which they are sent.
+    ///   - noteFailure: A closure that receives the error if they cannot all be sent.
     /// - Returns: The body.
     static func body<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
@@ -87,5 +87,5 @@ extension HTTPFace {
     }
 }
 
-/// Thrown out of a body to end its connection.
+/// An error thrown from a body to end its connection.
 private struct AnswerCut: Error {}

@@ -5,18 +5,18 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-// What those ask who look after the server, or come to its address with a browser; none of it tells of
-// data, so that it needs neither a key nor a name.
+// The routes for health checks and the page at the server's address. They return no data, so they
+// require neither a key nor a host name.
 extension HTTPFace {
     private static let livePath = "/health/live"
     private static let readyPath = "/health/ready"
 
-    /// Whether a path is one of these, whose requests are not counted.
+    /// Returns whether a path is a health check, whose requests are not counted.
     static func isHealth(_ path: String) -> Bool { path == livePath || path == readyPath }
 
-    /// Answers a question for the server's health; nil for other requests.
+    /// Responds to a health check; returns nil for other requests.
     ///
-    /// A load balancer asks under whatever name it has for the server.
+    /// A load balancer may use any host name for the server.
     func health(_ request: Request) async -> FaceAnswer? {
         guard Self.isHealth(request.uri.path) else { return nil }
         guard request.method == .get || request.method == .head else {
@@ -42,7 +42,7 @@ extension HTTPFace {
         )
     }
 
-    /// The page at the server's address: what this is, and how an app reaches it.
+    /// Returns the page at the server's address, which describes the server and how an app reaches it.
     func welcomePage(_ request: Request, _ context: FaceContext) -> FaceAnswer {
         let url =
             publicURL ?? policy.baseURL(of: request, from: peer(context))

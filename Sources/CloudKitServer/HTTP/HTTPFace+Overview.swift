@@ -9,9 +9,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What an operator looks at, and the schema, which an operator changes.
+// The routes for operators that show the state of the server and change the schema.
 extension HTTPFace {
-    /// Answers a request for one of these; nil for others.
+    /// Responds to a request for one of these routes; returns nil for others.
     func overviewRoute(
         _ request: Request,
         _ body: Data,
@@ -44,7 +44,7 @@ extension HTTPFace {
 
     // MARK: The journal
 
-    /// The requests after a number; where there are none, after waiting for one.
+    /// Returns the journal's requests after a number, waiting for one if there is none yet.
     func journal(_ request: Request) async throws -> FaceAnswer {
         let parameters = QueryParameters(request.uri.query)
         let after = parameters["after"].flatMap { Int($0) } ?? 0
@@ -80,7 +80,7 @@ extension HTTPFace {
         _ context: FaceContext
     ) async throws -> FaceAnswer {
         let asked = try message(NewSession.self, body)
-        // The key opens what the server does; what is a user's own, only this machine.
+        // The key gives access to the server's functions; a user's own data is for this machine only.
         guard
             asked.userRecordName == nil
                 || policy.isLocal(request, from: peer(context))
@@ -151,10 +151,10 @@ extension HTTPFace {
 
 // MARK: Messages
 
-/// Some requests of the journal.
+/// A page of the journal.
 struct JournalPage: Encodable {
     var entries: [JournalEntry]
-    /// The number of the last request that the journal took.
+    /// The number of the journal's newest request.
     var last: Int
 }
 
@@ -167,7 +167,7 @@ private struct Overview: Encodable {
     var version: String?
     var milliseconds: Int64
     var clockCanBeMoved: Bool
-    /// Whether the one who asks may act as any user.
+    /// `true` when the caller may act as any user.
     var actsAsUsers: Bool
     var connections: Int
     var waitingRequests: Int

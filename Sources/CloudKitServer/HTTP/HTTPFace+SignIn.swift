@@ -6,23 +6,23 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// One visit of the page for signing in.
+/// A request for the sign-in page.
 private struct SignInVisit {
     let apiToken: String
-    /// The page to tell; nil where there is none, or it may not be told.
+    /// The origin of the page that receives the token; nil if there is none, or it may not receive it.
     let origin: String?
-    /// The address to go to with the token; nil where there is none.
+    /// The address to redirect to with the token; nil if there is none.
     let callback: String?
     let page: SignInPage
-    /// What the page's buttons and script may do.
+    /// The content security policy for the page's buttons and script.
     let contentPolicy: String
 }
 
 extension HTTPFace {
-    /// Bytes of the form at most.
+    /// The maximum size of the form in bytes.
     private static let formBytes = 16 * 1024
 
-    /// Shows the page for signing in, or signs in who filled it in.
+    /// Shows the sign-in page, or signs in the user who submitted it.
     func signIn(_ request: Request, _ context: FaceContext) async -> Response {
         let parameters = QueryParameters(request.uri.query)
         let apiToken = parameters["ckAPIToken"] ?? ""
@@ -62,7 +62,7 @@ extension HTTPFace {
 
     private static func refusal(ofCallback text: String) -> String {
         "You cannot be sent to \(text.prefix(200)) after signing in: the server does not know the "
-            + "address. Whoever runs the server can allow it."
+            + "address. The server's operator can allow it."
     }
 
     private func visit(
@@ -70,14 +70,14 @@ extension HTTPFace {
         _ apiToken: String,
         container: String
     ) -> SignInVisit {
-        // The token is told to pages that may call the server, and to no others.
+        // Only pages that may call the server receive the token.
         let origin = parameters["origin"].flatMap { policy.allows(origin: $0) ? $0 : nil }
         let callback = parameters["redirect"].flatMap { policy.allows(callback: $0) ? $0 : nil }
         let query = [("ckAPIToken", apiToken), ("origin", origin), ("redirect", callback)]
             .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
             .joined(separator: "&")
         let nonce = Hexadecimal.text(SystemRandomness().bytes(16))
-        // Browsers look at where a form's answer leads, too.
+        // Browsers also check where the response to a form redirects.
         let target = callback.map { " " + Self.source(of: $0) } ?? ""
         return SignInVisit(
             apiToken: apiToken,
@@ -90,7 +90,7 @@ extension HTTPFace {
         )
     }
 
-    /// An address as a content security policy names where it leads.
+    /// Returns an address as a source in a content security policy.
     private static func source(of callback: String) -> String {
         let scheme = callback.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https" else { return scheme + ":" }
@@ -105,8 +105,8 @@ extension HTTPFace {
         _ isLocal: Bool,
         _ address: String
     ) async throws -> Response {
-        // Whoever may not sign in need not send a form. On this machine it may name somebody without a
-        // password.
+        // A caller who may not sign in yet need not send a form. On this machine the form may name
+        // a user without a password.
         if !isLocal, let seconds = service.signInWait(address: address) {
             return wait(seconds, visit)
         }
@@ -140,7 +140,7 @@ extension HTTPFace {
         }
     }
 
-    /// Says when to try again.
+    /// Returns a page that states when to try again.
     private func wait(_ seconds: Int, _ visit: SignInVisit, name: String = "") -> Response {
         let minutes = (seconds + 59) / 60
         let time = minutes == 1 ? "a minute" : "\(minutes) minutes"
@@ -150,14 +150,14 @@ extension HTTPFace {
         return response
     }
 
-    /// What a form holds; nil when it is cut short or too long.
+    /// Returns the fields of a form; nil if it is cut short or too long.
     private func form(of request: Request) async -> QueryParameters? {
         guard let bytes = try? await request.body.collect(upTo: Self.formBytes) else { return nil }
         let text = String(buffer: bytes).replacing("+", with: "%20")
         return QueryParameters(text)
     }
 
-    /// Hands the token over.
+    /// Returns the page or redirect that delivers the token.
     private func welcome(_ token: String, _ visit: SignInVisit) -> Response {
         guard let callback = visit.callback else {
             return html(visit.page.done(token: token, origin: visit.origin), visit)
@@ -184,7 +184,8 @@ extension HTTPFace {
                 .cacheControl: "no-store",
                 .contentSecurityPolicy: visit.contentPolicy,
                 .xContentTypeOptions: "nosniff",
-                // The address has the app's token; without a referrer browsers would send no origin.
+                // The address contains the app's token; with no referrer at all, browsers would
+                // send no origin.
                 .referrerPolicy: "same-origin",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text))

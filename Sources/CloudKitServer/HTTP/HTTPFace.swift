@@ -11,7 +11,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Turns HTTP requests into calls of the service and its answers into responses.
+/// The HTTP adapter: converts HTTP requests into calls of the service and its responses into HTTP
+/// responses.
 struct HTTPFace: HTTPResponder {
     let service: CloudService
     let policy: OriginPolicy
@@ -31,7 +32,7 @@ struct HTTPFace: HTTPResponder {
         }
         observation.end(answer)
         if request.method == .head {
-            // A body after it would be read as the next answer.
+            // A body after it would be read as the next response.
             answer.response = answer.response.createHeadResponse()
         } else if let bytes = answer.service?.body.count {
             connections.hold(bytes, for: context.channel)
@@ -76,9 +77,10 @@ struct HTTPFace: HTTPResponder {
     private static let signInPath = "/sign-in"
     private static let methods = "GET, POST, OPTIONS"
 
-    /// Why a request is not looked at any further; nil when it is.
+    /// Returns the error of a request that is refused unread; nil if it is accepted.
     private func refusal(of request: Request, from peer: Peer) -> RequestError? {
-        // Two readers could believe two of them. `TargetGuard` adds one that stands in the target.
+        // Two readers could trust different ones. `TargetGuard` adds the host of the target, if
+        // there is one.
         guard request.headers[values: .host].isEmpty else {
             return RequestError(.badRequest, reason: "The request names more than one Host")
         }
@@ -87,7 +89,7 @@ struct HTTPFace: HTTPResponder {
         if let stranger = names.first(where: { !policy.allows(host: $0) }) {
             return RequestError(
                 .accessDenied,
-                reason: "The server does not answer to the name '\(stranger)'; whoever runs it can "
+                reason: "The server does not accept the host name '\(stranger)'; its operator can "
                     + "allow the name with --allowed-host"
             )
         }
@@ -97,7 +99,7 @@ struct HTTPFace: HTTPResponder {
         {
             return RequestError(
                 .accessDenied,
-                reason: "Pages of the origin '\(origin)' may not call the server; whoever runs it "
+                reason: "Pages of the origin '\(origin)' may not call the server; its operator "
                     + "can allow the origin with --allowed-origin"
             )
         }
@@ -116,13 +118,13 @@ struct HTTPFace: HTTPResponder {
             method: request.method.rawValue,
             path: request.uri.path,
             query: request.uri.query,
-            // A name instead of a proof is for this machine alone.
+            // A name instead of a credential is accepted from this machine only.
             headers: request.headers.filter { isLocal || $0.name != .cloudKitUser }
                 .map { ($0.name.canonicalName, $0.value) },
             baseURL: publicURL ?? policy.baseURL(of: request, from: peer)
         )
         do {
-            // Nobody unknown makes the server take a body.
+            // An unauthenticated client cannot make the server read a body.
             switch try await service.precheck(asked) {
             case .answered(let early): return answer(early)
             case .admitted(let admission):
@@ -139,7 +141,7 @@ struct HTTPFace: HTTPResponder {
         }
     }
 
-    /// The other end of the connection of a request.
+    /// Returns the peer of a request's connection.
     func peer(_ context: FaceContext) -> Peer { connections.peer(of: context.channel) }
 
     private func upload(_ request: Request, _ token: String) async -> FaceAnswer {
@@ -205,7 +207,7 @@ struct HTTPFace: HTTPResponder {
         )
     }
 
-    /// Lets the page that called read the answer.
+    /// Allows the calling page to read the response.
     private func allow(_ origin: String, in response: inout Response) {
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowMethods] = Self.methods
@@ -217,7 +219,7 @@ struct HTTPFace: HTTPResponder {
 }
 
 extension HTTPField.Name {
-    /// Fields that the library does not name.
+    /// Header fields that the library does not name.
     static let host = Self("Host").unsafelyUnwrapped
     static let requestID = Self("X-Apple-Request-UUID").unsafelyUnwrapped
     static let cloudKitUser = Self("X-CloudKit-User").unsafelyUnwrapped

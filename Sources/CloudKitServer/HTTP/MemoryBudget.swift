@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The memory that request bodies may take while they come and are answered.
+/// The memory limit of request bodies while they are received and processed.
 ///
-/// One client has half of it at most, so that nobody keeps all others out.
+/// A single client gets at most half of it, so that it cannot keep all others out.
 final class MemoryBudget: Sendable {
     private struct State {
         var total = 0
@@ -16,10 +16,10 @@ final class MemoryBudget: Sendable {
         self.bytes = bytes
     }
 
-    /// Bytes that are taken now.
+    /// The number of bytes currently in use.
     var taken: Int { state.withLock(\.total) }
 
-    /// A share that a client can make larger; what it took comes back with its last use.
+    /// Returns a share that a client can grow; its memory is returned when the share is released.
     func share(of client: String) -> Share { Share(budget: self, client: client) }
 
     private func take(_ count: Int, _ client: String) -> Bool {
@@ -40,7 +40,7 @@ final class MemoryBudget: Sendable {
         }
     }
 
-    /// What one request has taken.
+    /// The memory that one request uses.
     final class Share: Sendable {
         private let budget: MemoryBudget
         private let client: String
@@ -51,7 +51,7 @@ final class MemoryBudget: Sendable {
             self.client = client
         }
 
-        /// Takes more; false when there is no room.
+        /// Reserves more bytes; returns false if there is no room.
         func take(_ count: Int) -> Bool {
             guard budget.take(count, client) else { return false }
             taken.withLock { $0 += count }

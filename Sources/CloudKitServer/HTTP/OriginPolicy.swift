@@ -2,22 +2,22 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Which `Host` and `Origin` a request may carry, and which requests come from this machine.
+/// The rules for the `Host` and `Origin` of requests, and for requests from this machine.
 ///
-/// A web page of any site can make a browser send requests to this machine. The two headers are
-/// what such a page cannot choose freely, so a loopback server believes no request without them
-/// being its own.
+/// A web page of any site can make a browser send requests to this machine, but it cannot choose
+/// these two headers freely. A loopback server therefore accepts a request only if both are its
+/// own.
 struct OriginPolicy: Sendable {
-    /// Whether only this machine is meant to reach the server: it listens on loopback, and no name
-    /// of the outside leads to it.
+    /// `true` when only this machine is meant to reach the server: it listens on loopback, and no
+    /// outside name leads to it.
     let isPrivate: Bool
-    /// Whether others reach the server through a proxy on this machine.
+    /// `true` when others reach the server through a proxy on this machine.
     let isBehindProxy: Bool
     private let answersAnyName: Bool
     private let hosts: Set<String>
     private let origins: Set<WebOrigin>
     private let callbacks: Set<String>
-    /// Addresses of proxies whose word is believed.
+    /// The addresses of trusted proxies.
     let proxies: Set<String>
 
     init(_ configuration: CloudServer.Configuration) {
@@ -37,32 +37,32 @@ struct OriginPolicy: Sendable {
         callbacks = configuration.signInCallbacks
     }
 
-    /// Whether a request for a host (with or without a port) is answered.
+    /// Returns whether requests for a host (with or without a port) are accepted.
     func allows(host text: String) -> Bool {
         guard let host = HostName(text) else { return false }
         return host.isLoopback || hosts.contains(host.name) || answersAnyName
     }
 
-    /// Whether pages of an origin are answered.
+    /// Returns whether requests from pages of an origin are accepted.
     func allows(origin text: String) -> Bool {
         guard let origin = WebOrigin(text) else { return false }
         return origin.isLoopback || origins.contains(origin)
     }
 
-    /// Whether a request comes from the server's own pages.
+    /// Returns whether a request comes from the server's own pages.
     func isOwn(origin text: String, _ request: Request, from peer: Peer) -> Bool {
         guard let origin = WebOrigin(text), ["http", "https"].contains(origin.scheme),
             let host = authority(of: request, from: peer).flatMap({ HostName($0) })
         else { return false }
-        // The server does not see whether a proxy speaks TLS.
+        // The server cannot see whether a proxy uses TLS.
         let ports = host.port.map { [$0] } ?? [80, 443]
         return origin.host.name == host.name && ports.contains(origin.host.port ?? 0)
     }
 
-    /// Whether a user who has signed in may be sent to an address with the token.
+    /// Returns whether a signed-in user may be redirected to an address with the token.
     ///
-    /// Programs of the user's own machine listen on loopback; other addresses are named by the
-    /// operator, or are pages of an origin that may call the server.
+    /// Loopback addresses belong to programs on the user's own machine; other addresses are either
+    /// named by the operator, or are pages of an origin that may call the server.
     func allows(callback text: String) -> Bool {
         if callbacks.contains(text) { return true }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !text.contains("#"),
@@ -71,8 +71,8 @@ struct OriginPolicy: Sendable {
         return origin.isLoopback || origins.contains(origin)
     }
 
-    /// Whether a request comes from this machine: over a loopback connection, for a loopback name,
-    /// and nothing says that it was passed on.
+    /// Returns whether a request comes from this machine: over a loopback connection, for a
+    /// loopback name, and with no sign of having been forwarded.
     func isLocal(_ request: Request, from peer: Peer) -> Bool {
         guard isPrivate, peer.isLoopback,
             let host = request.head.authority.flatMap({ HostName($0) }), host.isLoopback
@@ -80,25 +80,25 @@ struct OriginPolicy: Sendable {
         return !request.headers.contains { Self.isForwarding($0.name.canonicalName) }
     }
 
-    /// The name under which a request came: what a trusted proxy says, or `Host`.
+    /// Returns the host for which a request was made: the one that a trusted proxy reports, or `Host`.
     func authority(of request: Request, from peer: Peer) -> String? {
         forwarded(.xForwardedHost, request, peer) ?? request.head.authority
     }
 
-    /// Where a client reaches the server whose request this is, without a path.
+    /// Returns the URL, without a path, at which the request's client reaches the server.
     func baseURL(of request: Request, from peer: Peer) -> String {
         let scheme = forwarded(.xForwardedProto, request, peer)?.lowercased()
         let authority = authority(of: request, from: peer) ?? "localhost"
         return (scheme == "https" ? "https://" : "http://") + authority
     }
 
-    /// Whether a proxy passed a request on that is not trusted to say for whom.
+    /// Returns whether a request was forwarded by a proxy that is not trusted to name its client.
     func isForwardedByStranger(_ request: Request, from peer: Peer) -> Bool {
         !peer.isTrusted
             && request.headers.contains { Self.isForwarding($0.name.canonicalName) }
     }
 
-    /// What a trusted proxy says in a header; the last value is its own.
+    /// Returns a trusted proxy's value of a header: the last one, which is its own.
     private func forwarded(
         _ name: HTTPField.Name,
         _ request: Request,
@@ -109,11 +109,11 @@ struct OriginPolicy: Sendable {
         return last.map { $0.filter { !$0.isWhitespace } }
     }
 
-    /// Whose request it is, for what is counted by address.
+    /// Returns the client of a request, for counts by address.
     ///
-    /// That is the connection's other end or, behind a proxy, whom the proxy says it speaks for. The
-    /// last name is the proxy's own word; those before it are anybody's. One that is no address is
-    /// nobody's in particular.
+    /// That is the peer of the connection or, behind a proxy, the client that the proxy reports.
+    /// The last name is the proxy's own statement; earlier ones may be forged. A name that is not
+    /// an address counts toward no client in particular.
     func client(of request: Request, from peer: Peer) -> String {
         guard isBehindProxy && peer.isLoopback || peer.isTrusted,
             let last = request.headers[values: .xForwardedFor].last?.split(separator: ",").last
@@ -121,10 +121,10 @@ struct OriginPolicy: Sendable {
         return Self.network(of: String(last)) ?? peer.ip
     }
 
-    /// An address, or of IPv6 the network of 64 bits that one customer has.
+    /// Returns an address, or for IPv6 the 64-bit network that one customer has.
     ///
-    /// It is the same for all spellings of an address, with or without brackets, a port or a scope; nil
-    /// for what is no address.
+    /// The result is the same for all spellings of an address, with or without brackets, a port or
+    /// a scope; nil if the text is not an address.
     static func network(of text: String) -> String? {
         guard let ip = address(text) else { return nil }
         guard ip.contains(":") else { return ip }
@@ -137,7 +137,7 @@ struct OriginPolicy: Sendable {
         return words.joined().prefix(4).joined(separator: ":") + "::/64"
     }
 
-    /// An address in the one spelling that the system has for it; nil for what is no address.
+    /// Returns an address in the system's canonical spelling; nil if the text is not an address.
     static func address(_ text: String) -> String? {
         var text = text.filter { !$0.isWhitespace && $0 != "\"" }[...]
         if text.hasPrefix("[") {
@@ -156,7 +156,7 @@ struct OriginPolicy: Sendable {
         HostName(ip.contains(":") ? "[\(ip)]" : ip)?.isLoopback ?? false
     }
 
-    /// Whether a header is one that proxies add, by the words that their names are made of.
+    /// Returns whether a header is one that proxies add, judging by the words in its name.
     private static func isForwarding(_ name: String) -> Bool {
         forwardingNames.contains(name) || forwardingPrefixes.contains { name.hasPrefix($0) }
             || name.hasSuffix("-ip") || name.hasSuffix("clientip")
@@ -178,6 +178,6 @@ extension HTTPField.Name {
 }
 
 extension CloudServer.Configuration {
-    /// The address to listen on, as addresses name it.
+    /// The address to listen on, as written in URLs.
     fileprivate var bindHost: String { host.contains(":") ? "[\(host)]" : host }
 }

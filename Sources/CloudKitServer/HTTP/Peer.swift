@@ -1,14 +1,14 @@
 import NIOCore
 
-/// The other end of a connection: what its address means, found out once for all requests that come
-/// over it.
+/// The peer of a connection, with properties of its address that are computed once for all requests
+/// on the connection.
 struct Peer: Sendable {
-    /// Its address; empty where it has none.
+    /// The address; empty if there is none.
     let ip: String
-    /// Its address in one spelling or, of IPv6, its network of 64 bits.
+    /// The address in its canonical spelling or, for IPv6, its 64-bit network.
     let network: String
     let isLoopback: Bool
-    /// Whether it is a proxy whose word is believed.
+    /// `true` when the peer is a trusted proxy.
     let isTrusted: Bool
 
     init(_ address: SocketAddress?, proxies: Set<String>) {

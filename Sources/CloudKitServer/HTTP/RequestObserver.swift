@@ -11,19 +11,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes down what was asked and answered: in the log, the metrics and the journal.
+/// Records requests and responses in the log, the metrics and the journal.
 struct RequestObserver: Sendable {
     let journal: RequestJournal
     let logger: Logger
     let clock: any ServiceClock
-    /// Where measurements go.
+    /// The destination of measurements.
     let series: RequestSeries
-    /// Whether the journal keeps the beginnings of bodies, which hold users' values.
+    /// `true` when the journal keeps the beginnings of bodies, which contain users' values.
     let keepsBodies: Bool
-    /// Is told of each request, for a person who watches.
+    /// A closure that receives each journal entry, for a person who watches.
     let watcher: (@Sendable (JournalEntry) -> Void)?
 
-    /// Whether an operator was told of a proxy that the server does not know.
+    /// A flag that is raised once the operator has been warned of an unknown proxy.
     private let hasWarnedOfProxy = WarningFlag()
 
     init(
@@ -42,45 +42,45 @@ struct RequestObserver: Sendable {
         self.watcher = watcher
     }
 
-    /// Says, once, that addresses in answers lead past the proxy that passed a request on.
+    /// Warns, once, that addresses in responses bypass the proxy that forwarded a request.
     func warnOfProxy() {
         guard hasWarnedOfProxy.raise() else { return }
         logger.warning(
-            "A proxy passed a request on, and the server does not know under which address",
+            "A proxy forwarded a request, and the server does not know for which address",
             metadata: [
                 "remedy": """
                 start it with --public-url, or name the proxy with --trusted-proxy; until then \
-                addresses of assets and of the page for signing in are those of the proxy's own request
+                asset addresses and the address of the sign-in page are those of the proxy's own request
                 """
             ]
         )
     }
 
-    /// Begins with a request.
+    /// Begins the observation of a request.
     func begin(_ request: Request) -> Observation {
         series.inFlight.increment()
         return Observation(observer: self, request: request, start: .now, time: clock.milliseconds)
     }
 
-    /// Writes down why the rest of an answer that has begun is not sent.
+    /// Logs why the rest of a response is not sent.
     func noteUnreadable(_ error: any Error) {
         guard let cause = CloudService.damage(error) else { return }
-        logger.error("An answer was cut", metadata: ["error": "\(cause)"])
+        logger.error("A response was cut off", metadata: ["error": "\(cause)"])
     }
 
-    /// One request that is being answered.
+    /// A request in flight.
     struct Observation {
         let observer: RequestObserver
         let request: Request
         let start: ContinuousClock.Instant
         let time: Int64
 
-        /// Writes down the answer.
+        /// Records the response.
         func end(_ answer: FaceAnswer) {
             observer.series.inFlight.decrement()
             let path = answer.path ?? ServicePath(request.uri.path)
             let endpoint = endpoint(path)
-            // What operators do is not what clients do.
+            // Requests by operators do not count as clients' requests.
             guard endpoint != Self.administration else { return }
             let duration = ContinuousClock.now - start
             let status = answer.response.status.code
@@ -119,7 +119,7 @@ struct RequestObserver: Sendable {
 
         private static let administration = "administration"
 
-        /// The endpoint by one of few names, so that no client can make more of them.
+        /// Returns the endpoint's name from a fixed set, so that clients cannot add more.
         private func endpoint(_ path: ServicePath?) -> String {
             let path = path.flatMap { Endpoint(rawValue: $0.endpoint) }?.rawValue
             if let path { return path }
@@ -148,7 +148,7 @@ struct RequestObserver: Sendable {
             _ code: String,
             _ cause: String?
         ) {
-            // A damaged record does not fail the request that met it.
+            // A damaged record does not fail the request that found it.
             let isOurs = (entry.status >= 500 || cause != nil) && entry.faults.isEmpty
             let level: Logger.Level = isOurs ? .error : .debug
             observer.logger.log(
@@ -171,7 +171,7 @@ struct RequestObserver: Sendable {
             ]
             if !code.isEmpty { metadata["code"] = "\(code)" }
             if let cause { metadata["error"] = "\(cause)" }
-            // A path that is none of the service may hold anything.
+            // A path outside the service may contain anything.
             if let path, endpoint != "other" {
                 metadata["container"] = "\(TerminalText.line(path.container))"
                 metadata["environment"] = "\(path.environment.rawValue)"
@@ -182,18 +182,18 @@ struct RequestObserver: Sendable {
     }
 }
 
-/// Is raised once.
+/// A flag that is raised once.
 private final class WarningFlag: Sendable {
     private let isRaised = Atomic(false)
 
-    /// Raises the flag; answers whether it was down.
+    /// Raises the flag and returns whether it was not raised before.
     func raise() -> Bool {
         !isRaised.load(ordering: .relaxed) && !isRaised.exchange(true, ordering: .relaxed)
     }
 }
 
 extension Duration {
-    /// The whole nanoseconds of a duration of less than centuries.
+    /// The whole nanoseconds of a duration shorter than centuries.
     fileprivate var nanoseconds: Int64 {
         components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
     }

@@ -1,15 +1,15 @@
 import CloudKitServerCore
 
-/// The page on which a person signs in, and the one that tells of it.
+/// The page on which a user signs in, and the pages that report the result.
 struct SignInPage {
-    /// The container that the person signs in to.
+    /// The container that the user signs in to.
     let container: String
-    /// The rest of the address, which the form sends along.
+    /// The query of the address, which the form sends along.
     let query: String
-    /// Lets the page's own style and script run, and no other.
+    /// The nonce that allows the page's own style and script, and no other.
     let nonce: String
 
-    /// The page with the fields; users without a password are offered below them.
+    /// Returns the page with the sign-in form; users without a password are listed below it.
     func form(_ users: [ServiceUser] = [], name: String = "", error: String? = nil) -> String {
         let message =
             error.map { "<p id=\"error\" role=\"alert\" class=\"error\">\(Self.escape($0))</p>" }
@@ -53,13 +53,13 @@ struct SignInPage {
             """
     }
 
-    /// The page that hands the token to the page that opened it, under the names that clients read,
-    /// and closes itself.
+    /// Returns the page that passes the token to the page that opened it, under the names that
+    /// clients expect, and then closes itself.
     func done(token: String, origin: String?) -> String {
-        // Without a page to tell, a person takes the token along.
+        // Without a page that receives the token, the user copies it.
         let copying =
             origin == nil
-            ? "<p>The web auth token, for the program that asked for it:</p>"
+            ? "<p>The web auth token, for the program that requested it:</p>"
             : "<p>You can close this window.</p>"
         return page(
             "Signed in",
@@ -80,7 +80,7 @@ struct SignInPage {
         )
     }
 
-    /// A page for an address that leads nowhere.
+    /// Returns a page that reports an invalid address.
     func problem(_ text: String) -> String {
         page(
             "Sign in",

@@ -1,13 +1,15 @@
 import NIOCore
 import NIOHTTP1
 
-/// Makes a second `Host` of the host in a request's target, where that is another one: it would go
-/// before `Host` (RFC 9112, 3.2.2), and what reads requests after this handler no longer sees it.
+/// A handler that adds the host of a request's target as a second `Host` if the two differ.
+///
+/// That host would take precedence over `Host` (RFC 9112, 3.2.2), but code that reads requests
+/// after this handler no longer sees it.
 final class TargetGuard: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
-    /// Stands behind what makes requests of bytes.
+    /// Adds the handler after the one that decodes requests.
     static func add(to pipeline: ChannelPipeline) throws {
         let operations = pipeline.syncOperations
         let decoder = try operations.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
@@ -22,10 +24,10 @@ final class TargetGuard: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// Whether the target is a path, or an address of the host that `Host` names.
+    /// Returns whether the target is a path, or an address with the same host as `Host`.
     private static func namesOneHost(_ head: HTTPRequestHead) -> Bool {
         if head.uri.hasPrefix("/") || (head.uri == "*" && head.method == .OPTIONS) { return true }
-        // Without a host the request is refused for that.
+        // A request without a host is refused for that reason.
         guard let text = head.headers.first(name: "Host") else { return true }
         guard let origin = WebOrigin(ofAddress: head.uri),
             ["http", "https"].contains(origin.scheme),

@@ -1,7 +1,7 @@
-/// The origin of a web page, or of an address: scheme, host and port, compared whole.
+/// The origin of a web page or of an address: scheme, host and port, compared as a whole.
 ///
-/// Only what has exactly the form of an origin is one: text with a user, a path or anything else
-/// that another reader could take for the host is refused, not trimmed.
+/// Only text with exactly the form of an origin is accepted. Text with a user, a path or anything
+/// else that another reader could take for the host is refused, not trimmed.
 struct WebOrigin: Hashable, Sendable {
     let scheme: String
     let host: HostName
@@ -14,13 +14,13 @@ struct WebOrigin: Hashable, Sendable {
             scheme.utf8.dropFirst().allSatisfy({ Self.isLetter($0) || Self.isOther($0) }),
             var host = HostName(String(text[end.upperBound...]))
         else { return nil }
-        // The port that goes without saying is the same as the one that is said.
+        // An implicit default port equals the same port written out.
         if host.port == nil { host.port = Self.ports[scheme] }
         self.scheme = scheme
         self.host = host
     }
 
-    /// Reads the origin of an address with a path or a query.
+    /// Reads the origin of an address that may have a path or a query.
     init?(ofAddress text: String) {
         guard let end = text.firstRange(of: "://") else { return nil }
         let rest = text[end.upperBound...]
@@ -30,7 +30,7 @@ struct WebOrigin: Hashable, Sendable {
 
     private static let ports = ["http": 80, "https": 443]
 
-    /// The port of the scheme where none is said.
+    /// The default port of the scheme.
     var port: Int? { Self.ports[scheme] }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
@@ -41,7 +41,7 @@ struct WebOrigin: Hashable, Sendable {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
     }
 
-    /// Whether it is a page of this machine, on whatever port.
+    /// `true` when the origin is a page on this machine, on any port.
     var isLoopback: Bool { ["http", "https"].contains(scheme) && host.isLoopback }
 }
 
@@ -49,13 +49,13 @@ extension WebOrigin {
     private init?(_ text: Substring) { self.init(String(text)) }
 }
 
-/// A host as `Host` and addresses name it: a name or an address, and a port or none.
+/// A host as it appears in `Host` and in URLs: a name or an address, with an optional port.
 struct HostName: Hashable, Sendable {
-    /// In lower case; of an IPv6 address what stands between the brackets.
+    /// The name in lower case; for an IPv6 address, the part between the brackets.
     let name: String
     var port: Int?
 
-    /// Reads a host; nil for anything else, such as one with a user before it.
+    /// Reads a host; returns nil for anything else, such as a host preceded by a user.
     init?(_ text: String) {
         let text = text.lowercased()
         let rest: Substring
@@ -81,7 +81,7 @@ struct HostName: Hashable, Sendable {
         self.port = port
     }
 
-    /// Whether the name means this machine, wherever it is looked up.
+    /// `true` when the name denotes this machine, regardless of where it is resolved.
     var isLoopback: Bool {
         name == "localhost" || name.hasSuffix(".localhost") || name == "::1"
             || Self.isLoopback4(name[...])

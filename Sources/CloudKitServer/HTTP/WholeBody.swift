@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The body of a request, which says so when it is cut short: that is the client's mistake.
+/// The body of a request, which throws when it is cut short: that is the client's error.
 struct WholeBody: AsyncSequence, Sendable {
     typealias Element = Data
 
     private let body: RequestBody
-    /// Bytes that were announced; nil where the body comes in pieces of their own lengths.
+    /// The announced number of bytes; nil for a chunked body.
     let length: Int?
 
     init(_ request: Request) {
@@ -56,14 +56,14 @@ struct WholeBody: AsyncSequence, Sendable {
         AsyncIterator(parts: body.makeAsyncIterator(), length: length)
     }
 
-    /// The bytes in one piece.
+    /// Returns the bytes in one piece.
     ///
     /// - Parameters:
-    ///   - limit: Bytes at most.
-    ///   - share: Where their memory is counted.
+    ///   - limit: The maximum number of bytes.
+    ///   - share: The share that their memory counts toward.
     /// - Returns: All bytes.
-    /// - Throws: `RequestError` with `BAD_REQUEST` for more bytes, or fewer than announced, and with
-    ///   `TRY_AGAIN_LATER` when there is no memory for them.
+    /// - Throws: `RequestError` with `BAD_REQUEST` for more bytes, or fewer than announced, and
+    ///   with `TRY_AGAIN_LATER` when there is no memory for them.
     func collect(upTo limit: Int, _ share: MemoryBudget.Share) async throws -> Data {
         let tooLong = RequestError(
             .badRequest,

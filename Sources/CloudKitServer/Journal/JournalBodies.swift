@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The beginnings of the bodies of a request and of its answer, for who looks into the journal.
+/// The beginnings of a request's body and of its response's body, for readers of the journal.
 struct JournalBodies: Sendable {
-    /// Bytes that are kept of each.
+    /// The number of bytes that are kept of each.
     static let limit = 8 * 1024
 
     private let request: Data
@@ -18,31 +18,31 @@ struct JournalBodies: Sendable {
     init(_ answer: FaceAnswer) {
         let request = answer.requestBody ?? Data()
         let body = answer.service?.body ?? Data()
-        // Copies, so that a large body does not stay in memory with them.
+        // Copies, so that they do not keep a large body in memory.
         self.request = Data([UInt8](request.prefix(Self.limit)))
         self.answer = Data([UInt8](body.prefix(Self.limit)))
         isWhole = request.count <= Self.limit && body.count <= Self.limit
     }
 
-    /// The bodies as a person may see them.
+    /// The bodies, with secrets removed.
     var shown: Shown {
         Shown(request: Self.hide(request), answer: Self.hide(answer), isWhole: isWhole)
     }
 
-    /// Bodies without what opens anything.
+    /// Bodies without secrets.
     struct Shown: Encodable {
         var request: String
         var answer: String
-        /// Whether both are there to their ends.
+        /// `true` when both bodies are complete.
         var isWhole: Bool
     }
 
-    /// Members whose values let somebody act for a user, or hear what the user is told.
+    /// Members whose values allow acting as a user or receiving the user's notifications.
     private static let secrets = ["apnsToken", "webcourierURL", "webAuthToken", "ckSession"]
 
     private static func hide(_ body: Data) -> String {
         var text = String(decoding: body, as: UTF8.self)
-        // A body that was cut is no JSON any more.
+        // A truncated body is no longer valid JSON.
         for name in secrets {
             var rest = text[...]
             var shown = ""

@@ -18,7 +18,7 @@ import Darwin
 #endif
 
 extension JournalEntry.Problem {
-    /// What an answer says was wrong: the request's error, or those of its items.
+    /// Returns the errors in a response: the request's own, or those of its items.
     static func all(in response: ServiceResponse) -> [Self] {
         if response.status >= 400 {
             guard let error = try? WireJSON.decode(RequestError.self, from: response.body) else {
@@ -26,7 +26,7 @@ extension JournalEntry.Problem {
             }
             return [Self(nil, error.serverErrorCode, error.reason)]
         }
-        // Most answers have no errors: they are not read.
+        // Most responses have no errors: they are not decoded.
         guard mentionsErrors(response.body),
             let answer = try? WireJSON.decode(Answer.self, from: response.body)
         else { return [] }
@@ -45,7 +45,7 @@ extension JournalEntry.Problem {
     }
 
     private static func mentionsErrors(_ body: Data) -> Bool {
-        // The capital letter that few other words of an answer have.
+        // The capital letter is rare elsewhere in responses.
         let word = Array("ErrorCode\"".utf8)
         return body.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return false }
@@ -65,7 +65,7 @@ extension JournalEntry.Problem {
         }
     }
 
-    /// The parts of an answer that may hold errors.
+    /// The parts of a response that may contain errors.
     private struct Answer: Decodable {
         struct Item: Decodable {
             var recordName: String?
@@ -84,7 +84,7 @@ extension JournalEntry.Problem {
         var items: [Item] { (records ?? []) + (zones ?? []) + (subscriptions ?? []) }
     }
 
-    /// What to do about an error.
+    /// Returns the remedy for an error.
     private static func remedy(_ code: ServerErrorCode) -> String {
         switch code {
         case .accessDenied:
@@ -93,23 +93,23 @@ extension JournalEntry.Problem {
         case .atomicError:
             "Look at the item of the same request that has another code; or send atomic: false."
         case .authenticationFailed:
-            "Use an API token of this container and environment, and a web auth token made through "
-                + "it that has not expired; sign requests with a clock that is right."
+            "Use an API token of this container and environment, and a web auth token created "
+                + "with it that has not expired; sign requests with a clock that is right."
         case .authenticationRequired:
             "Sign in at the redirectURL and send the web auth token as ckWebAuthToken."
         case .badRequest: "Correct what the reason names, then send the request again."
-        case .changeTokenExpired: "Fetch without a syncToken, and replace what is kept locally."
+        case .changeTokenExpired: "Fetch without a syncToken, and replace the local data."
         case .conflict:
             "Fetch the record, merge, and save with its recordChangeTag; or use forceReplace."
         case .exists: "Use another name, or fetch the one that exists and change it."
-        case .notFound: "Check the name, the zone and the database; or make it first."
-        case .quotaExceeded: "Delete what is not needed, or raise the quota."
+        case .notFound: "Check the name, the zone and the database; or create it first."
+        case .quotaExceeded: "Delete unneeded data, or raise the quota."
         case .throttled, .tryAgainLater, .zoneBusy:
-            "Wait as long as retryAfter says, then send the request again."
+            "Wait for the seconds in retryAfter, then send the request again."
         case .uniqueFieldError: "Give the field another value."
         case .validatingReferenceError:
-            "Save the record that is referred to first; delete what refers to a record before it."
-        case .zoneNotFound: "Make the zone with zones/modify, or check its name and owner."
+            "Save the target of a reference first; delete references to a record before it."
+        case .zoneNotFound: "Create the zone with zones/modify, or check its name and owner."
         case .internalError: "Look at the server's log under this request's identifier."
         default: "See the reason."
         }

@@ -1,52 +1,51 @@
-/// One request as the journal keeps it: what was asked, what was answered, and what to do about a
-/// refusal.
+/// A request in the journal: its endpoint, its response, and the remedies if it was refused.
 ///
-/// It names records and zones, so it is for the person who runs the server, never for a log.
+/// It names records and zones, so it is meant for the operator of the server, never for a log.
 public struct JournalEntry: Hashable, Sendable, Codable {
-    /// What was wrong, and the remedy.
+    /// An error and its remedy.
     public struct Problem: Hashable, Sendable, Codable {
         /// The record, zone or subscription; nil for the request as a whole.
         public var item: String?
         /// CloudKit's error code.
         public var code: String
-        /// What was wrong, as the client was told.
+        /// The reason that the client received.
         public var reason: String
-        /// What to do about it.
+        /// The recommended remedy.
         public var remedy: String
     }
 
-    /// The entry's place among all that the journal ever took, from 1.
+    /// The number of the entry, counted from 1 over all entries that the journal has ever had.
     public var number = 0
-    /// The identifier that the answer carries too.
+    /// The request's identifier, which is also in the response.
     public var id: String
-    /// When the request came, in milliseconds since 1970-01-01 UTC.
+    /// The time at which the request arrived, in milliseconds since 1970-01-01 UTC.
     public var time: Int64
     /// The HTTP method.
     public var method: String
-    /// The endpoint, such as `records/modify`; the path for anything that is none.
+    /// The endpoint, such as `records/modify`; the path for a request without an endpoint.
     public var endpoint: String
     /// The container.
     public var container: String?
     /// The environment and the database, such as `development/private`.
     public var database: String?
-    /// The record name of the user whose request it was; nil for nobody's, and where nobody knows.
+    /// The record name of the user who sent the request; nil if there is none, or it is unknown.
     public var user: String?
     /// The HTTP status.
     public var status: Int
-    /// How long the service worked on it.
+    /// The time that the service worked on the request, in milliseconds.
     public var milliseconds: Double
-    /// Bytes of the answer's body.
+    /// The size of the response's body in bytes.
     public var bytes: Int
-    /// What was wrong.
+    /// The errors in the response.
     public var problems: [Problem]
-    /// The rules of the plan of faults that took effect, by place, counted from 0.
+    /// The rules of the fault plan that took effect, by index, counted from 0.
     public var faults: [Int]
 }
 
 extension JournalEntry: CustomStringConvertible {
-    /// The entry for a person: a line, and one more for each problem and its remedy.
+    /// The entry as readable text: one line, and another for each problem and its remedy.
     ///
-    /// What came with the request cannot change a terminal, or look like another entry.
+    /// Text from the request cannot control a terminal or imitate another entry.
     public var description: String {
         let tenths = Int((milliseconds * 10).rounded())
         let place = [container, database].compactMap(\.self).joined(separator: " ")
@@ -68,7 +67,7 @@ extension JournalEntry: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// The time of day in UTC.
+    /// Returns the time of day in UTC.
     private static func clock(_ milliseconds: Int64) -> String {
         let seconds = milliseconds / 1000
         let parts = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The last requests of a server, in memory, oldest first.
+/// The newest requests of a server, in memory, oldest first.
 public final class RequestJournal: Sendable {
     private struct Kept {
         var entry: JournalEntry
@@ -9,9 +9,9 @@ public final class RequestJournal: Sendable {
 
     private struct Ring {
         var kept: [Kept] = []
-        /// The place of the oldest entry once the ring is full.
+        /// The index of the oldest entry once the ring is full.
         var start = 0
-        /// The number of the last entry, or 0.
+        /// The number of the newest entry, or 0.
         var last = 0
         var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextWaiter = 0
@@ -20,39 +20,39 @@ public final class RequestJournal: Sendable {
     private let capacity: Int
     private let ring = Mutex(Ring())
 
-    /// Makes an empty journal.
+    /// Creates an empty journal.
     ///
-    /// - Parameter capacity: How many requests it keeps; older ones go.
+    /// - Parameter capacity: The number of requests that the journal keeps; older ones are removed.
     public init(capacity: Int = 1000) {
         self.capacity = max(1, capacity)
     }
 
-    /// The requests kept, oldest first.
+    /// The kept requests, oldest first.
     public var entries: [JournalEntry] { entries(after: 0) }
 
-    /// The number of the last request, or 0.
+    /// The number of the newest request, or 0.
     var last: Int { ring.withLock { $0.last } }
 
-    /// The requests kept that came after the one of a number, oldest first.
+    /// Returns the kept requests with higher numbers than the given one, oldest first.
     func entries(after number: Int) -> [JournalEntry] {
         ring.withLock { ring in
             let kept = ring.kept[ring.start...] + ring.kept[..<ring.start]
-            // Numbers follow each other without a gap.
+            // Numbers are consecutive.
             let news = max(0, min(kept.count, ring.last - number))
             return kept.suffix(news).map(\.entry)
         }
     }
 
-    /// One request with the beginnings of its bodies; nil for one that is not kept.
+    /// Returns a request with the beginnings of its bodies; nil if the journal does not have it.
     func entry(_ number: Int) -> (JournalEntry, JournalBodies?)? {
         ring.withLock { ring in
             ring.kept.first { $0.entry.number == number }.map { ($0.entry, $0.bodies) }
         }
     }
 
-    /// Keeps a request.
+    /// Adds a request.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The request's number.
     @discardableResult
     func add(_ entry: JournalEntry, _ bodies: JournalBodies? = nil) -> Int {
         ring.withLock { ring in
@@ -70,14 +70,14 @@ public final class RequestJournal: Sendable {
         }
     }
 
-    /// Waits until a request came after the one of a number, as long as the task is not cancelled.
+    /// Waits until there is a request after the one with a number, or the task is cancelled.
     func waitForEntry(after number: Int) async {
         let (news, continuation) = AsyncStream.makeStream(
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         let waiter = ring.withLock { ring -> Int in
-            // What came meanwhile is news, and so is a journal that began anew.
+            // Requests that arrived meanwhile end the wait, and so does a journal that was cleared.
             if ring.last != number { continuation.yield() }
             ring.nextWaiter += 1
             ring.waiters[ring.nextWaiter] = continuation
@@ -87,7 +87,7 @@ public final class RequestJournal: Sendable {
         for await _ in news { return }
     }
 
-    /// Forgets all requests; the next one has the number after theirs.
+    /// Removes all requests; the numbers continue after theirs.
     public func clear() {
         ring.withLock { ring in
             ring.kept = []

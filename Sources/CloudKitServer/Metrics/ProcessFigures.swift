@@ -14,9 +14,9 @@ import Android
 import Darwin
 #endif
 
-/// What the system says of this process, under the names that Prometheus's own libraries give it.
+/// The system's metrics of this process, under the names that Prometheus's own libraries use.
 enum ProcessFigures {
-    /// Writes the figures down; those that the system does not tell are left out.
+    /// Sets the metrics; those that the system does not provide are left out.
     static func set(_ metrics: PrometheusMetrics) {
         #if os(Linux) || os(Android)
         if let pages = numbers("/proc/self/statm").dropFirst().first {
@@ -31,11 +31,12 @@ enum ProcessFigures {
     }
 
     #if os(Linux) || os(Android)
-    /// Of the machine's start and the clock ticks since it.
+    /// The start of the process, from the machine's boot time and the clock ticks since then.
     ///
-    /// Only the process's own part of /proc is read: a service with `ProcSubset=pid` sees no more.
+    /// Only the process's own part of /proc is read because a service with `ProcSubset=pid` sees
+    /// nothing else.
     private static let startSeconds: Double? = {
-        // The name of the program, which may hold anything, stands in parentheses.
+        // The program's name, which may contain anything, is in parentheses.
         let own = text("/proc/self/stat")?.split(separator: ")").last.map(String.init)
         let ticks = own?.split(separator: " ").dropFirst(19).first.flatMap { Double($0) }
         var running = timespec()

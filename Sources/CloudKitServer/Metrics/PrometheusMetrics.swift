@@ -1,10 +1,10 @@
 public import Metrics
 import Synchronization
 
-/// Counts and times, as Prometheus collects them.
+/// Counters and timers in the form that Prometheus collects.
 ///
-/// A backend of swift-metrics: what a program measures through it is in `text`, beside what the
-/// server measures itself.
+/// A backend of swift-metrics: metrics that a program records through it appear in `text`, in
+/// addition to the server's own.
 public final class PrometheusMetrics: MetricsFactory {
     /// One metric with one set of dimensions.
     private struct Key: Hashable, Comparable, Sendable {
@@ -18,29 +18,29 @@ public final class PrometheusMetrics: MetricsFactory {
 
     private let series = Mutex<[Key: PrometheusSeries]>([:])
 
-    /// What the server's own metrics are; docs/operating/self-hosting.md says more of each.
+    /// The descriptions of the server's own metrics; docs/operating/self-hosting.md has more about each.
     private static let help = [
-        "cloudkit_requests_total": "Requests that were answered.",
-        "cloudkit_request_duration_seconds": "Seconds from a request to its answer.",
-        "cloudkit_response_size_bytes": "Bytes of the bodies of answers.",
-        "cloudkit_requests_in_flight": "Requests that are being answered.",
+        "cloudkit_requests_total": "Completed requests.",
+        "cloudkit_request_duration_seconds": "Seconds from a request to its response.",
+        "cloudkit_response_size_bytes": "Bytes of response bodies.",
+        "cloudkit_requests_in_flight": "Requests in flight.",
         "cloudkit_waiting_requests": "Requests that wait for a notification.",
         "cloudkit_connections": "Open connections.",
         "cloudkit_request_memory_bytes": "Bytes of request bodies in memory.",
         "process_resident_memory_bytes": "Resident memory of the process in bytes.",
         "process_open_fds": "Open file descriptors of the process.",
-        "process_start_time_seconds": "When the process started, in seconds since 1970.",
+        "process_start_time_seconds": "Start time of the process, in seconds since 1970.",
     ]
 
-    /// Sets a gauge, which is made where it is new.
+    /// Sets a gauge, creating it if necessary.
     func setGauge(_ name: String, _ value: Double) {
         makeMeter(label: name, dimensions: []).set(value)
     }
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Everything measured so far, in Prometheus' text format 0.0.4.
+    /// All metrics recorded so far, in Prometheus' text format 0.0.4.
     public var text: String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }
         var lines: [String] = []
@@ -56,7 +56,7 @@ public final class PrometheusMetrics: MetricsFactory {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// Makes a counter, or finds the one of that name and those dimensions.
+    /// Returns the counter with a name and dimensions, creating it if necessary.
     public func makeCounter(
         label: String,
         dimensions: [(String, String)]
@@ -64,7 +64,8 @@ public final class PrometheusMetrics: MetricsFactory {
         find(label, dimensions, "counter", [])
     }
 
-    /// Makes a recorder: a histogram of sizes, or a gauge when it does not aggregate.
+    /// Returns a recorder, creating it if necessary: a histogram of sizes, or a gauge if it does
+    /// not aggregate.
     public func makeRecorder(
         label: String,
         dimensions: [(String, String)],
@@ -75,23 +76,23 @@ public final class PrometheusMetrics: MetricsFactory {
             : find(label, dimensions, "gauge", [])
     }
 
-    /// Makes a gauge.
+    /// Returns a gauge, creating it if necessary.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         find(label, dimensions, "gauge", [])
     }
 
-    /// Makes a timer: a histogram of seconds.
+    /// Returns a timer, creating it if necessary: a histogram of seconds.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         find(label, dimensions, "histogram", PrometheusSeries.seconds)
     }
 
-    /// Forgets a counter.
+    /// Removes a counter.
     public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
-    /// Forgets a recorder.
+    /// Removes a recorder.
     public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
-    /// Forgets a gauge.
+    /// Removes a gauge.
     public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
-    /// Forgets a timer.
+    /// Removes a timer.
     public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
     private func find(
@@ -115,7 +116,7 @@ public final class PrometheusMetrics: MetricsFactory {
         }
     }
 
-    /// A name in the characters that Prometheus allows.
+    /// Returns a name in the characters that Prometheus allows.
     private static func name(_ label: String) -> String {
         let text = String(
             label.unicodeScalars.map { scalar -> Character in

@@ -3,11 +3,11 @@ import Synchronization
 
 /// The values of one metric with one set of dimensions.
 final class PrometheusSeries: CounterHandler, RecorderHandler, MeterHandler, TimerHandler {
-    /// Upper bounds of a histogram of seconds.
+    /// The upper bounds of a histogram of seconds.
     static let seconds = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
-    /// Upper bounds of a histogram of sizes.
+    /// The upper bounds of a histogram of sizes.
     static let sizes: [Double] = [
         256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
     ]
@@ -47,7 +47,7 @@ final class PrometheusSeries: CounterHandler, RecorderHandler, MeterHandler, Tim
         }
     }
 
-    /// The lines of the series in Prometheus' text format.
+    /// Returns the lines of the series in Prometheus' text format.
     func lines(_ name: String, _ dimensions: String) -> [String] {
         let values = values.withLock { $0 }
         let labels = dimensions.isEmpty ? "" : "{\(dimensions)}"

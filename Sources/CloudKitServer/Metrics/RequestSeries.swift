@@ -1,9 +1,9 @@
 import Metrics
 import Synchronization
 
-/// The metrics of requests, each made once: to find one by its labels costs more than to count.
+/// The metrics of requests, each created once because finding one by its labels costs more than counting.
 ///
-/// Labels come from few endpoints, statuses and codes, so there are few.
+/// Labels come from few endpoints, statuses and codes, so there are few metrics.
 final class RequestSeries: Sendable {
     private struct Outcome: Hashable {
         var endpoint: String
@@ -17,7 +17,7 @@ final class RequestSeries: Sendable {
         var sizes: [String: Recorder] = [:]
     }
 
-    /// The requests that are being answered.
+    /// The number of requests in flight.
     let inFlight: Meter
     private let factory: any MetricsFactory
     private let made = Mutex(Made())
@@ -27,7 +27,7 @@ final class RequestSeries: Sendable {
         inFlight = Meter(label: "cloudkit_requests_in_flight", factory: factory)
     }
 
-    /// Counts an answer.
+    /// Counts a response.
     func record(
         _ endpoint: String,
         status: Int,

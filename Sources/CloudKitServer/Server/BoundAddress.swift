@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The port of a server, once for many waiters.
+/// The port of a server, which any number of callers can await.
 final class BoundAddress: Sendable {
     private enum State {
         case waiting([CheckedContinuation<Int, any Error>])
@@ -9,7 +9,7 @@ final class BoundAddress: Sendable {
 
     private let state = Mutex(State.waiting([]))
 
-    /// The port, as soon as it is known.
+    /// Returns the port as soon as it is known.
     func port() async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<Int, any Error>? in
@@ -24,10 +24,10 @@ final class BoundAddress: Sendable {
         }
     }
 
-    /// Tells the port.
+    /// Sets the port and resumes the waiting callers.
     func set(_ port: Int) { finish(.success(port)) }
 
-    /// Tells that there will be none; without effect when the port was told.
+    /// Fails the waiting callers; has no effect once the port is set.
     func fail(_ error: any Error) { finish(.failure(error)) }
 
     private func finish(_ result: Result<Int, any Error>) {

@@ -2,71 +2,76 @@ public import CloudKitServerCore
 public import CloudKitServerSQLite
 
 extension CloudServer {
-    /// What an operator can choose about a server.
+    /// The configuration of a server.
     public struct Configuration: Sendable {
-        /// The folder of the data; nil keeps everything in memory until the process ends.
+        /// The folder of the data; `nil` keeps everything in memory until the process ends.
         public var directory: String?
         /// The address to listen on.
         public var host: String
         /// The port to listen on; 0 takes a free one.
         public var port: Int
-        /// When a write counts as done.
+        /// The point at which a write counts as done.
         public var durability: SQLiteStorage.Durability
-        /// The URL under which clients reach the server, without a trailing slash; nil takes it from
+        /// The URL at which clients reach the server, without a trailing slash; `nil` takes it from
         /// each request's `Host`.
         public var publicURL: String?
-        /// Names, other than the machine's own loopback ones, that a request's `Host` may have.
+        /// The names, other than the machine's own loopback names, that a request's `Host` may have.
         ///
-        /// A server that listens on loopback refuses other names, so that no web page can reach it
-        /// through a name that it controls.
+        /// A server that listens on loopback refuses other names, so that a web page cannot reach
+        /// it through a name under the page's control.
         public var allowedHosts: Set<String>
-        /// Origins, other than loopback ones, whose pages may call the server from a browser.
+        /// The origins, other than loopback ones, whose pages may call the server from a browser.
         public var allowedOrigins: Set<String>
-        /// Addresses of proxies, such as `127.0.0.1`, whose `X-Forwarded-Proto`, `-Host` and `-For` are
-        /// believed: asset addresses then name what the client reaches, without a `publicURL`.
+        /// The addresses of trusted proxies, such as `127.0.0.1`.
         ///
-        /// Whoever connects from such an address can speak for anyone. The names that a proxy tells must
-        /// be among the allowed hosts.
+        /// Their `X-Forwarded-Proto`, `-Host` and `-For` are trusted: asset addresses then contain
+        /// the name that the client reaches, without a `publicURL`. Anyone who connects from such
+        /// an address can impersonate any client. The names that a proxy reports must be among the
+        /// allowed hosts.
         public var trustedProxies: Set<String> = []
-        /// Seconds after which a silent connection is closed.
+        /// The number of seconds after which a silent connection is closed.
         public var idleSeconds: Int
-        /// Seconds after which a request that waits for a notification is answered empty; less than
-        /// the idle seconds, and than a minute, for which common clients wait.
-        public var courierSeconds: Double
-        /// Connections at most; others are told to come again.
-        public var maxConnections = 800
-        /// Connections at most from one address, of IPv6 from one network of 64 bits; those of a proxy
-        /// on this machine are not counted.
-        public var maxConnectionsPerAddress = 250
-        /// Seconds in which a request has to come, and an answer to be read, beside those that their
-        /// bytes take at 16 KiB a second.
-        public var requestSeconds = 60
-        /// Bytes of request bodies, and as many of answers, that are in memory at a time.
+        /// The number of seconds after which a request that waits for a notification gets an empty
+        /// response.
         ///
-        /// A body that does not fit is refused, to be sent again; of answers that are too many, those go
-        /// whose readers take longest. One client's bodies take half of it at most.
+        /// Use less than `idleSeconds`, and less than a minute, which is the timeout of common clients.
+        public var courierSeconds: Double
+        /// The maximum number of connections; further clients are asked to retry later.
+        public var maxConnections = 800
+        /// The maximum number of connections from one address or, for IPv6, from one 64-bit network.
+        ///
+        /// Connections of a proxy on this machine are not counted.
+        public var maxConnectionsPerAddress = 250
+        /// The number of seconds in which a request must arrive and a response must be read, in
+        /// addition to the time that their bytes take at 16 KiB per second.
+        public var requestSeconds = 60
+        /// The maximum number of bytes of request bodies in memory at a time, and the same for responses.
+        ///
+        /// A body that does not fit is refused, and its client retries. If responses exceed the
+        /// limit, the connections with the slowest readers are closed. One client's bodies use at
+        /// most half of it.
         public var memoryBytes = 256 << 20
-        /// Addresses, other than loopback ones and pages of the allowed origins, to which a user may be
-        /// sent with a token after signing in, such as `myapp://signed-in`.
+        /// The addresses, other than loopback ones and pages of the allowed origins, to which a
+        /// signed-in user may be redirected with a token, such as `myapp://signed-in`.
         public var signInCallbacks: Set<String> = []
         /// The service's own configuration.
         public var service: ServiceConfiguration
-        /// The key for the routes of operators and tests; nil makes a new one at each start.
+        /// The key for the routes of operators and tests; `nil` creates a new one at each start.
         ///
-        /// A server that does not listen on loopback has these routes only where a key is given.
+        /// A server that does not listen on loopback has these routes only if a key is set.
         public var administrationKey: String?
-        /// Whether those routes can move the clock forward; for tests.
+        /// A Boolean value that indicates whether the operator routes can move the clock; for tests.
         public var hasVirtualClock = false
-        /// What goes wrong on purpose from the start; for tests.
+        /// The fault plan that is in effect from the start; for tests.
         public var faults: FaultPlan?
-        /// How many requests the journal keeps.
+        /// The number of requests that the journal keeps.
         public var journalCapacity = 1000
-        /// What operators are told as the version of what runs; nil for none.
+        /// The version of the running program, which operators can read; `nil` for none.
         public var version: String?
-        /// Is told of each request after it was answered, for a person who watches.
+        /// A closure that receives the journal entry of each request after its response, for live output.
         public var watcher: (@Sendable (JournalEntry) -> Void)?
 
-        /// Makes a configuration; without arguments, a server in memory on a free loopback port.
+        /// Creates a configuration; without arguments, of an in-memory server on a free loopback port.
         public init(
             directory: String? = nil,
             host: String = "127.0.0.1",
@@ -91,7 +96,7 @@ extension CloudServer {
             self.service = service
         }
 
-        /// Bytes of any body at most.
+        /// The maximum size of any body in bytes.
         var longestBody: Int { max(service.requestBodyBytes, service.assetBytes) }
     }
 }

@@ -14,7 +14,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// CloudKit Web Services over HTTP, on this machine's disk.
+/// A server for CloudKit Web Services over HTTP, with its data on this machine's disk.
 ///
 /// ```swift
 /// let server = try CloudServer(configuration: .init(directory: "/var/lib/cloudkit", port: 8787))
@@ -25,9 +25,9 @@ import Foundation
 /// try await server.run()
 /// ```
 ///
-/// Runs in a `ServiceGroup` beside other services; a graceful shutdown lets requests finish.
+/// Runs in a `ServiceGroup` with other services; a graceful shutdown lets requests finish.
 public final class CloudServer: Service {
-    /// The service behind the server; the place to add containers, tokens and users.
+    /// The service behind the server, to which you add containers, tokens and users.
     public let service: CloudService
     private let configuration: Configuration
     private let logger: Logger
@@ -35,19 +35,19 @@ public final class CloudServer: Service {
     private let clock: any ServiceClock
     private let policy: OriginPolicy
     private let memory: MemoryBudget
-    /// Bytes of request bodies that are in memory now.
+    /// The number of bytes of request bodies in memory.
     package var bodyBytes: Int { memory.taken }
-    /// The last requests.
+    /// The journal of the newest requests.
     public let journal: RequestJournal
-    /// What the server counted and timed; `/metrics` shows the same.
+    /// The server's metrics, which `/metrics` shows too.
     public let metrics = PrometheusMetrics()
-    /// The key for the routes of operators and tests; nil where the server has none.
+    /// The key for the routes of operators and tests; `nil` if the server has no such routes.
     public let administrationKey: String?
 
-    /// Opens the data of a server; nothing listens before `run()`.
+    /// Creates a server and opens its data; it does not listen before `run()`.
     ///
     /// - Throws: `StorageError` when the data cannot be opened, and `ServerConfigurationError` for
-    ///   what only a loopback server may do.
+    ///   settings that only a loopback server may have.
     public init(
         configuration: Configuration = Configuration(),
         logger: Logger = Logger(label: "cloudkit.server")
@@ -84,7 +84,7 @@ public final class CloudServer: Service {
         service.setFaults(configuration.faults)
     }
 
-    /// Puts an HTTP face on a service that exists, such as the cloud of a test.
+    /// Creates a server for an existing service, such as the cloud of a test.
     package init(
         serving service: CloudService,
         configuration: Configuration = Configuration(),
@@ -107,10 +107,10 @@ public final class CloudServer: Service {
         return Hexadecimal.text(SystemRandomness().bytes(16))
     }
 
-    /// Listens and answers until it is cancelled or shut down gracefully.
+    /// Listens and responds to requests until it is cancelled or shut down gracefully.
     ///
-    /// - Throws: When the address cannot be bound, and `ServerConfigurationError` when another server
-    ///   works on the folder.
+    /// - Throws: An error when the address cannot be bound, and `ServerConfigurationError` when
+    ///   another server uses the folder.
     public func run() async throws {
         let lock: ServerFolder.Lock?
         do {
@@ -139,7 +139,7 @@ public final class CloudServer: Service {
         }
     }
 
-    /// Brings the indexes of a file of an older version up to date, beside requests.
+    /// Updates the indexes of a database from an older version, while requests are served.
     private func updateIndexes() async {
         do {
             try await service.updateIndexes()
@@ -148,8 +148,8 @@ public final class CloudServer: Service {
         }
     }
 
-    /// Removes what nobody can use any more, every quarter of an hour until cancelled: uploads that no
-    /// record took over are gone within the hour.
+    /// Removes unusable data every quarter of an hour until cancelled; uploads that no record took
+    /// over are deleted within an hour.
     private func cleanNowAndThen() async {
         while (try? await Task.sleep(for: .seconds(900))) != nil {
             do {
@@ -160,23 +160,23 @@ public final class CloudServer: Service {
         }
     }
 
-    /// Looks four times a second whether another process has written to the data, while requests wait
-    /// for notifications.
+    /// Checks four times a second whether another process has written to the data, while requests
+    /// wait for notifications.
     private func watchStorage() async {
         while (try? await Task.sleep(for: .milliseconds(250))) != nil {
-            // What fails now is tried again, and requests tell of a storage that is broken.
+            // A failure is retried; if the storage is broken, requests report it.
             try? await service.wakeAfterForeignChanges()
         }
     }
 
-    /// The port, as soon as the server listens.
+    /// Returns the port as soon as the server listens.
     ///
-    /// - Throws: What made `run()` end, when it ended before.
+    /// - Throws: The error that ended `run()`, if it ended before.
     public func port() async throws -> Int { try await bound.port() }
 
-    /// The URL under which the server can be reached on this machine, as soon as it listens.
+    /// Returns the URL of the server on this machine as soon as it listens.
     ///
-    /// - Throws: What made `run()` end, when it ended before.
+    /// - Throws: The error that ended `run()`, if it ended before.
     public func url() async throws -> String {
         let host =
             configuration.host.contains(":")

@@ -11,21 +11,21 @@ import Android
 import Darwin
 #endif
 
-/// A configuration that no server starts with.
+/// An error in the configuration, with which no server starts.
 public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// A description of the error and its remedy.
     public var description: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ description: String) {
         self.description = description
     }
 
-    /// Why a server cannot listen; nil for errors about something else.
+    /// Creates an error if a server cannot listen; returns nil for errors of other kinds.
     ///
     /// - Parameters:
-    ///   - error: What the system said.
-    ///   - configuration: Where the server was to listen.
+    ///   - error: The system's error.
+    ///   - configuration: The configuration of the server.
     init?(listening error: any Error, _ configuration: CloudServer.Configuration) {
         let (host, port) = (configuration.host, configuration.port)
         if error is SocketAddressError.UnknownHost {
@@ -51,8 +51,8 @@ public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringC
 }
 
 extension CloudServer.Configuration {
-    /// Refuses what is fit for the own machine only on a server that others can reach, and names
-    /// that are none.
+    /// Refuses settings that are safe only for a server that no other machine can reach, and
+    /// invalid names.
     func check(isPrivate: Bool) throws(ServerConfigurationError) {
         for origin in allowedOrigins where WebOrigin(origin) == nil {
             throw ServerConfigurationError(
@@ -90,7 +90,7 @@ extension CloudServer.Configuration {
         ]
         for (name, isSet) in settings where isSet {
             throw ServerConfigurationError(
-                "\(name) is for a server that nobody else can reach, and this one listens on "
+                "\(name) is safe only on a server that no other machine can reach; this one listens on "
                     + "\(host)\(names); leave the setting, or listen on 127.0.0.1 under no other "
                     + "name"
             )

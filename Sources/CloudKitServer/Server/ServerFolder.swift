@@ -17,13 +17,13 @@ import Android
 import Darwin
 #endif
 
-/// The folder of a server's data: private to its owner, and one server's at a time.
+/// The folder of a server's data, which is private to its owner and used by one server at a time.
 struct ServerFolder {
     let path: String
 
-    /// Makes the folder where it is missing, and warns of one that others can read.
+    /// Creates the folder if it is missing, and warns if others can read it.
     ///
-    /// - Throws: `StorageError` when it cannot be made.
+    /// - Throws: `StorageError` when it cannot be created.
     func prepare(_ logger: Logger) throws {
         do {
             try FileManager.default.createDirectory(
@@ -36,8 +36,8 @@ struct ServerFolder {
             throw StorageError(
                 .inputOutput,
                 isThere
-                    ? "\(path) is a file; give the name of a folder"
-                    : "\(path) cannot be made; give a folder that this user may write to"
+                    ? "\(path) is a file; choose a folder"
+                    : "\(path) cannot be created; choose a folder that this user may write to"
             )
         }
         guard FileManager.default.isWritableFile(atPath: path) else {
@@ -55,7 +55,7 @@ struct ServerFolder {
         )
     }
 
-    /// Refuses a folder that has lost its database: a new one would take all assets for nobody's, and
+    /// Refuses a folder without its database: a new database would consider all assets unused, and
     /// the next cleaning would remove them.
     private func checkIsWhole() throws {
         let manager = FileManager.default
@@ -73,12 +73,12 @@ struct ServerFolder {
         throw StorageError(
             .corrupt,
             "\(path)/cloud.sqlite is missing, though \(left.joined(separator: " and ")) "
-                + "\(left.count == 1 ? "is" : "are") there; bring it back from a backup, or move "
-                + "\(left.map { "\(path)/\($0)" }.joined(separator: " and ")) away to begin anew"
+                + "\(left.count == 1 ? "is" : "are") there; restore it from a backup, or move "
+                + "\(left.map { "\(path)/\($0)" }.joined(separator: " and ")) away to start over"
         )
     }
 
-    /// What others than the owner may read or write.
+    /// The names that users other than the owner can read or write.
     private var openNames: [String] {
         let names = [
             "", "/cloud.sqlite", "/cloud.sqlite-wal", "/cloud.sqlite-shm", "/assets",
@@ -94,14 +94,14 @@ struct ServerFolder {
         return (attributes?[.posixPermissions] as? Int ?? 0) & 0o077 != 0
     }
 
-    /// Makes this process the one server of the folder, until the lock goes.
+    /// Locks the folder for this process until the lock is released.
     ///
-    /// - Throws: `ServerConfigurationError` when there is another.
+    /// - Throws: `ServerConfigurationError` when another server has locked it.
     func lock() throws -> Lock { try Lock(path) }
 
-    /// Holds a folder; the system lets it go with the process, however that ends.
+    /// A lock on the folder, which the system releases when the process ends for any reason.
     ///
-    /// The folder itself is locked too, as a file in it can be removed and made anew.
+    /// The folder itself is locked too because a file in it can be removed and created again.
     final class Lock: Sendable {
         private let descriptors: [Int32]
 
@@ -146,7 +146,7 @@ struct ServerFolder {
                         + "folder of its own"
                 )
             }
-            // Not every file system locks folders.
+            // Some file systems cannot lock folders.
             if isNeeded { throw failure("lock", folder) }
         }
 

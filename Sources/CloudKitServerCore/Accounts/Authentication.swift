@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Finds the caller of a request from its credentials, inside a read.
+/// Determines the caller of a request from its credentials, inside a read.
 struct Authentication {
     let request: ServiceRequest
     let credentials: Credentials
@@ -15,12 +15,13 @@ struct Authentication {
     let container: String
     let database: DatabaseScope
     let now: Int64
-    /// Whether the credentials of one container are good for all.
+    /// `true` when the credentials of one container are valid for all.
     let sharesCredentials: Bool
 
-    /// The caller, and when its credentials expire, in milliseconds since 1970-01-01 UTC.
+    /// Returns the caller and the expiration time of its credentials, in milliseconds since
+    /// 1970-01-01 UTC.
     ///
-    /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`, or with `AUTHENTICATION_REQUIRED` where
+    /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`, or with `AUTHENTICATION_REQUIRED` if
     ///   signing in again helps.
     func caller(_ reader: any StorageReader) throws -> (Caller, expires: Int64?) {
         if let signature = try ServerSignature(request) {
@@ -54,7 +55,7 @@ struct Authentication {
                 ? known
                 : try reader.user(container: environment.container, recordName: known.recordName)
         else {
-            // CloudKit JS offers to sign in again when it is told so, and where.
+            // CloudKit JS offers to sign in again if the error requires it and has an address.
             throw RequestError(
                 .authenticationRequired,
                 reason: "Authentication failed: ckWebAuthToken is unknown, expired or of another "
@@ -68,7 +69,7 @@ struct Authentication {
         )
     }
 
-    /// Whether a credential may be used in an environment.
+    /// Returns whether a credential may be used in an environment.
     private func isGood(
         _ row: StoredCredential,
         in environment: StoredEnvironment,
@@ -79,7 +80,7 @@ struct Authentication {
         return try reader.environment(row.environment)?.kind == environment.kind
     }
 
-    /// The caller of a signed request.
+    /// Returns the caller of a signed request.
     private func caller(
         _ signature: ServerSignature,
         _ reader: any StorageReader
@@ -102,8 +103,10 @@ struct Authentication {
         return Caller(credential: .serverKey, user: user, roles: roles)
     }
 
-    /// The error for a credential of somewhere else: whoever holds one is told that it is the
-    /// container that is wrong, and not whether there is one of that name.
+    /// Returns the error for a credential of another container or environment.
+    ///
+    /// Its reason states that the container does not match, but not whether a container of that
+    /// name exists.
     private func failure(
         _ detail: String,
         credential row: StoredCredential,

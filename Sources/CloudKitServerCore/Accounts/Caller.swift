@@ -1,8 +1,8 @@
-/// Who makes a request, found out from its credentials.
+/// The caller of a request, determined from its credentials.
 struct Caller: Sendable {
-    /// How the caller proved who it is.
+    /// The kind of credential that the caller used.
     enum Credential: Hashable, Sendable {
-        /// An API token alone: anyone.
+        /// An API token alone, which identifies no user.
         case apiToken
         /// An API token and a user's web auth token.
         case webToken
@@ -13,8 +13,8 @@ struct Caller: Sendable {
     var credential: Credential
     /// The user; nil for an API token alone.
     var user: StoredUser?
-    /// The web auth token that was sent; its answer carries the next one.
+    /// The web auth token that was sent; the response carries the next one.
     var webToken: WebToken?
-    /// The roles of the schema that the user was given.
+    /// The user's roles in the schema.
     var roles: Set<String> = []
 }

@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What operators and tests do; none of it can be asked for over the service's own protocol.
+// Functions for operators and tests; none of them is available over the service's own protocol.
 extension CloudService {
-    /// Makes a container with both environments, unless it is there already.
+    /// Creates a container with both environments, unless it exists.
     public func addContainer(_ container: String) async throws {
         let incarnation = randomness.identifier()
         try await storage.write { writer in
@@ -17,16 +17,17 @@ extension CloudService {
         }
     }
 
-    /// The containers that were made, by identifier.
+    /// Returns the identifiers of all containers, in order.
     public func containers() async throws -> [String] {
         try await storage.read { reader in
             Set(try reader.environments().map(\.container)).sorted()
         }
     }
 
-    /// Makes an API token, and its container where that is new.
+    /// Creates an API token, and its container if it is new.
     ///
-    /// - Returns: 64 hexadecimal digits; the storage keeps a hash only, so they cannot be had again.
+    /// - Returns: The token, 64 hexadecimal digits. The storage keeps only a hash, so it cannot be
+    ///   read again.
     public func addAPIToken(
         container: String,
         environment: ServiceEnvironment
@@ -36,9 +37,9 @@ extension CloudService {
         return token
     }
 
-    /// Makes a given text an API token, and its container where that is new.
+    /// Adds an API token with a given text, and its container if it is new.
     ///
-    /// Meant for development, where a token in a script should survive a new server.
+    /// This is meant for development, where a token in a script should work with a new server too.
     public func addAPIToken(
         _ token: String,
         container: String,
@@ -58,8 +59,7 @@ extension CloudService {
         }
     }
 
-    /// Makes a user with a private database in both environments, and the container where that is
-    /// new.
+    /// Creates a user with a private database in both environments, and the container if it is new.
     ///
     /// - Parameters:
     ///   - container: The container's identifier.
@@ -83,7 +83,7 @@ extension CloudService {
         }
     }
 
-    /// Adds a user with its private databases; the row of the argument is ignored.
+    /// Adds a user with its private databases; the argument's row ID is ignored.
     static func addUser(
         _ user: StoredUser,
         incarnation: Int64,
@@ -97,10 +97,10 @@ extension CloudService {
         return user
     }
 
-    /// Makes every change token of a container expire, so that its clients fetch everything again.
+    /// Expires all change tokens of a container, so that its clients fetch everything again.
     ///
-    /// Needed after a backup was restored: clients may hold tokens of a time that the data does not
-    /// know any more.
+    /// This is necessary after a backup has been restored because clients may hold newer tokens
+    /// than the data.
     public func expireChangeTokens(container: String) async throws {
         let incarnation = randomness.identifier()
         try await storage.write { writer in
@@ -111,18 +111,18 @@ extension CloudService {
         }
     }
 
-    /// The users of a container, by record name.
+    /// Returns the users of a container, by record name.
     public func users(container: String) async throws -> [ServiceUser] {
         try await storage.read { try $0.users(container: container).map(ServiceUser.init) }
     }
 
-    /// Makes a web auth token, with which a client acts for a user.
+    /// Creates a web auth token, with which a client acts for a user.
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - apiToken: The API token that the client uses beside it.
+    ///   - apiToken: The API token that the client uses with it.
     ///   - environment: The environment of the API token.
-    /// - Returns: The token; the storage keeps a hash only.
+    /// - Returns: The token; the storage keeps only a hash.
     /// - Throws: `RequestError` with `NOT_FOUND` for an API token or a user of another container.
     public func addWebAuthToken(
         user: ServiceUser,
@@ -139,7 +139,7 @@ extension CloudService {
                 throw RequestError(
                     .notFound,
                     reason: "The API token is not one of \(user.container), "
-                        + "\(environment.rawValue); make one first"
+                        + "\(environment.rawValue); create one first"
                 )
             }
             guard
@@ -202,7 +202,7 @@ extension CloudService {
         try addDefaultZone(to: database, writer)
     }
 
-    /// Adds the zone that every database has from the start.
+    /// Adds the default zone, which every database has from the start.
     static func addDefaultZone(
         to database: StoredDatabase,
         _ writer: any StorageWriter

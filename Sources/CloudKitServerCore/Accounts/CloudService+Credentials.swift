@@ -7,24 +7,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What operators do with credentials that were handed out.
+// Listing and revoking credentials.
 extension CloudService {
-    /// Digits of an identifier that are enough to name a credential.
+    /// The least number of an identifier's digits that can name a credential.
     private static let leastDigits = 8
 
-    /// The credentials of a container, by environment, kind and identifier.
+    /// Returns the credentials of a container, by environment, kind and identifier.
     ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
     public func credentials(container: String) async throws -> [ServiceCredential] {
         try await storage.read { reader in
             try Self.rows(of: container, reader).map { $0.credential }
         }
     }
 
-    /// The credentials of a container that somebody means by a text: a token, a key's identifier, or
-    /// the first eight or more digits of a credential's own.
+    /// Returns the credentials of a container that a text denotes: a token, a key's identifier, or
+    /// the first eight or more digits of a credential's identifier.
     ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
     public func credentials(
         meantBy text: String,
         container: String
@@ -37,16 +37,16 @@ extension CloudService {
         }
     }
 
-    /// Revokes credentials: requests with them are refused.
+    /// Revokes credentials; requests with them are refused.
     ///
-    /// With an API token go the sessions that were begun with it. Another process over the same storage
-    /// may believe a credential for five seconds more.
+    /// Revoking an API token also ends the sessions that were started with it. Another process on
+    /// the same storage may accept a credential for five more seconds.
     ///
     /// - Parameters:
     ///   - ids: The identifiers.
     ///   - container: The credentials' container.
-    /// - Returns: What was revoked.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    /// - Returns: The revoked credentials.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
     @discardableResult
     public func revoke(
         _ ids: Set<String>,
@@ -60,7 +60,7 @@ extension CloudService {
     /// Ends all sessions of a user, in both environments.
     ///
     /// - Returns: The web auth tokens that were revoked.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that is not there.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
     @discardableResult
     public func endSessions(of user: ServiceUser) async throws -> [ServiceCredential] {
         try await revoke(in: user.container) { credential in

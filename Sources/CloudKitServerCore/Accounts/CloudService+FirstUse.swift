@@ -7,10 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Containers and users that are made by the first request that names them, where the configuration
-// allows that.
+// Creation of containers and users by the first request that names them, if the configuration allows it.
 extension CloudService {
-    /// Makes the container and the user of a request, as far as the request may.
+    /// Creates the container and the user of a request, as far as the request is allowed to.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` for a name that no container can have.
     func makeMissing(_ credentials: Credentials, _ path: ServicePath) async throws {
@@ -35,7 +34,7 @@ extension CloudService {
         }
     }
 
-    /// What a request needs and does not find.
+    /// An object that a request needs and that does not exist.
     private enum Missing: Equatable {
         case nothing
         case container
@@ -48,7 +47,7 @@ extension CloudService {
         _ opensContainers: Bool,
         _ reader: any StorageReader
     ) throws -> Missing {
-        // Only a request that could be let in makes anything.
+        // Only a request that could be authenticated creates anything.
         guard let apiToken = credentials.apiToken,
             let token = try reader.credential(.apiToken, hash: SecretHash.of(apiToken)),
             let home = try reader.environment(token.environment), home.kind == path.environment
@@ -93,10 +92,10 @@ extension CloudService {
 }
 
 extension StoredUser {
-    /// Given and family name.
+    /// The given and the family name.
     var fullName: String { [givenName, familyName].compactMap(\.self).joined(separator: " ") }
 
-    /// Makes a user that has no row and no record name yet.
+    /// Creates a user that has no row and no record name yet.
     init(container: String, fullName: String) {
         let words = fullName.split(separator: " ")
         self.init(

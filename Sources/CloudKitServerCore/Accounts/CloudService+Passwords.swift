@@ -7,37 +7,37 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a try to sign in ended.
+/// The result of an attempt to sign in.
 package enum SignInOutcome: Hashable, Sendable {
-    /// It is the user; the web auth token is the session's first.
+    /// The user is signed in; the web auth token is the session's first.
     case signedIn(webAuthToken: String)
     /// The name, the password or both are wrong, or the user has no password.
     case refused
-    /// Too many tries failed for the name or from the address.
+    /// Too many attempts have failed for the name or from the address.
     case limited(seconds: Int)
     /// The API token is unknown.
     case unknownApp
 }
 
-// People who sign in with a name and a password.
+// Signing in with a name and a password.
 extension CloudService {
-    /// Characters of a password at least.
+    /// The minimum number of characters of a password.
     public static let leastPasswordCharacters = 8
-    /// UTF-8 bytes of a password at most; more would only be work.
+    /// The maximum number of UTF-8 bytes of a password; longer ones would only cost time.
     private static let mostPasswordBytes = 1024
-    /// UTF-8 bytes of a name that is looked for.
+    /// The number of UTF-8 bytes of a name that are compared.
     private static let mostNameBytes = 1024
 
-    /// Gives a user a password, or takes it away; sessions that have begun go on.
+    /// Sets or removes a user's password; existing sessions continue.
     ///
-    /// What is stored is a hash by scrypt with a salt of its own. A user without a password signs in
-    /// on the server's own machine only.
+    /// The storage keeps a scrypt hash with its own salt. A user without a password can sign in on
+    /// the server's own machine only.
     ///
     /// - Parameters:
-    ///   - password: The password, of 8 characters or more; nil for none.
+    ///   - password: The password, of 8 characters or more; `nil` removes it.
     ///   - user: The user.
-    /// - Throws: `RequestError` with `BAD_REQUEST` for a password that is too short or too long, and
-    ///   with `EXISTS` where another user of the same name has one.
+    /// - Throws: `RequestError` with `BAD_REQUEST` for a password that is too short or too long,
+    ///   and with `EXISTS` if another user with the same name has a password.
     public func setPassword(_ password: String?, of user: ServiceUser) async throws {
         guard let password else {
             return try await storage.write { writer in
@@ -72,9 +72,9 @@ extension CloudService {
         }
     }
 
-    /// Refuses what no user can have as a password.
+    /// Checks that a text can be a password.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST`.
+    /// - Throws: `RequestError` with `BAD_REQUEST` if it cannot.
     public static func checkPassword(_ password: String) throws {
         guard password.count >= leastPasswordCharacters,
             password.utf8.count <= mostPasswordBytes
@@ -87,8 +87,8 @@ extension CloudService {
         }
     }
 
-    /// The users without a password, whom the page of a server's own machine offers; nil for an
-    /// unknown token.
+    /// Returns the users without a password, whom the sign-in page lists on the server's own
+    /// machine; nil for an unknown token.
     package func signInChoices(apiToken: String) async throws -> [ServiceUser]? {
         try await storage.read { reader in
             guard let environment = try Self.environment(of: apiToken, reader) else { return nil }
@@ -96,7 +96,7 @@ extension CloudService {
             let withPassword = Set(
                 try reader.documents(Self.passwords(container)).map(\.name)
             )
-            // A server-to-server key has a user of its own, who has no name and is nobody.
+            // The user of a server-to-server key has no name and stands for no person.
             return try reader.users(container: container)
                 .filter { !withPassword.contains($0.recordName) }
                 .filter { $0.givenName != nil || $0.emailAddress != nil }
@@ -104,8 +104,9 @@ extension CloudService {
         }
     }
 
-    /// Signs a user without a password in, for the clients of an API token; nil when either is
-    /// unknown or the user has a password.
+    /// Signs in a user without a password, for the clients of an API token.
+    ///
+    /// Returns nil if either is unknown or the user has a password.
     package func signIn(apiToken: String, userRecordName: String) async throws -> String? {
         let choices = try await signInChoices(apiToken: apiToken)
         guard let user = choices?.first(where: { $0.userRecordName == userRecordName }) else {
@@ -114,19 +115,20 @@ extension CloudService {
         return try await token(for: user, apiToken)
     }
 
-    /// The seconds for which nobody signs in with a password from an address; nil when somebody may.
+    /// Returns the number of seconds for which sign-ins with a password are refused from an
+    /// address; nil if they are not.
     package func signInWait(address: String) -> Int? {
         signInTries.wait(address: address, clock.milliseconds)
     }
 
-    /// Signs a user in for the clients of an API token.
+    /// Signs in a user for the clients of an API token.
     ///
     /// - Parameters:
     ///   - apiToken: The API token.
     ///   - name: The user's full name, e-mail address or record name.
-    ///   - password: What was typed.
-    ///   - address: Where the try comes from; tries that fail are counted for it and for the name.
-    /// - Returns: How it ended.
+    ///   - password: The entered password.
+    ///   - address: The origin of the attempt; failed attempts are counted for it and for the name.
+    /// - Returns: The result of the attempt.
     /// - Throws: `StorageError`.
     package func signIn(
         apiToken: String,
@@ -142,13 +144,14 @@ extension CloudService {
         }
         guard let found else { return .unknownApp }
         let account = found?.user.userRecordName ?? name.lowercased()
-        // Counted before the work is done, so that tries at the same time are counted too.
+        // Counted before the work is done, so that simultaneous attempts are counted too.
         if let seconds = signInTries.take(account: account, address: address, clock.milliseconds) {
             return .limited(seconds: seconds)
         }
         let isRight = try await Self.hashing { [configuration, randomness] in
             guard let hash = found?.password, password.utf8.count <= Self.mostPasswordBytes else {
-                // As long as for a user who is there, so that the time does not tell who is.
+                // This takes as long as for an existing user, so that the time does not reveal
+                // which users exist.
                 _ = try PasswordHash(
                     "",
                     salt: randomness.bytes(16),
@@ -172,15 +175,18 @@ extension CloudService {
         )
     }
 
-    /// A name as it is compared and counted, whoever has it: else counts would tell whose is known.
+    /// Returns a name in the form in which it is compared and counted, whether or not a user has
+    /// it: counts by user would reveal which names are known.
     ///
-    /// What is too long for a name is cut: it would be compared with every user's, and kept for a while.
+    /// A text that is too long for a name is cut because it would be compared with every user's
+    /// name, and kept for a while.
     private static func plain(_ name: String) -> String {
         String(decoding: name.utf8.prefix(mostNameBytes), as: UTF8.self)
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// The user with a password whom a person means; one of the address counts before one of the name.
+    /// Returns the user with a password whom a text denotes; a match by address takes precedence
+    /// over one by name.
     private static func account(
         _ name: String,
         _ container: String,
@@ -212,13 +218,13 @@ extension CloudService {
         first.lowercased() == second.lowercased()
     }
 
-    /// The collection of a container's passwords; no reset and no snapshot touches it.
+    /// Returns the collection of a container's passwords, which resets and snapshots leave unchanged.
     private static func passwords(_ container: String) -> String { "passwords/" + container }
 
-    /// One at a time: each takes a quarter of a second and 32 MiB.
+    /// Hashes one password at a time because each takes a quarter of a second and 32 MiB.
     private static let hashingQueue = DispatchQueue(label: "cloudkit.passwords")
 
-    /// Runs work of this kind away from the threads that answer requests.
+    /// Runs hashing work on a queue, away from the threads that serve requests.
     private static func hashing<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -229,7 +235,7 @@ extension CloudService {
 }
 
 extension ServiceUser {
-    /// Given and family name.
+    /// The given and the family name.
     package var fullName: String {
         [givenName, familyName].compactMap(\.self).joined(separator: " ")
     }

@@ -1,31 +1,31 @@
 package import CloudKitWire
 
-/// What the head of a request says, taken apart once.
+/// The parsed head of a request.
 package struct Admission: Sendable {
     package let path: ServicePath
     let endpoint: Endpoint
     let credentials: Credentials
-    /// Under what the caller is kept; nil for what must be checked each time.
+    /// The key under which the caller is cached; nil for credentials that must be checked each time.
     let cacheKey: CallerCache.Key?
 }
 
-/// What becomes of a request of which only the head is known.
+/// The result of checking a request's head.
 package enum HeadOutcome: Sendable {
-    /// It takes no body, and this is its answer.
+    /// The request takes no body, and this is its response.
     case answered(ServiceResponse)
-    /// Its body is needed; `respond(to:admittedAs:)` takes both.
+    /// The request's body is needed; pass both to `respond(to:admittedAs:)`.
     case admitted(Admission)
 }
 
 extension CloudService {
-    /// Refuses a request whose path or credentials are none, before its body is read.
+    /// Refuses a request with an invalid path or invalid credentials before its body is read.
     ///
-    /// Nothing is counted and no token is used up: whose request it is gets looked up again when it is
-    /// whole. The signature of a key covers the body; of it, only the key is checked here.
+    /// Nothing is counted and no token is used up because the caller is looked up again when the
+    /// request is complete. A key's signature covers the body; here only the key itself is checked.
     ///
     /// - Parameter request: The request without its body.
-    /// - Returns: The answer to a path that takes no body; what was read where the body is needed.
-    /// - Throws: `RequestError`, as `respond(to:)` would answer it.
+    /// - Returns: The response to a path that takes no body, or the parsed head if the body is needed.
+    /// - Throws: `RequestError`, the same as `respond(to:)`.
     package func precheck(_ request: ServiceRequest) async throws -> HeadOutcome {
         if DeviceRoute.isMissed(by: request) { return .answered(missedDeviceRoute(request)) }
         let admission = try await admission(of: request)
@@ -35,7 +35,7 @@ extension CloudService {
             return .admitted(admission)
         }
         let entry = try await entry(admission, request, now: clock.milliseconds)
-        // Only the public database is anybody's.
+        // Only the public database is open to callers without a user.
         guard path.database == .public || entry.caller.user != nil else {
             throw RequestError(
                 .authenticationRequired,
@@ -46,7 +46,7 @@ extension CloudService {
         return .admitted(admission)
     }
 
-    /// Takes the head of a request apart.
+    /// Parses the head of a request.
     func admission(of request: ServiceRequest) async throws -> Admission {
         let (path, endpoint) = try route(request)
         let credentials = Credentials(
@@ -62,7 +62,7 @@ extension CloudService {
         )
     }
 
-    /// Finds whose request it is, among those of a moment ago first.
+    /// Returns the caller of a request, from the cache if possible.
     func entry(
         _ admission: Admission,
         _ request: ServiceRequest,
@@ -88,14 +88,15 @@ extension CloudService {
         }
     }
 
-    /// Seven eighths: a session that is used often is written down every other day, not each time.
+    /// Returns whether less than seven eighths of a session remain, so that a session in frequent
+    /// use is written every other day, not each time.
     private static func isDue(_ expires: Int64, _ now: Int64, _ life: Int64) -> Bool {
         expires - now < life - life / 8
     }
 
-    /// Prolongs the session of a token that is used; nil when it need not be or has ended.
+    /// Extends the session of a token that is used; returns nil if that is not necessary or it has ended.
     ///
-    /// - Returns: When it ends now, in milliseconds since 1970-01-01 UTC.
+    /// - Returns: The new expiration time, in milliseconds since 1970-01-01 UTC.
     func prolong(_ token: WebToken, expires: Int64, now: Int64) async throws -> Int64? {
         let life = configuration.webTokenSeconds * 1000
         guard Self.isDue(expires, now, life) else { return nil }

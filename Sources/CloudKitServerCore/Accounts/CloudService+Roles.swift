@@ -1,15 +1,15 @@
 public import CloudKitWire
 
 extension CloudService {
-    /// Gives a user roles of the schema, in place of those that the user had.
+    /// Replaces a user's roles of the schema.
     ///
-    /// Roles matter in the public database, beside `_world`, `_icloud` and `_creator`, which everybody
-    /// has who is meant by them.
+    /// Roles apply in the public database, in addition to `_world`, `_icloud` and `_creator`, which
+    /// need not be assigned.
     ///
     /// - Parameters:
-    ///   - roles: Names of roles that the environment's schema defines; none takes all away.
+    ///   - roles: Names of roles that the environment's schema defines; an empty set removes all roles.
     ///   - user: The user.
-    ///   - environment: The environment whose schema is meant.
+    ///   - environment: The environment of the schema.
     /// - Throws: `RequestError` with `NOT_FOUND` for a user or a role that does not exist.
     public func setRoles(
         _ roles: Set<String>,
@@ -32,7 +32,7 @@ extension CloudService {
         callers.removeAll()
     }
 
-    /// The roles that a user was given.
+    /// Returns the roles that were assigned to a user.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.
     public func roles(
@@ -46,7 +46,7 @@ extension CloudService {
         }
     }
 
-    /// Bytes that a user's records and assets take.
+    /// Returns the number of bytes that a user's records and assets take.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.
     public func bytesUsed(
@@ -61,7 +61,7 @@ extension CloudService {
         }
     }
 
-    /// The row of a user.
+    /// Returns the row of a user.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.
     static func user(

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// The container that an API token is for; nil for an unknown token.
+    /// Returns the container of an API token; nil for an unknown token.
     package func container(ofAPIToken apiToken: String) async throws -> String? {
         try await storage.read { try Self.environment(of: apiToken, $0)?.container }
     }
@@ -22,14 +22,14 @@ extension CloudService {
             .flatMap { try reader.environment($0.environment) }
     }
 
-    /// Lets a program sign its requests with a key of its own.
+    /// Adds a server-to-server key, with which a program signs its requests.
     ///
     /// - Parameters:
     ///   - publicKey: The public half of a P-256 key, as PEM.
-    ///   - container: The container's identifier, made where it is new.
+    ///   - container: The container's identifier; a new container is created.
     ///   - kind: The environment.
     /// - Returns: The key's identifier, 64 hexadecimal digits.
-    /// - Throws: `RequestError` with `BAD_REQUEST` for anything but a public P-256 key.
+    /// - Throws: `RequestError` with `BAD_REQUEST` for anything except a public P-256 key.
     public func addServerKey(
         publicKey: String,
         container: String,
@@ -38,7 +38,7 @@ extension CloudService {
         guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKey) else {
             throw RequestError(
                 .badRequest,
-                reason: "The key is not the public half of a P-256 key as PEM; make one with "
+                reason: "The key is not the public half of a P-256 key as PEM; create one with "
                     + "openssl ec -in eckey.pem -pubout"
             )
         }
@@ -47,7 +47,7 @@ extension CloudService {
         let name = "_" + Hexadecimal.text(randomness.bytes(16))
         try await storage.write { writer in
             let environment = try Self.environment(container, kind, writer)
-            // Records that the key makes belong to a user of the key's own.
+            // Records that the key creates belong to the key's own user.
             let user = try writer.addUser(
                 StoredUser(id: RowID(rawValue: 0), container: container, recordName: name)
             )

@@ -1,15 +1,15 @@
 import CloudKitWire
 
-// Reset, snapshot and restore of a container. Each is one transaction, and after a reset or a restore
-// every change token of before is refused as expired.
+// Reset, snapshot and restore of a container. Each is one transaction, and after a reset or a
+// restore all earlier change tokens are refused as expired.
 extension CloudService {
-    /// Makes a container as it was when it was new, apart from its users and credentials.
+    /// Resets a container to its initial state, except for its users and credentials.
     ///
     /// - Parameters:
     ///   - container: The container's identifier.
-    ///   - keepsSchema: Whether record types, fields and indexes stay.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`; then
-    ///   nothing was changed.
+    ///   - keepsSchema: A Boolean value that indicates whether record types, fields and indexes are kept.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`;
+    ///   nothing changes then.
     public func resetContainer(_ container: String, keepsSchema: Bool = false) async throws {
         let incarnation = randomness.identifier()
         try await storage.write { writer in
@@ -25,14 +25,15 @@ extension CloudService {
         }
     }
 
-    /// Keeps the state of a container under a name; an earlier snapshot of that name goes.
+    /// Saves the state of a container as a named snapshot, which replaces an earlier one with the
+    /// same name.
     ///
     /// - Parameters:
     ///   - name: The snapshot's name.
     ///   - container: The container's identifier.
-    /// - Returns: What was kept.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container and `BAD_REQUEST` for a
-    ///   name that none can have, or `StorageError`.
+    /// - Returns: The new snapshot.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container and `BAD_REQUEST` for an
+    ///   invalid name, or `StorageError`.
     @discardableResult
     public func takeSnapshot(
         _ name: String,
@@ -60,13 +61,13 @@ extension CloudService {
         return snapshot
     }
 
-    /// Brings a container back to the state that a snapshot kept; what it holds now is lost.
+    /// Restores a container to the state of a snapshot; its current contents are lost.
     ///
     /// - Parameters:
     ///   - name: The snapshot's name.
     ///   - container: The container's identifier.
     /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container or snapshot, or
-    ///   `StorageError`; then nothing was changed.
+    ///   `StorageError`; nothing changes then.
     public func restoreSnapshot(_ name: String, of container: String) async throws {
         let incarnation = randomness.identifier()
         try await storage.write { writer in
@@ -76,11 +77,11 @@ extension CloudService {
             try writer.restoreSnapshot(container, name)
             try Self.begin(incarnation, environments, writer)
         }
-        // A snapshot of an older version has index keys of another form.
+        // A snapshot from an older version has index keys in another format.
         try await updateIndexes()
     }
 
-    /// The snapshots of a container, by name.
+    /// Returns the snapshots of a container, by name.
     public func snapshots(of container: String) async throws -> [StoredSnapshot] {
         try await storage.read { try $0.snapshots(container) }
     }
@@ -128,7 +129,7 @@ extension CloudService {
         }
     }
 
-    /// Starts another life: default zones where none came back, and an incarnation.
+    /// Starts a new incarnation, and creates the default zones that were not restored.
     private static func begin(
         _ incarnation: Int64,
         _ environments: [StoredEnvironment],
@@ -143,7 +144,7 @@ extension CloudService {
         }
     }
 
-    /// The collections of documents that belong to an environment.
+    /// Returns the collections of documents that belong to an environment.
     private static func collections(_ environment: StoredEnvironment) -> [String] {
         [
             "subscription", "subscribedType", "shareLink", "shareMembership", "shareMember",
@@ -153,7 +154,7 @@ extension CloudService {
         ]
     }
 
-    /// The collections of what is under way, which is no part of a snapshot.
+    /// Returns the collections of work in progress, which snapshots do not contain.
     private static func jobs(_ environment: StoredEnvironment) -> [String] {
         ["archive", "copyJob", "copyNames"].map { "\($0)/\(environment.id.rawValue)" }
     }

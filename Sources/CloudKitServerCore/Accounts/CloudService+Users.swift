@@ -7,22 +7,22 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `users/caller`: who the caller is.
+    /// Handles `users/caller`: returns the caller.
     func currentUser(_ call: Call) async throws -> Data {
         try WireJSON.encode(Self.identity(call.user()))
     }
 
-    /// `users/current`: who the caller is, in the older form.
+    /// Handles `users/current`: returns the caller in the older format.
     func currentUserDictionary(_ call: Call) async throws -> Data {
         try WireJSON.encode(UserDictionary(call.user()))
     }
 
-    /// `users/discover`: users by address or name; who is not found is left out.
+    /// Handles `users/discover`: returns users by address or name, and leaves out those not found.
     func discoverUsers(_ call: Call) async throws -> Data {
         _ = try call.user()
         try Self.checkPublic(call)
         guard call.request.method == "POST" else {
-            // Apple's service answers 500 here; nothing of ours has failed.
+            // Apple's service responds with 500 here; no part of ours has failed.
             throw RequestError(
                 .badRequest,
                 reason: "Listing all users is not supported; POST the lookupInfos to look for"
@@ -43,7 +43,7 @@ extension CloudService {
         return try WireJSON.encode(DiscoverUsersResponse(users: found))
     }
 
-    /// `users/lookup/email` and `users/lookup/id`: users in the older form.
+    /// Handles `users/lookup/email` and `users/lookup/id`: returns users in the older format.
     func lookUpUsers(_ call: Call) async throws -> Data {
         let caller = try call.user()
         try Self.checkPublic(call)
@@ -58,7 +58,7 @@ extension CloudService {
                 })
             else { return nil }
             var answer = UserDictionary(user)
-            // An address is told to who knows it already.
+            // An address is returned only to callers who already know it.
             let knows = info.emailAddress?.lowercased() == user.emailAddress
             if user.id != caller.id, !knows { answer.emailAddress = nil }
             return answer
@@ -66,7 +66,7 @@ extension CloudService {
         return try WireJSON.encode(UserDictionaries(users: found))
     }
 
-    /// `users/lookup/contacts`: nobody, as a server knows no address books.
+    /// Handles `users/lookup/contacts`: returns no users because a server has no address books.
     func lookUpContacts(_ call: Call) async throws -> Data {
         _ = try call.user()
         return try WireJSON.encode(UserDictionaries(users: []))
@@ -111,7 +111,7 @@ private struct UserDictionaries: Encodable {
     let users: [UserDictionary]
 }
 
-/// A user as the older endpoints describe one.
+/// A user in the format of the older endpoints.
 private struct UserDictionary: Encodable {
     let userRecordName: String
     let firstName: String?

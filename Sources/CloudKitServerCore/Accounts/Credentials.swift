@@ -1,14 +1,14 @@
 import CloudKitWire
 
-/// What a request brings to prove who sends it.
+/// The credentials of a request.
 struct Credentials: Sendable {
     let parameters: QueryParameters
     let apiToken: String?
-    /// The web auth token as it came; nil when there was none.
+    /// The web auth token as received; nil if there was none.
     let webTokenText: String?
-    /// The web auth token; nil when this service did not make it.
+    /// The web auth token; nil if this service did not create it.
     let webToken: WebToken?
-    /// The name of the user that the request wants to be; nil where that is not accepted.
+    /// The user name that the request claims; nil if names are not accepted.
     let userName: String?
     private let isSigned: Bool
 
@@ -21,7 +21,7 @@ struct Credentials: Sendable {
         let text = [parameters["ckWebAuthToken"], Self.session(of: request, parameters)]
             .compactMap(\.self).first { !$0.isEmpty }
         webTokenText = text
-        // A plus sign that was not escaped arrives as a space.
+        // An unescaped plus sign arrives as a space.
         webToken = text.flatMap { text in
             let bytes = text.utf8.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
             return WebToken(String(decoding: bytes, as: UTF8.self), seal)
@@ -29,15 +29,16 @@ struct Credentials: Sendable {
         isSigned = request.header("X-Apple-CloudKit-Request-KeyID") != nil
     }
 
-    /// The header under which CloudKit JS 1.x reads and keeps the web auth token.
+    /// The header in which CloudKit JS 1.x sends and receives the web auth token.
     static let sessionHeader = "X-Apple-CloudKit-Session"
 
-    /// The web auth token under the names of CloudKit JS 1.x; nil when it came under none of them.
+    /// Returns the web auth token under the names of CloudKit JS 1.x; nil if it is under none of them.
     static func session(of request: ServiceRequest, _ parameters: QueryParameters) -> String? {
         parameters["ckSession"] ?? request.header(sessionHeader)
     }
 
-    /// Under what the caller is kept; nil for what must be checked each time.
+    /// Returns the key under which the caller is cached; nil for credentials that must be checked
+    /// each time.
     func cacheKey(_ path: ServicePath) -> CallerCache.Key? {
         guard !isSigned, userName == nil, let apiToken, (webTokenText == nil) == (webToken == nil)
         else {

@@ -7,27 +7,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A password as it is stored: scrypt's output with the salt and the cost that made it.
+/// A stored password: scrypt's output with its salt and cost.
 ///
-/// The cost stands beside each hash, so that it can be raised without making older hashes useless.
+/// Each hash has its own cost, so that the cost can be raised without invalidating older hashes.
 package struct PasswordHash: Hashable, Codable, Sendable {
-    /// What scrypt is made to spend.
+    /// The cost parameters of scrypt.
     package struct Cost: Hashable, Codable, Sendable {
-        /// The number of rounds, a power of two; with the block size it decides about the memory.
+        /// The number of rounds, a power of two; together with the block size it determines the memory.
         package var rounds = 1 << 15
         /// The block size; 8 and 2^15 rounds take 32 MiB.
         package var blockSize = 8
-        /// How often the work is done, one after the other.
+        /// The number of times that the work is repeated, sequentially.
         package var parallelism = 3
 
-        /// Makes a cost.
+        /// Creates a cost.
         package init(rounds: Int = 1 << 15, blockSize: Int = 8, parallelism: Int = 3) {
             self.rounds = rounds
             self.blockSize = blockSize
             self.parallelism = parallelism
         }
 
-        /// What OWASP recommends for 32 MiB.
+        /// The OWASP recommendation for 32 MiB.
         package static let recommended = Cost()
     }
 
@@ -35,14 +35,14 @@ package struct PasswordHash: Hashable, Codable, Sendable {
     let salt: Data
     let key: Data
 
-    /// Hashes a password, which takes as long as the cost says.
+    /// Hashes a password at the given cost.
     package init(_ password: String, salt: [UInt8], cost: Cost = .recommended) throws {
         self.cost = cost
         self.salt = Data(salt)
         key = try Self.key(of: password, Data(salt), cost)
     }
 
-    /// Whether a password is the one that was hashed; takes as long as the hashing did.
+    /// Returns whether a password matches the hash; takes as long as hashing it.
     package func matches(_ password: String) throws -> Bool {
         let found = try Self.key(of: password, salt, cost)
         return isEqualInConstantTime(Array(found), Array(key))

@@ -4,19 +4,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Which roles of an environment's schema its users have.
+/// The roles that an environment's users have in its schema.
 struct RoleDirectory {
     let environment: RowID<StoredEnvironment>
 
     private var collection: String { "role/\(environment.rawValue)" }
 
-    /// The roles of a user.
+    /// Returns the roles of a user.
     func roles(of user: RowID<StoredUser>, _ reader: any StorageReader) throws -> Set<String> {
         let body = try reader.document(collection, String(user.rawValue))
         return body.flatMap { try? JSONDecoder().decode(Set<String>.self, from: $0) } ?? []
     }
 
-    /// Gives a user these roles and no others.
+    /// Replaces the roles of a user.
     func setRoles(
         _ roles: Set<String>,
         of user: RowID<StoredUser>,

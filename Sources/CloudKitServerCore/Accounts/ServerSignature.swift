@@ -9,16 +9,16 @@ import Foundation
 
 /// A server-to-server signature ("Accessing CloudKit Using a Server-to-Server Key").
 struct ServerSignature {
-    /// Milliseconds by which the date may be off, either way.
+    /// The maximum difference of the date in milliseconds, in either direction.
     static let window: Int64 = 10 * 60 * 1000
 
     let keyID: String
     private let date: String
     private let signature: Data
 
-    /// Reads the headers; nil when there are none.
+    /// Reads the headers; returns nil if there are none.
     ///
-    /// - Throws: `RequestError` with `AUTHENTICATION_FAILED` when some are missing or broken.
+    /// - Throws: `RequestError` with `AUTHENTICATION_FAILED` when some are missing or invalid.
     init?(_ request: ServiceRequest) throws(RequestError) {
         let prefix = "X-Apple-CloudKit-Request-"
         guard let keyID = request.header(prefix + "KeyID") else { return nil }
@@ -42,7 +42,7 @@ struct ServerSignature {
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
         else { throw Self.failure("the signature is not one of ECDSA in DER") }
         let hash = Data(SHA256.hash(data: request.body)).base64EncodedString()
-        // Clients leave the hash of an empty body out, or hash nothing.
+        // Clients either leave out the hash of an empty body or hash the empty string.
         let hashes = request.body.isEmpty ? [hash, ""] : [hash]
         let target = request.path + (request.query.map { "?" + $0 } ?? "")
         let isValid = hashes.contains { hash in

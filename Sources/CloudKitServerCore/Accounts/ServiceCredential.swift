@@ -1,23 +1,22 @@
 import CloudKitBasics
 public import CloudKitWire
 
-/// A credential of a container, as administration knows one: without the secret, which only its holder
-/// has.
+/// A credential of a container as operators see it: without the secret, which only its holder has.
 public struct ServiceCredential: Hashable, Sendable {
-    /// Tells credentials apart: 64 hexadecimal digits, the hash under which the secret is stored.
+    /// The credential's identifier: 64 hexadecimal digits, the hash under which the secret is stored.
     public var id: String
-    /// What the credential is.
+    /// The kind of credential.
     public var kind: StoredCredential.Kind
-    /// The environment it is good for.
+    /// The environment in which it is valid.
     public var environment: ServiceEnvironment
-    /// The record name of the user it acts for; nil for an API token.
+    /// The record name of the user that it acts for; `nil` for an API token.
     public var userRecordName: String?
-    /// Milliseconds since 1970-01-01 UTC after which it is refused; nil for never.
+    /// The expiration time in milliseconds since 1970-01-01 UTC; `nil` if it never expires.
     public var expires: Int64?
-    /// The API token that a session was begun with.
+    /// The API token with which a session was started.
     var apiToken: String?
 
-    /// Makes a credential from a stored row.
+    /// Creates a credential from a stored row.
     init(_ row: StoredCredential, _ environment: ServiceEnvironment, _ user: StoredUser?) {
         id = Hexadecimal.text(row.hash)
         kind = row.kind

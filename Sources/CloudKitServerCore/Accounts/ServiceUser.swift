@@ -1,17 +1,17 @@
-/// A user of a container, as administration knows one.
+/// A user of a container as operators see it.
 public struct ServiceUser: Hashable, Sendable {
     /// The container's identifier.
     public var container: String
-    /// The name of the user's record: `_` and 32 hexadecimal digits.
+    /// The record name of the user's record: `_` and 32 hexadecimal digits.
     public var userRecordName: String
-    /// Given name.
+    /// The given name.
     public var givenName: String?
-    /// Family name.
+    /// The family name.
     public var familyName: String?
-    /// E-mail address by which others find the user.
+    /// The e-mail address by which others find the user.
     public var emailAddress: String?
 
-    /// Makes a user from a stored row.
+    /// Creates a user from a stored row.
     init(_ row: StoredUser) {
         container = row.container
         userRecordName = row.recordName

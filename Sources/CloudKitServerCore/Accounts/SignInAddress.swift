@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a user signs in: the token says for which container, the origin to whom to tell it.
+/// The address at which a user signs in: its token names the container, its origin receives the result.
 enum SignInAddress {
-    /// The address for the caller of a request.
+    /// Returns the address for the caller of a request.
     static func url(for request: ServiceRequest, apiToken: String?) -> String {
         var url = request.baseURL + "/sign-in?ckAPIToken=" + PercentEncoding.encode(apiToken ?? "")
         if let origin = request.header("Origin") {
@@ -19,7 +19,7 @@ enum SignInAddress {
 }
 
 extension PercentEncoding {
-    /// Encodes all but what RFC 3986 calls unreserved.
+    /// Percent-encodes all characters except those that RFC 3986 calls unreserved.
     package static func encode(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {

@@ -1,15 +1,14 @@
 import Synchronization
 
-/// Counts tries to sign in that failed, for each account and each address, so that nobody can go
-/// through passwords.
+/// Counts failed attempts to sign in, by account and by address, to prevent guessing passwords.
 ///
-/// A try counts when it begins and is forgotten when it succeeds. It is kept in memory: a restart
-/// forgets all.
+/// An attempt counts when it begins and is removed when it succeeds. Counts are kept in memory: a
+/// restart clears them.
 final class SignInTries: Sendable {
-    /// Tries that may fail in the window, for one account and from one address.
+    /// The number of attempts that may fail within the window, for one account and from one address.
     static let perAccount = 10
     static let perAddress = 30
-    /// Milliseconds for which a try counts.
+    /// The number of milliseconds for which an attempt counts.
     static let window: Int64 = 15 * 60 * 1000
 
     private enum Key: Hashable {
@@ -21,14 +20,14 @@ final class SignInTries: Sendable {
 
     private let tries = Mutex<[Key: [Int64]]>([:])
 
-    /// Counts a try.
+    /// Counts an attempt.
     ///
-    /// - Returns: The seconds to wait when there were too many; nil when the try may be made.
+    /// - Returns: The number of seconds to wait if there were too many; nil if the attempt is allowed.
     func take(account: String, address: String, _ now: Int64) -> Int? {
         tries.withLock { tries in
             if tries.count >= Self.capacity {
                 tries = tries.filter { $0.value.contains { $0 > now - Self.window } }
-                // So many within the window come from an attack on the memory.
+                // This many within the window are an attack on the memory.
                 if tries.count >= Self.capacity { return Int(Self.window / 1000) }
             }
             let keys = [
@@ -44,8 +43,8 @@ final class SignInTries: Sendable {
         }
     }
 
-    /// The seconds to wait when there were too many from an address, whoever is meant; nil when there
-    /// were not.
+    /// Returns the number of seconds to wait if there were too many attempts from an address, for
+    /// any account; nil if there were not.
     func wait(address: String, _ now: Int64) -> Int? {
         let recent = tries.withLock { $0[.address(address)] ?? [] }
             .filter { $0 > now - Self.window }
@@ -57,7 +56,7 @@ final class SignInTries: Sendable {
         return Int((first + window - now + 999) / 1000)
     }
 
-    /// Forgets the tries of an account, and one of an address: somebody has signed in.
+    /// Removes the attempts of an account, and one of an address, after a successful attempt.
     func forget(account: String, address: String) {
         tries.withLock { tries in
             tries[.account(account)] = nil

@@ -6,28 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Remembers which tokens of a session are still good, where each is good for one round trip only.
+/// Remembers which tokens of a session are still valid when each is valid for one round trip.
 ///
-/// A token may be used once more, as long as none of those that its answers carried was used: an answer
-/// may have got lost. Any other token of before means that two parties hold the session, so that it
-/// ends for both.
+/// A token may be used once more as long as none of the tokens in its responses was used, because a
+/// response may have been lost. Any other earlier token means that two parties hold the session,
+/// which then ends for both.
 ///
-/// It is kept in memory: after a restart the first token of a session that comes is believed.
+/// The state is kept in memory: after a restart the first token of a session is accepted.
 final class TokenRotation: Sendable {
-    /// What may be done with a token.
+    /// The decision about the use of a token.
     enum Verdict: Hashable, Sendable {
         case good
-        /// It was used before, and its session has to end.
+        /// The token was used before, and its session must end.
         case replayed
     }
 
     private struct Session {
-        /// The token that was used last, and how often.
+        /// The token that was used last, and the number of its uses.
         var used: Int64
         var uses = 1
-        /// What its answers carried.
+        /// The tokens that its responses carried.
         var next: [Int64] = []
-        /// When it was used, as a count of uses of all sessions.
+        /// The time of its use, as a count of the uses of all sessions.
         var time: Int
     }
 
@@ -36,7 +36,7 @@ final class TokenRotation: Sendable {
         var time = 0
     }
 
-    /// Uses of one token at most.
+    /// The maximum number of uses of one token.
     private static let useLimit = 2
 
     private let capacity: Int
@@ -46,7 +46,7 @@ final class TokenRotation: Sendable {
         self.capacity = capacity
     }
 
-    /// Uses a token.
+    /// Records the use of a token and returns whether it is allowed.
     func use(_ token: WebToken) -> Verdict {
         let hash = token.hash
         return state.withLock { state in
@@ -62,7 +62,7 @@ final class TokenRotation: Sendable {
             } else if session.used == token.nonce, session.uses < Self.useLimit {
                 session.uses += 1
             } else {
-                // None is good any more, until what is stored of the session is gone.
+                // No token is valid any longer, until the stored session has been removed.
                 session.used = .min
                 session.uses = Self.useLimit
                 session.next = []
@@ -74,8 +74,9 @@ final class TokenRotation: Sendable {
         }
     }
 
-    /// Makes a token one of those that the answers to another one carry; answers false where that one
-    /// was left behind meanwhile, so that the answer is to carry none.
+    /// Adds a token to those that the responses to another token carry.
+    ///
+    /// Returns false if the other token was superseded meanwhile; the response must carry no token then.
     func rotate(from old: WebToken, to new: WebToken) -> Bool {
         state.withLock { state in
             let hash = old.hash
@@ -85,7 +86,8 @@ final class TokenRotation: Sendable {
         }
     }
 
-    /// Makes room; a flood of new sessions takes the place of those that were not used for longest.
+    /// Removes the sessions that were not used for longest, so that a flood of new ones cannot
+    /// exhaust the memory.
     private static func forgetOldest(_ state: inout State) {
         let times = state.sessions.values.map(\.time).sorted()
         let bound = times[times.count / 10]

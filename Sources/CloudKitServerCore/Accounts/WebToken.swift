@@ -7,19 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A web auth token: a session, and when this token of it was made.
+/// A web auth token: a session, with the nonce of this token.
 ///
-/// The session is what is stored, as a hash of its secret. A token is a signed statement about it,
-/// so that every answer can carry a new one without a write.
+/// Only the session is stored, as a hash of its secret. A token is a signed statement about it, so
+/// that every response can carry a new one without a write.
 struct WebToken: Hashable, Sendable {
-    /// The secret that only the tokens of the session know.
+    /// The secret that only the session's tokens contain.
     var secret: [UInt8]
-    /// Tells the tokens of a session apart.
+    /// A number that distinguishes the tokens of a session.
     var nonce: Int64
 
     private static let prefix = "158__54__"
 
-    /// The token as the client sends it.
+    /// Returns the token as the client sends it.
     func text(_ seal: TokenSeal) -> String {
         var writer = TokenWriter()
         writer.append(secret)
@@ -32,7 +32,7 @@ struct WebToken: Hashable, Sendable {
         self.nonce = nonce
     }
 
-    /// Reads a token; nil when this service did not make it.
+    /// Reads a token; returns nil if this service did not create it.
     init?(_ text: String, _ seal: TokenSeal) {
         guard text.hasPrefix(Self.prefix),
             let contents = seal.open(String(text.dropFirst(Self.prefix.count)), for: .webToken)

@@ -14,7 +14,7 @@ extension JSONWriter {
         closeObject()
     }
 
-    /// Writes an element that failed.
+    /// Writes the error of one item.
     mutating func itemError(_ error: ItemError) {
         openObject()
         member("recordName", error.recordName)

@@ -6,30 +6,30 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes stored records into an answer.
+/// Writes stored records into a response.
 ///
-/// The stored form of the fields is copied as it is where the answer shows all of them; only a
-/// selection, numbers as strings or download URLs need them taken apart.
+/// The stored form of the fields is copied unchanged if the response has all of them; only a
+/// selection, numbers as strings or download URLs require decoding them.
 struct RecordAnswer {
     /// The zone of the records.
     let zone: ZoneView
-    /// Whether the zone's identity is written into each record.
+    /// `true` when the zone's ID is written into each record.
     let namesZone: Bool
-    /// Whether INT64 and DOUBLE values are written as strings.
+    /// `true` when INT64 and DOUBLE values are written as strings.
     let numbersAsStrings: Bool
-    /// Whether a tombstone says which type the record had.
+    /// `true` when a tombstone includes the record's type.
     let namesTypeOfTombstones: Bool
-    /// Makes the download URLs.
+    /// The source of download URLs.
     let links: AssetLinks
-    /// Takes note of damaged records.
+    /// The receiver of reports about damaged records.
     let work: RequestWork
-    /// The user record name of the caller; nil for nobody.
+    /// The caller's user record name; nil without a user.
     var caller: String?
 
-    /// The device that every stamp names; REST clients have none of their own.
+    /// The device in every system date; REST clients have none of their own.
     private static let deviceID = "2"
 
-    /// Writes a live record.
+    /// Writes a record that is not deleted.
     func write(
         _ record: StoredRecord,
         desiredKeys: [String]?,
@@ -64,7 +64,7 @@ struct RecordAnswer {
         writer.closeObject()
     }
 
-    /// Writes what is left of a deleted record.
+    /// Writes a deleted record's tombstone.
     func writeTombstone(_ name: String, type: String?, to writer: inout JSONWriter) {
         writer.openObject()
         writer.member("recordName", name)

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes what the records of an archive are, and lists the files that go with it.
+/// Writes the manifest of an archive, which describes the records, and lists their files.
 struct ArchiveManifest {
-    /// Bytes of a manifest at most; it is kept until the archive's link ends.
+    /// The maximum size of a manifest in bytes; it is kept until the archive's link expires.
     static let byteLimit = Limits.requestBodyBytes
 
     private let desiredKeys: Set<String>?
@@ -27,7 +27,7 @@ struct ArchiveManifest {
 
     /// Adds a record with its files.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST` when the manifest or the archive grows too large.
+    /// - Throws: `RequestError` with `BAD_REQUEST` when the manifest or the archive becomes too large.
     mutating func add(_ record: StoredRecord) throws {
         var fields = try RecordFields(stored: record.fields).fields
         if let desiredKeys { fields = fields.filter { desiredKeys.contains($0.key) } }
@@ -68,7 +68,7 @@ struct ArchiveManifest {
         }
     }
 
-    /// The finished plan.
+    /// Returns the finished plan.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` when the archive would be too large.
     mutating func plan(expires: Int64) throws -> ArchivePlan {
@@ -93,7 +93,7 @@ struct ArchiveManifest {
     private static func tooLarge(_ reason: String) -> RequestError {
         RequestError(
             .badRequest,
-            reason: "The archive is too large: \(reason); ask for fewer records with includeRecords"
+            reason: "The archive is too large: \(reason); request fewer records with includeRecords"
         )
     }
 }

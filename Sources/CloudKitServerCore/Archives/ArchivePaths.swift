@@ -1,12 +1,13 @@
-/// Gives files of an archive paths that stay inside it, whatever records and fields are called.
+/// Assigns the files of an archive paths that stay inside it, regardless of the names of records
+/// and fields.
 ///
-/// Every part is made of ASCII letters, digits, `-`, `_` and inner dots only, so that no name leaves
-/// the folder into which an archive is unpacked, on any system.
+/// Every component consists of ASCII letters, digits, `-`, `_` and inner dots only, so that no name
+/// leaves the folder into which an archive is unpacked, on any system.
 struct ArchivePaths {
     private static let partLength = 100
     private var taken: Set<String> = ["manifest.json"]
 
-    /// A path that no other file of the archive has, also where case does not matter.
+    /// Returns a path that no other file of the archive has, even where letter case is ignored.
     mutating func path(record: String, field: String, number: Int?) -> String {
         let suffix = number.map { "-\($0)" } ?? ""
         let wanted = "assets/\(Self.part(record))/\(Self.part(field))\(suffix)"
@@ -19,14 +20,14 @@ struct ArchivePaths {
         return path
     }
 
-    /// The name of an archive without the extension, which clients may have given it already.
+    /// Returns the name of an archive without the extension, which clients may already have added.
     static func archive(_ name: String) -> String {
         let suffix = ".zip"
         let isNamed = name.lowercased().hasSuffix(suffix) && name.count > suffix.count
         return part(isNamed ? String(name.dropLast(suffix.count)) : name)
     }
 
-    /// A name as one part of a path.
+    /// Returns a name as one component of a path.
     static func part(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(partLength).map { scalar -> Character in
             switch scalar {
@@ -35,7 +36,7 @@ struct ArchivePaths {
             }
         }
         var part = String(safe)
-        // Neither the folder above nor a file that is hidden or that Windows would rename.
+        // The result is neither the parent folder nor a file that is hidden or that Windows would rename.
         if part.hasPrefix(".") { part = "_" + part.dropFirst() }
         if part.hasSuffix(".") { part = part.dropLast() + "_" }
         return part.isEmpty ? "_" : part

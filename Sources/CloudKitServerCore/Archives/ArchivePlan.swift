@@ -6,27 +6,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What an archive has, as it was when it was asked for; its bytes are put together as they are sent.
+/// The contents of an archive at the time of its request; its bytes are assembled while they are sent.
 struct ArchivePlan: Codable {
-    /// A file, in one of its two forms.
+    /// A file of either kind.
     struct Entry: Codable {
         var file: ZipLayout.File
-        /// The asset whose bytes the file has; nil for the manifest.
+        /// The checksum of the asset that the file contains; nil for the manifest.
         var checksum: Data?
     }
 
-    /// Milliseconds since 1970-01-01 UTC after which it cannot be downloaded.
+    /// The time, in milliseconds since 1970-01-01 UTC, after which the archive cannot be downloaded.
     var expires: Int64
-    /// What the records are, and which files are theirs.
+    /// The description of the records and their files.
     var manifest: Data
     var entries: [Entry]
 
     var layout: ZipLayout { ZipLayout(files: entries.map(\.file)) }
 }
 
-/// Where the plans of a user's archives are kept until they expire.
+/// The stored plans of a user's archives, which are kept until they expire.
 struct ArchiveDirectory {
-    /// Archives that a user can have at once; one more ends the oldest.
+    /// The maximum number of a user's archives; another one ends the oldest.
     static let countLimit = 8
 
     let environment: RowID<StoredEnvironment>
@@ -50,12 +50,12 @@ struct ArchiveDirectory {
         try writer.putDocument(collection, StoredDocument(name: id, body: body))
     }
 
-    /// Whether there is a plan that expired.
+    /// Returns whether a plan has expired.
     func hasEnded(now: Int64, _ reader: any StorageReader) throws -> Bool {
         try expiries(reader).contains { $0.expires <= now }
     }
 
-    /// Removes the plans that expired.
+    /// Removes the expired plans.
     func clean(now: Int64, _ writer: any StorageWriter) throws {
         for old in try expiries(writer) where old.expires <= now {
             try writer.removeDocument(collection, old.id)

@@ -6,15 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Puts an archive's bytes together piece by piece, as they are asked for.
+/// Assembles an archive's bytes piece by piece, as they are requested.
 ///
-/// Each asset is read twice: a file's checksum stands before its bytes.
+/// Each asset is read twice because a file's checksum precedes its bytes.
 actor ArchiveReader {
     private let plan: ArchivePlan
     private let layout: ZipLayout
     private let assets: any AssetStorage
     private var checksums: [UInt32] = []
-    /// The rest of the asset that is being sent.
+    /// The remaining bytes of the asset that is being sent.
     private var rest: AsyncThrowingStream<Data, any Error>.Iterator?
     private var pending: [Data] = []
     private var isAtEnd = false
@@ -25,7 +25,7 @@ actor ArchiveReader {
         layout = plan.layout
     }
 
-    /// The next bytes; nil behind the last.
+    /// Returns the next bytes; nil at the end.
     func next() async throws -> Data? {
         while true {
             if !pending.isEmpty { return pending.removeFirst() }
@@ -39,7 +39,7 @@ actor ArchiveReader {
         }
     }
 
-    /// Begins with the next file, or with the directory behind the last.
+    /// Begins the next file, or the directory after the last one.
     private func begin() async throws {
         guard checksums.count < plan.entries.count else {
             isAtEnd = true

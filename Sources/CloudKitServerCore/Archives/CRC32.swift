@@ -1,4 +1,4 @@
-/// The checksum that zip archives keep of each file: CRC-32 with the polynomial of ISO 3309.
+/// The checksum of files in zip archives: CRC-32 with the polynomial of ISO 3309.
 struct CRC32 {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in

@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What the endpoint is for and which keys it has is known from CloudKit JS only; the rest is our
-// reading, listed in docs/internals/unknown-facts.md.
+// The purpose and the keys of the endpoint are known from CloudKit JS only; the rest is our
+// interpretation, listed in docs/internals/unknown-facts.md.
 extension CloudService {
-    /// `records/zip/prepare`: a link to an archive of records' files.
+    /// Handles `records/zip/prepare`: returns a link to an archive of records' files.
     ///
-    /// The archive has what the records have now, also when they change before it is downloaded.
+    /// The archive has the records' current files, even if the records change before it is downloaded.
     func prepareArchive(_ call: Call) async throws -> Data {
         let request = try call.message(PrepareArchiveRequest.self)
         try Self.checkIsNotPublic(call)
@@ -47,7 +47,7 @@ extension CloudService {
         return try WireJSON.encode(["downloadURL": url])
     }
 
-    /// The archive behind a download token; nil when the token is not one of an archive.
+    /// Returns the archive behind a download token; nil if the token does not belong to an archive.
     func archive(_ token: String, _ links: AssetLinks) async throws -> AssetContents? {
         guard let place = links.archive(downloadToken: token) else { return nil }
         let directory = ArchiveDirectory(
@@ -64,7 +64,7 @@ extension CloudService {
         )
     }
 
-    /// Refuses what only zones of users have.
+    /// Refuses the public database, which lacks features of custom zones.
     static func checkIsNotPublic(_ call: Call) throws(RequestError) {
         guard call.path.database != .public else {
             throw RequestError(
@@ -77,7 +77,7 @@ extension CloudService {
 
 /// The body of `records/zip/prepare`.
 private struct PrepareArchiveRequest: Decodable {
-    /// Means nothing to a service without plug-ins, but has to be there.
+    /// A key that has no meaning to a service without plug-ins, but must be present.
     struct PluginFields: Decodable {}
 
     let zoneID: WireZoneID?

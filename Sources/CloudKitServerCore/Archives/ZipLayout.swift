@@ -4,11 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How the bytes of a zip archive lie: files as they are, none compressed, and the directory at the
-/// end (APPNOTE.TXT of PKWARE, 4.3).
+/// The layout of a zip archive: uncompressed files, followed by the directory (APPNOTE.TXT of
+/// PKWARE, 4.3).
 ///
-/// Without the extension for large archives, which some readers do not know; its bounds are checked
-/// before anything is written.
+/// The extension for large archives, which some readers do not know, is not used; the limits are
+/// checked before anything is written.
 struct ZipLayout {
     /// A file of the archive.
     struct File: Hashable, Codable {
@@ -16,21 +16,21 @@ struct ZipLayout {
         var size: Int64
     }
 
-    /// Bytes of an archive at most.
+    /// The maximum size of an archive in bytes.
     static let byteLimit = Int64(UInt32.max)
-    /// Files of an archive at most.
+    /// The maximum number of files in an archive.
     static let fileLimit = Int(UInt16.max)
 
     private static let localHeaderBytes: Int64 = 30
     private static let directoryHeaderBytes: Int64 = 46
     private static let endBytes: Int64 = 22
-    // 1980-01-01, the first day that the format knows: archives of the same files are the same.
+    // 1980-01-01, the earliest date of the format: archives of the same files are identical.
     private static let date: UInt16 = 0x0021
     private static let namesAreUTF8: UInt16 = 0x0800
 
     let files: [File]
 
-    /// The bytes of the whole archive.
+    /// The size of the whole archive in bytes.
     var size: Int64 {
         files.reduce(Self.endBytes) { sum, file in
             let name = Int64(file.path.utf8.count)
@@ -38,7 +38,7 @@ struct ZipLayout {
         }
     }
 
-    /// What stands before a file's bytes.
+    /// Returns the header that precedes a file's bytes.
     func header(_ file: File, checksum: UInt32) -> Data {
         var bytes = LittleEndianBytes()
         bytes.append(UInt32(0x0403_4B50))
@@ -47,7 +47,7 @@ struct ZipLayout {
         return bytes.data
     }
 
-    /// What stands behind the last file; the checksums are in the order of the files.
+    /// Returns the directory after the last file; the checksums are in the order of the files.
     func directory(checksums: [UInt32]) -> Data {
         var bytes = LittleEndianBytes()
         var offset: Int64 = 0
@@ -77,7 +77,7 @@ struct ZipLayout {
         return bytes.data
     }
 
-    /// The part that both headers of a file have.
+    /// Appends the part that both headers of a file share.
     private func append(_ file: File, _ checksum: UInt32, to bytes: inout LittleEndianBytes) {
         bytes.append(UInt16(20))
         bytes.append(Self.namesAreUTF8)
@@ -92,7 +92,7 @@ struct ZipLayout {
     }
 }
 
-/// Numbers as zip archives write them.
+/// Numbers in the encoding of zip archives.
 private struct LittleEndianBytes {
     private(set) var data = Data()
 

@@ -6,15 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps assets from being cleaned away that no record may hold any more, for as long as something
-/// that was handed out brings them back: a receipt, or an archive's link.
+/// Protects assets that a record may no longer hold from being removed while a receipt or an
+/// archive's link refers to them.
 ///
-/// An asset is held in the commit in which a record is seen to have it, so there is no moment at which
-/// neither says that it is needed.
+/// An asset is held in the same commit in which a record is found to have it, so it is protected by
+/// one of the two at every moment.
 struct AssetHolds {
     private static let collection = "assetHold"
 
-    /// Holds assets until a time, in milliseconds since 1970-01-01 UTC, or longer if they are.
+    /// Holds assets until a time, in milliseconds since 1970-01-01 UTC; never shortens an existing hold.
     func hold(
         _ checksums: some Sequence<Data>,
         until end: Int64,
@@ -37,7 +37,7 @@ struct AssetHolds {
         return try reader.document(Self.collection, name).map { Self.end($0) > now } ?? false
     }
 
-    /// Removes the holds that ended.
+    /// Removes the expired holds.
     func clean(now: Int64, _ writer: any StorageWriter) throws {
         for document in try writer.documents(Self.collection) where Self.end(document.body) <= now {
             try writer.removeDocument(Self.collection, document.name)

@@ -6,43 +6,44 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes and reads the URLs and receipts of assets; all are signed, none is stored.
+/// Creates and reads the URLs and receipts of assets; all are signed, none is stored.
 struct AssetLinks {
     let seal: TokenSeal
     let baseURL: String
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The current time in milliseconds since 1970-01-01 UTC.
     let now: Int64
     let downloadSeconds: Int64
 
-    /// What an upload is for.
+    /// The destination of an upload.
     struct Place: Hashable {
-        /// Stands for any record or field, which no name does.
+        /// A placeholder for any record or field, which is no valid name.
         static let anyName = ""
 
         var database: Int64
         var zone: Int64
         var recordName: String
         var fieldName: String
-        /// The type of any record that an unnamed place is in; nil where the name says which it is.
+        /// The type of the records that an unnamed place stands for; nil if the record is named.
         var recordType: String?
 
-        /// Whether the place is a field of any record of a type.
+        /// `true` when the place is a field of any record of a type.
         var isOfType: Bool { recordName == Self.anyName && fieldName != Self.anyName }
     }
 
-    /// Seconds for which a receipt that no upload made can be used in a record.
+    /// The number of seconds for which a receipt that did not come from an upload can be used in a
+    /// record.
     static let receiptSeconds: Int64 = 24 * 60 * 60
 
-    /// An address that bytes can be posted to, once.
+    /// An address to which bytes can be posted, once.
     struct Upload: Hashable {
         var place: Place
-        /// Tells the addresses of a place apart.
+        /// A number that distinguishes the addresses of a place.
         var id: Int64
-        /// Milliseconds since 1970-01-01 UTC.
+        /// The expiration time in milliseconds since 1970-01-01 UTC.
         var expires: Int64
     }
 
-    /// Where the bytes for a place are posted to.
+    /// Returns the URL to which the bytes for a place are posted.
     func uploadURL(_ place: Place, id: Int64) -> String {
         var writer = TokenWriter()
         writer.append(place)
@@ -52,7 +53,7 @@ struct AssetLinks {
         return baseURL + AssetRoute.upload(token: token).path
     }
 
-    /// What an upload token was made for; nil when it is forged or too old.
+    /// Returns the upload that an upload token was created for; nil if it is forged or has expired.
     func upload(uploadToken: String) -> Upload? {
         guard let contents = seal.openFromURL(uploadToken, for: .upload) else { return nil }
         var reader = TokenReader(contents)
@@ -62,7 +63,8 @@ struct AssetLinks {
         return Upload(place: place, id: id, expires: expires)
     }
 
-    /// Proves that an asset was uploaded for a place, or that a record has it: then there is no upload.
+    /// Returns a receipt, which proves that an asset was uploaded for a place or, without an
+    /// upload, that a record has it.
     func receipt(_ place: Place, _ asset: StoredAsset, upload: Int64? = nil) -> String {
         let seconds = upload == nil ? Self.receiptSeconds : UploadDirectory.waitSeconds
         var writer = TokenWriter()
@@ -74,7 +76,7 @@ struct AssetLinks {
         return seal.seal(writer.bytes, for: .receipt)
     }
 
-    /// An asset with a receipt for a place.
+    /// Returns an asset with a receipt for a place.
     func adding(receiptFor place: Place, to asset: WireAsset) -> WireAsset {
         guard let checksum = asset.checksumData, let size = asset.size else { return asset }
         var asset = asset
@@ -82,7 +84,8 @@ struct AssetLinks {
         return asset
     }
 
-    /// The asset and the place that a receipt was made for; nil when it is forged or too old.
+    /// Returns the asset and the place that a receipt was created for; nil if it is forged or has
+    /// expired.
     func asset(receipt: String) -> (place: Place, asset: StoredAsset, upload: Int64?)? {
         guard let contents = seal.open(receipt, for: .receipt) else { return nil }
         var reader = TokenReader(contents)
@@ -92,7 +95,7 @@ struct AssetLinks {
         return (place, StoredAsset(checksum: checksum, size: size), reader.number())
     }
 
-    /// A field with the download URLs of its assets.
+    /// Returns a field with the download URLs of its assets.
     func adding(to field: WireField) -> WireField {
         var field = field
         switch field.value {
@@ -121,14 +124,14 @@ struct AssetLinks {
         return asset
     }
 
-    /// Which archive a link is for.
+    /// The archive that a link refers to.
     struct Archive: Hashable {
         var environment: Int64
         var user: Int64
         var id: String
     }
 
-    /// Where an archive is downloaded from, under a name that is fit for a path.
+    /// Returns the download URL of an archive, with a name that is safe in a path.
     func archiveURL(_ archive: Archive, name: String, expires: Int64) -> String {
         var writer = TokenWriter()
         writer.append(archive.environment)
@@ -139,7 +142,7 @@ struct AssetLinks {
         return baseURL + AssetRoute.download(token: token).path + "/\(name).zip"
     }
 
-    /// The archive that a download token was made for; nil when it is forged or too old.
+    /// Returns the archive that a download token was created for; nil if it is forged or has expired.
     func archive(downloadToken: String) -> Archive? {
         guard let contents = seal.openFromURL(downloadToken, for: .archive) else { return nil }
         var reader = TokenReader(contents)
@@ -149,14 +152,14 @@ struct AssetLinks {
         return Archive(environment: environment, user: user, id: id)
     }
 
-    /// The asset that a download token was made for; nil when it is forged or too old.
+    /// Returns the asset that a download token was created for; nil if it is forged or has expired.
     func asset(downloadToken: String) -> (checksum: [UInt8], size: Int64?)? {
         guard let contents = seal.openFromURL(downloadToken, for: .download) else { return nil }
         var reader = TokenReader(contents)
         guard let checksum = reader.data(), let expires = reader.number(), expires > now else {
             return nil
         }
-        // Tokens of older days have no size.
+        // Tokens of older versions have no size.
         return (checksum, reader.number())
     }
 }

@@ -1,11 +1,11 @@
-/// The paths under which asset bytes travel, outside the protocol's own paths.
+/// The paths at which asset bytes are transferred, outside the protocol's own paths.
 public enum AssetRoute: Hashable, Sendable {
-    /// Bytes are posted here; the token goes to `CloudService.receiveAsset`.
+    /// A path to which bytes are posted; pass the token to `CloudService.receiveAsset`.
     case upload(token: String)
-    /// Bytes are fetched here; the token goes to `CloudService.openAsset`.
+    /// A path from which bytes are downloaded; pass the token to `CloudService.openAsset`.
     case download(token: String)
 
-    /// Reads a path; nil when it is not one of an asset.
+    /// Reads a path; returns `nil` if it does not belong to an asset.
     public init?(path: some StringProtocol) {
         guard path.hasPrefix("/assets/") else { return nil }
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)

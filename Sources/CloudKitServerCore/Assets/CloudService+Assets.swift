@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `assets/upload`: where files may be posted to.
+    /// Handles `assets/upload`: returns the URLs to which files may be posted.
     func prepareUploads(_ call: Call) async throws -> Data {
         let request = try call.message(UploadAssetsRequest.self)
         guard request.tokens.count <= Limits.uploadTokensPerRequest else {
@@ -39,7 +39,7 @@ extension CloudService {
                 NameRules.recordName(name) ?? NameRules.identifier(token.recordType, "recordType")
                 ?? NameRules.identifier(token.fieldName, "fieldName")
             if let problem { throw RequestError(.badRequest, reason: problem) }
-            // Clients that name no record drop the name of the answer, too.
+            // Clients that do not name a record ignore the name in the response, too.
             let place = AssetLinks.Place(
                 database: zone.database.id.rawValue,
                 zone: zone.zone.id.rawValue,
@@ -59,9 +59,9 @@ extension CloudService {
     /// Opens the bytes behind a download URL.
     ///
     /// - Parameter token: The token of `AssetRoute.download`.
-    /// - Returns: The bytes, read as they are asked for.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a token that was not made here or is too old, and
-    ///   for a file that is missing.
+    /// - Returns: The bytes, which are read as they are requested.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a token that this service did not create or
+    ///   that has expired, and for a missing file.
     @concurrent
     public func openAsset(token: String) async throws(RequestError) -> AssetContents {
         do {
@@ -71,8 +71,8 @@ extension CloudService {
         }
     }
 
-    /// Opens the bytes behind a download URL, and throws what `refusal` makes an answer of that tells an
-    /// operator the cause too.
+    /// Opens the bytes behind a download URL; its errors also contain the cause for operators,
+    /// which `refusal` reads.
     @concurrent
     package func asset(token: String) async throws -> AssetContents {
         let faults = decideFaults(asset: "assets/fetch")
@@ -82,8 +82,8 @@ extension CloudService {
         return contents
     }
 
-    /// What an operator is told of an error that ended the bytes of an asset; nil for one that came from
-    /// its reader.
+    /// Returns the cause, for operators, of an error that ended the bytes of an asset; nil if their
+    /// reader caused it.
     package static func damage(_ error: any Error) -> String? {
         switch error {
         case let error as StorageError: "\(error.code): \(error.message)"
@@ -111,12 +111,12 @@ extension CloudService {
         }
         throw RequestError(
             .notFound,
-            reason: "The download URL was not made by this service, is too old, or leads to a file "
-                + "that no record has any more; ask for a new one where it came from"
+            reason: "The download URL was not created by this service, has expired, or leads to a "
+                + "file that no record has any longer; fetch the record again for a new one"
         )
     }
 
-    /// Refuses a file that was cut or grew, before anybody is told of its length.
+    /// Refuses a file that was truncated or extended, before its length is sent.
     private func check(_ found: Int64, of checksum: [UInt8], isThatOf size: Int64?) throws {
         guard let size, found != size else { return }
         throw StorageError(
@@ -126,7 +126,7 @@ extension CloudService {
         )
     }
 
-    /// The URLs and receipts of one request.
+    /// Returns the URLs and receipts for one request.
     func links(_ baseURL: String, now: Int64) async throws -> AssetLinks {
         AssetLinks(
             seal: try await seal(),
@@ -137,7 +137,7 @@ extension CloudService {
     }
 }
 
-/// A record holds an asset whose bytes are not there.
+/// An error for a record that holds an asset whose bytes are missing.
 struct MissingAsset: Error, CustomStringConvertible {
     let checksum: [UInt8]
 
@@ -147,7 +147,7 @@ struct MissingAsset: Error, CustomStringConvertible {
     }
 }
 
-/// The bytes of an asset cannot be read, or are not what they were.
+/// An error for asset bytes that cannot be read or have changed.
 struct UnreadableAsset: Error {
     let error: StorageError
 }

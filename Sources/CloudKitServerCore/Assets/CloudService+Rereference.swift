@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `assets/rereference`: assets of saved records in a form that other records can be set to.
+    /// Handles `assets/rereference`: returns assets of saved records in a form that other records accept.
     func rereferenceAssets(_ call: Call) async throws -> Data {
         let request = try call.message(RereferenceRequest.self)
         try checkCount(request.assets.count, "assets")
@@ -46,7 +46,7 @@ extension CloudService {
             }
             writer.closeArray()
             writer.closeObject()
-            // The record may be gone before the receipt is used.
+            // The record may be deleted before the receipt is used.
             try AssetHolds().hold(held, until: end, storage)
             return writer.data
         }

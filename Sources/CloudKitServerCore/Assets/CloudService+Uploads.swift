@@ -7,14 +7,14 @@ public import Foundation
 #endif
 
 extension CloudService {
-    /// Takes the bytes posted to an upload URL, once.
+    /// Receives the bytes posted to an upload URL, once.
     ///
     /// - Parameters:
     ///   - token: The token of `AssetRoute.upload`.
-    ///   - body: The bytes, taken piece by piece; no more than the limit is kept anywhere.
-    ///   - length: How many bytes were announced, so that too many are refused before the first is taken;
-    ///     nil where nobody knows.
-    /// - Returns: The answer, with the receipt that a record's field is set to.
+    ///   - body: The bytes, received piece by piece; at most the limit is kept in memory or on disk.
+    ///   - length: The announced number of bytes, so that too many are refused before any are
+    ///     received; `nil` if it is unknown.
+    /// - Returns: The response, with the receipt to which a record's field is set.
     public func receiveAsset<Body: AsyncSequence & Sendable>(
         token: String,
         body: Body,
@@ -63,7 +63,7 @@ extension CloudService {
         guard let upload = links.upload(uploadToken: token) else {
             throw RequestError(
                 .accessDenied,
-                reason: "The upload URL was not made by this service or is older than "
+                reason: "The upload URL was not created by this service or is older than "
                     + "\(Limits.assetUploadSeconds / 60) minutes"
             )
         }
@@ -91,9 +91,9 @@ extension CloudService {
         )
     }
 
-    /// Bytes that the database of an upload has room for; nil for any number.
+    /// Returns the number of bytes that the database of an upload has room for; nil for no limit.
     ///
-    /// - Throws: `RequestError` when the address was used, or the zone is gone.
+    /// - Throws: `RequestError` when the address was used, or the zone was deleted.
     private func room(for upload: AssetLinks.Upload) async throws -> Int64? {
         try await storage.read { [configuration] reader in
             let database = try Self.database(of: upload, reader)
@@ -103,7 +103,7 @@ extension CloudService {
         }
     }
 
-    /// Notes that bytes came, from when on their address is used and the quota counts them.
+    /// Records that bytes arrived; from then on their address is used and the quota counts them.
     private func note(_ asset: StoredAsset, of upload: AssetLinks.Upload) async throws {
         let waiting = clock.milliseconds + UploadDirectory.waitSeconds * 1000
         let entry = UploadDirectory.Entry(
@@ -136,7 +136,7 @@ extension CloudService {
 
     private static let usedUpload = RequestError(
         .accessDenied,
-        reason: "The upload URL was used before; ask assets/upload for another"
+        reason: "The upload URL was used before; request another with assets/upload"
     )
 
     private static let noRoom = RequestError(
@@ -154,7 +154,7 @@ extension CloudService {
             let files = try await storage.write { writer in
                 try UploadDirectory(database: database).clean(now: now, writer)
             }
-            // The bytes of a later upload that are the same have a newer file.
+            // Identical bytes of a later upload have a newer file.
             let oldest = now - UploadDirectory.waitSeconds * 1000 + 1
             for file in Set(files) {
                 let isNeeded = try await storage.read { reader in

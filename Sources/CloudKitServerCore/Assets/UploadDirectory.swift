@@ -4,34 +4,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What came through the upload addresses of a database and stands in no record yet.
+/// The uploads to a database that no record has taken over yet.
 ///
-/// An entry says that its address was used, counts against the database's quota until a record takes
-/// the bytes over, and is there until they are removed.
+/// An entry marks its address as used and counts toward the database's quota until a record takes
+/// the bytes over. It exists until they are removed.
 struct UploadDirectory {
-    /// One address that was used.
+    /// A used address.
     struct Entry: Codable, Hashable {
-        /// Bytes that no record counts.
+        /// The number of bytes that no record counts.
         var bytes: Int64
-        /// The file.
+        /// The checksum of the file.
         var checksum: Data
-        /// When the entry goes, and the bytes with it, in milliseconds since 1970-01-01 UTC.
+        /// The time at which the entry and the bytes are removed, in milliseconds since 1970-01-01 UTC.
         var ends: Int64
     }
 
-    /// Seconds for which bytes wait for the record that they were uploaded for.
+    /// The number of seconds for which bytes wait for the record that they were uploaded for.
     static let waitSeconds: Int64 = 30 * 60
 
     let database: RowID<StoredDatabase>
 
     private var collection: String { "upload/\(database.rawValue)" }
 
-    /// Whether an address was used.
+    /// Returns whether an address was used.
     func isUsed(_ id: Int64, _ reader: any StorageReader) throws -> Bool {
         try entry(id, reader) != nil
     }
 
-    /// Bytes that wait.
+    /// Returns the number of waiting bytes.
     func bytes(_ reader: any StorageReader) throws -> Int64 {
         try entries(reader).reduce(0) { $0 + $1.entry.bytes }
     }
@@ -41,24 +41,24 @@ struct UploadDirectory {
         try writer.putDocument(collection, StoredDocument(name: String(id), body: body))
     }
 
-    /// Bytes of an upload that still wait.
+    /// Returns the number of an upload's bytes that are still waiting.
     func waiting(_ id: Int64, _ reader: any StorageReader) throws -> Int64 {
         try entry(id, reader)?.bytes ?? 0
     }
 
-    /// Leaves the bytes to the record that has them from now on.
+    /// Transfers the bytes to the record that has them from now on.
     func release(_ id: Int64, _ writer: any StorageWriter) throws {
         guard var entry = try entry(id, writer), entry.bytes != 0 else { return }
         entry.bytes = 0
         try add(entry, id: id, writer)
     }
 
-    /// Whether there is an entry that ended.
+    /// Returns whether an entry has expired.
     func hasEnded(now: Int64, _ reader: any StorageReader) throws -> Bool {
         try entries(reader).contains { $0.entry.ends <= now }
     }
 
-    /// Removes the entries that ended; answers their files.
+    /// Removes the expired entries and returns their files.
     func clean(now: Int64, _ writer: any StorageWriter) throws -> [Data] {
         let ended = try entries(writer).filter { $0.entry.ends <= now }
         for (name, _) in ended { try writer.removeDocument(collection, name) }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Counts the bytes that are on their way in, so that uploads side by side do not exceed a quota
-/// together, and lets each address take one upload at a time.
+/// Counts the bytes of uploads in flight, so that concurrent uploads cannot exceed a quota
+/// together, and allows one upload at a time for each address.
 final class UploadLedger: Sendable {
     private struct State {
-        /// Bytes that came, by address.
+        /// The received bytes, by address.
         var uploads: [Int64: Int64] = [:]
-        /// Bytes that came, by database.
+        /// The received bytes, by database.
         var bytes: [Int64: Int64] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Begins an upload; answers whether none is under way at its address.
+    /// Begins an upload; returns false if another is in flight at its address.
     func begin(_ id: Int64) -> Bool {
         state.withLock { state in
             guard state.uploads[id] == nil else { return false }
@@ -29,7 +29,7 @@ final class UploadLedger: Sendable {
         }
     }
 
-    /// Counts bytes that came; answers all that are under way to the database.
+    /// Counts received bytes; returns all bytes in flight to the database.
     func add(_ count: Int, of id: Int64, to database: Int64) -> Int64 {
         state.withLock { state in
             state.uploads[id, default: 0] += Int64(count)

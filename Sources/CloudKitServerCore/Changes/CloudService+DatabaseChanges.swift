@@ -7,13 +7,13 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `changes/database`: the zones that changed, each once, oldest change first.
+    /// Handles `changes/database`: returns the zones that changed, each once, oldest change first.
     func databaseChanges(_ call: Call) async throws -> Data {
         let request = try call.message(DatabaseChangesRequest.self)
         return try WireJSON.encode(try await databasePage(request, call))
     }
 
-    /// `zones/changes`: the same with another name for the token.
+    /// Handles `zones/changes`: the same with another name for the token.
     func olderZoneChanges(_ call: Call) async throws -> Data {
         let older = try call.message(OlderZoneChangesRequest.self)
         let request = DatabaseChangesRequest(
@@ -63,7 +63,7 @@ extension CloudService {
                     let deleted = view.deleted(namesReason: namesReason)
                     if zone.isDeleted { return [deleted] }
                     guard start > 0, zone.isAnother(since: start) else { return [view.changed] }
-                    // What the client has of the zone's earlier life is gone.
+                    // The client's data belongs to a deleted generation of the zone.
                     return [deleted, view.changed]
                 },
                 syncToken: token.sealed(by: seal, for: .databaseChanges),
@@ -89,21 +89,21 @@ extension CloudService {
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken belongs to another user, or to an earlier life of the "
+                reason: "The syncToken belongs to another user, or to an earlier state of the "
                     + "database; start without one"
             )
         }
         return token.sequence
     }
 
-    /// The size of a page: what was asked for, within the limit.
+    /// Returns the size of a page: the requested number, up to the limit.
     static func pageSize(_ asked: Int?) -> Int {
         min(max(asked ?? Limits.recordsPerResponse, 1), Limits.recordsPerResponse)
     }
 }
 
 extension StoredZone {
-    /// Whether the zone was deleted after a place in its database's feed, and made anew.
+    /// Returns whether the zone was deleted after a position in its database's feed, and created again.
     fileprivate func isAnother(since sequence: Int64) -> Bool {
         !isDeleted && incarnation > 1 && birthSequence > sequence
     }
@@ -115,7 +115,7 @@ private struct OlderZoneChangesRequest: Decodable {
     let resultsLimit: Int?
 }
 
-/// The answer of `zones/changes`.
+/// The response of `zones/changes`.
 private struct OlderZoneChangesResponse: Encodable {
     let zones: [WireZone]
     let metaSyncToken: String

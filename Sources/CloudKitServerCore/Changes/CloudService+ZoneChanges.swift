@@ -7,7 +7,8 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `changes/zone`: the records that changed in each zone, each once, in its latest state.
+    /// Handles `changes/zone`: returns the records that changed in each zone, each once, in its
+    /// latest state.
     func zoneChanges(_ call: Call) async throws -> Data {
         let request = try call.message(ZoneChangesRequest.self)
         try checkCount(request.zones.count, "zones")
@@ -26,7 +27,7 @@ extension CloudService {
                     writer.itemError(ItemError(error, zoneID: zone.zoneID))
                     continue
                 }
-                // An error from here on ends the request: the zone's object is half written.
+                // An error from here on ends the request because the zone's object is half written.
                 try Self.write(page, zone, of: request, call, reader, links, to: &writer)
             }
             writer.closeArray()
@@ -35,7 +36,7 @@ extension CloudService {
         }
     }
 
-    /// `records/changes`: the records that changed in one zone, as one object.
+    /// Handles `records/changes`: returns the records that changed in one zone, as one object.
     func recordChanges(_ call: Call) async throws -> Data {
         let zone = try call.message(ZoneChangesRequest.Zone.self)
         guard !zone.zoneID.isDefault else {
@@ -52,7 +53,7 @@ extension CloudService {
         }
     }
 
-    /// Refuses the public database, which has no feed of changes, and callers without a user.
+    /// Refuses the public database, which has no change feed, and callers without a user.
     private static func checkChangesExist(_ call: Call) throws {
         guard call.path.database != .public else {
             throw RequestError(
@@ -104,7 +105,7 @@ extension CloudService {
             work: call.work,
             caller: call.caller.user?.recordName
         )
-        // There is no feed of changes where roles matter.
+        // Databases with roles have no change feed.
         let sight = page.zone.sight(call, schema: nil)
         let keys = asked.desiredKeys ?? request.desiredKeys
         writer.openObject()

@@ -6,8 +6,8 @@ struct ZoneChangesPage {
     struct Entry {
         let record: StoredRecord
         let sequence: Int64
-        /// Whether it is listed because the caller's sight of it changed: one that the caller does
-        /// not see any more is gone for them.
+        /// `true` when the record is listed because it entered or left the caller's sight; a record
+        /// that the caller no longer sees is reported as deleted.
         let isSighting: Bool
     }
 
@@ -16,7 +16,7 @@ struct ZoneChangesPage {
     let next: SyncToken
     let hasMore: Bool
 
-    /// Reads the page behind a token.
+    /// Reads the page after a token.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` or `CHANGE_TOKEN_EXPIRED`.
     init(
@@ -41,7 +41,7 @@ struct ZoneChangesPage {
         self.next = next
     }
 
-    /// Each record once, because every entry shows its latest state.
+    /// Returns each record once because every entry shows its latest state.
     private static func withoutRepetitions(_ page: ArraySlice<Entry>) -> [Entry] {
         var places: [RowID<StoredRecord>: Int] = [:]
         var entries: [Entry] = []
@@ -56,8 +56,8 @@ struct ZoneChangesPage {
         return entries
     }
 
-    /// The entries behind a place: the changes of records, and for who sees a part of the zone
-    /// alone also what entered or left that part.
+    /// Returns the entries after a position: the changes of records and, for a viewer who sees only
+    /// a part of the zone, also the records that entered or left that part.
     private static func entries(
         _ zone: ZoneView,
         _ start: SyncToken,
@@ -101,10 +101,10 @@ struct ZoneChangesPage {
         fresh.begun = zone.zone.headSequence
         guard let text else { return fresh }
         let open = SyncToken.open(text, with: seal, for: .zoneChanges)
-        // A zone whose row is gone was removed by a reset: this one has its name since.
+        // If the zone's row no longer exists, a reset removed it, and this zone has its name since.
         let home = try open.flatMap { try reader.zone(RowID(rawValue: $0.feed)) }
         let isGone = open != nil && home == nil
-        // One of another database was given to another user, or to this one elsewhere.
+        // A token of another database was issued to another user, or to this one elsewhere.
         let isForeign = home.map { $0.database != zone.database.id } ?? false
         guard var token = open, isGone || isForeign || token.feed == fresh.feed else {
             throw RequestError(
@@ -113,7 +113,7 @@ struct ZoneChangesPage {
                     + "'\(zone.id.zoneName)'"
             )
         }
-        // Another user's token, the owner's among them, says nothing of what this one has read.
+        // Another user's token, even the owner's, does not show how much this user has read.
         let expiry = try zone.viewer.map { viewer in
             try ShareDirectory(environment: zone.database.environment)
                 .expiry(of: viewer, in: zone.zone.id, reader)
@@ -123,7 +123,7 @@ struct ZoneChangesPage {
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken does not belong to what the caller sees of zone "
+                reason: "The syncToken does not belong to the caller's view of zone "
                     + "'\(zone.id.zoneName)'; start without one"
             )
         }
@@ -132,11 +132,11 @@ struct ZoneChangesPage {
         else {
             throw RequestError(
                 .changeTokenExpired,
-                reason: "The syncToken belongs to an earlier life of zone '\(zone.id.zoneName)'; "
-                    + "start without one"
+                reason: "The syncToken belongs to an earlier generation of zone "
+                    + "'\(zone.id.zoneName)'; start without one"
             )
         }
-        // Who has read nothing yet misses nothing.
+        // A client that has read nothing yet misses nothing.
         let hasMissed =
             !token.isReverse && token.sequence > 0
             && token.knownDeletions < zone.zone.horizonSequence

@@ -1,20 +1,20 @@
-/// Something that is not as it should be in the data of a service.
+/// A problem in the data of a service.
 package struct CheckFinding: Hashable, Sendable, Codable {
-    /// The container; nil where it concerns none alone.
+    /// The container; nil if the problem concerns no single one.
     package var container: String?
     /// `development` or `production`.
     package var environment: String?
-    /// Whose database: a user record name, or `public`.
+    /// The owner of the database: a user record name, or `public`.
     package var database: String?
     /// The zone's name.
     package var zone: String?
     /// The record's name.
     package var record: String?
-    /// What is wrong, and what to do about it.
+    /// A description of the problem and its remedy.
     package var problem: String
-    /// Whether it is about what can be made of the records again.
+    /// `true` when the problem concerns data that can be derived from the records again.
     package var isDerived = false
-    /// Whether it was made again.
+    /// `true` when the data was derived again.
     package var isRepaired = false
 
     init(_ problem: String, isDerived: Bool = false) {
@@ -23,17 +23,17 @@ package struct CheckFinding: Hashable, Sendable, Codable {
     }
 }
 
-/// What a check looked at and found.
+/// The extent and the results of a check.
 package struct CheckReport: Hashable, Sendable, Codable {
-    /// Zones that were looked at.
+    /// The number of checked zones.
     package var zones = 0
-    /// Records that were looked at, without tombstones.
+    /// The number of checked records, without tombstones.
     package var records = 0
-    /// Files that were looked at.
+    /// The number of checked files.
     package var assets = 0
-    /// What was wrong.
+    /// The problems found.
     package var findings: [CheckFinding] = []
 
-    /// Whether all is as it should be, or is now.
+    /// `true` when there are no problems, or all were repaired.
     package var isGood: Bool { findings.allSatisfy(\.isRepaired) }
 }

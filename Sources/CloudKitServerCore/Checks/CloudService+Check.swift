@@ -7,13 +7,13 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Looks at all rows, index entries, references and files: whether they fit their checksums, the
-    /// schema and each other.
+    /// Checks that all rows, index entries, references and files match their checksums, the schema
+    /// and each other.
     ///
-    /// It may run beside requests; each zone is looked at as it is at one moment.
+    /// It may run alongside requests; each zone is checked in the state of a single moment.
     ///
-    /// - Parameter repairs: Whether what can be made of the records is made again where it is wrong.
-    /// - Returns: What was looked at, and what was wrong.
+    /// - Parameter repairs: `true` to derive data from the records again where it is wrong.
+    /// - Returns: The extent and the results of the check.
     /// - Throws: `StorageError` when the storage cannot be read at all.
     @concurrent
     package func check(repairs: Bool = false) async throws -> CheckReport {
@@ -21,7 +21,7 @@ extension CloudService {
         do {
             try await check(repairs, &report)
         } catch let error as StorageError where error.code == .corrupt {
-            // SQLite's own look ends here, too, where the file is damaged too much for it.
+            // SQLite's own check ends here too if the database is too damaged for it.
             report.findings.append(Self.damage(error.message))
         }
         return report
@@ -72,7 +72,7 @@ extension CloudService {
         }
     }
 
-    /// Looks at one zone; nil when it has gone meanwhile.
+    /// Checks one zone; returns nil if it was deleted meanwhile.
     private static func check(
         _ id: RowID<StoredZone>,
         _ environment: StoredEnvironment,
@@ -118,7 +118,7 @@ extension CloudService {
         report.findings.append(finding)
     }
 
-    /// Reads every file that a record holds, which fails where it does not fit its checksum.
+    /// Reads every file that a record holds, which fails if it does not match its checksum.
     private func checkFiles(_ report: inout CheckReport) async throws {
         let held = try await storage.read { try ($0 as? any DerivedRows)?.heldAssets() ?? [] }
         for checksum in held {

@@ -4,29 +4,30 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What an engine keeps besides the records and could be made of them again, for a check of all of it.
+/// The data that an engine derives from the records, for a check of all of it.
 ///
-/// An engine's reader has this beside `StorageReader`.
+/// An engine's reader conforms to this in addition to `StorageReader`.
 package protocol DerivedRows {
-    /// Shows each index entry of a zone.
+    /// Calls a closure for each index entry of a zone.
     func forEachEntry(
         in zone: RowID<StoredZone>,
         _ body: (IndexEntry) throws -> Void
     ) throws
-    /// Shows each reference of a zone.
+    /// Calls a closure for each reference of a zone.
     func forEachReference(
         in zone: RowID<StoredZone>,
         _ body: (StoredReference) throws -> Void
     ) throws
-    /// Shows each asset that a record of a zone is noted to hold.
+    /// Calls a closure for each asset that a record of a zone holds, according to the derived data.
     func forEachAsset(
         in zone: RowID<StoredZone>,
         _ body: (_ checksum: Data, _ record: RowID<StoredRecord>) throws -> Void
     ) throws
-    /// The records that are noted to hold assets and are not there.
+    /// Returns the IDs of nonexistent records that the derived data lists as holders of assets.
     func ownersOfLostAssets() throws -> [RowID<StoredRecord>]
-    /// The checksums of all assets that records, or those in snapshots, hold; each once, in order.
+    /// Returns the checksums of all assets that records, or those in snapshots, hold; each once, in
+    /// order.
     func heldAssets() throws -> [Data]
-    /// What the engine's own look at its file finds; nothing where the file is whole.
+    /// Returns the problems that the engine's own check of its database finds; empty if there are none.
     func fileProblems() throws -> [String]
 }

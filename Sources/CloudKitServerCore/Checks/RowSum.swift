@@ -1,4 +1,4 @@
-/// A sum of rows in any order, to compare what is there with what should be without keeping either.
+/// An order-independent sum of rows, which compares actual with expected rows without keeping either.
 struct RowSum: Hashable {
     private var count = 0
     private var sum: UInt64 = 0
@@ -11,10 +11,10 @@ struct RowSum: Hashable {
         sum &+= UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// The sum of no rows.
+    /// Creates the sum of no rows.
     init() {}
 
-    /// The sum of rows of which one that comes twice is one.
+    /// Creates the sum of rows, in which duplicates count once.
     init(_ rows: [some Hashable]) {
         for row in Set(rows) { add(row) }
     }

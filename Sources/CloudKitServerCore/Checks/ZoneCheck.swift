@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Compares all rows of one zone with what they should be, inside one read or one commit.
+/// Compares all rows of a zone with their expected state, inside one read or one commit.
 struct ZoneCheck {
-    /// What stands beside the records, as sums for each record.
+    /// The sums of the data derived from each record.
     private struct Sums {
         var entries: [RowID<StoredRecord>: RowSum] = [:]
         var references: [RowID<StoredRecord>: RowSum] = [:]
@@ -20,9 +20,9 @@ struct ZoneCheck {
     let environment: StoredEnvironment
     let schema: Schema
     let zone: ZoneView
-    /// Whether the index keys have the newest form, so that they can be compared.
+    /// `true` when the index keys have the newest format, so that they can be compared.
     let comparesIndexes: Bool
-    /// What repairs are written to; nil where nothing is to be repaired.
+    /// The writer for repairs; nil if nothing is to be repaired.
     let writer: (any StorageWriter)?
 
     private(set) var findings: [CheckFinding] = []
@@ -45,7 +45,7 @@ struct ZoneCheck {
         self.writer = writer
     }
 
-    /// Looks at everything.
+    /// Checks everything.
     mutating func run(_ reader: any StorageReader & DerivedRows) throws {
         var sums = try Self.sums(of: zone.zone.id, reader)
         var sequence: Int64 = -1
@@ -81,8 +81,8 @@ struct ZoneCheck {
         if record.isDamaged {
             hasDamage = true
             return note(
-                "the row does not fit its checksum; save the record anew with forceReplace, or bring "
-                    + "the data back from a backup",
+                "the row does not match its checksum; save the record again with forceReplace, or "
+                    + "restore the data from a backup",
                 record
             )
         }
@@ -124,8 +124,8 @@ struct ZoneCheck {
         }
     }
 
-    /// The fields, and the parts of a share, of a record; nil, once that was noted, where they cannot be
-    /// read.
+    /// Returns a record's fields and, for a share, its parts; reports the problem and returns nil
+    /// if they cannot be read.
     private mutating func fieldsThatCanBeRead(of record: StoredRecord) -> RecordFields? {
         do {
             _ = try record.sharePart
@@ -172,7 +172,7 @@ struct ZoneCheck {
         }
     }
 
-    /// What belongs to records that are not there.
+    /// Checks data that belongs to nonexistent records.
     private mutating func checkRest(_ sums: Sums) throws {
         let place = zone.zone.id
         for id in sums.entries.keys.sorted(by: { $0.rawValue < $1.rawValue }) where comparesIndexes
@@ -205,7 +205,7 @@ struct ZoneCheck {
         findings.append(finding(problem, record))
     }
 
-    /// Notes what can be made of the records again, and does so where that is asked for.
+    /// Reports a problem with derived data, and derives it again if requested.
     private mutating func note(
         _ problem: String,
         _ record: StoredRecord?,

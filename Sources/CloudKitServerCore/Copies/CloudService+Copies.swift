@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// What the endpoints are for and which keys they have is known from CloudKit JS only; the rest is our
-// reading, listed in docs/internals/unknown-facts.md.
+// The purpose and the keys of the endpoints are known from CloudKit JS only; the rest is our
+// interpretation, listed in docs/internals/unknown-facts.md.
 extension CloudService {
-    /// `records/copy/start`: begins to copy records into another zone.
+    /// Handles `records/copy/start`: begins to copy records into another zone.
     ///
-    /// Copies keep their names; nothing that the target zone has is replaced.
+    /// Copies keep their names; no record of the target zone is replaced.
     func startCopy(_ call: Call) async throws -> Data {
         let request = try call.message(StartCopyRequest.self)
         try Self.checkIsNotPublic(call)
@@ -48,12 +48,12 @@ extension CloudService {
             )
             try directory.add(job, names: order.sorted, writer)
         }
-        // The copy exists now; what goes wrong with a batch is told by its status.
+        // The copy exists now; its status reports the error of a batch.
         try? await advance(id, directory, call)
         return try WireJSON.encode(["jobID": id])
     }
 
-    /// `records/copy/status`: how far a copy is; each question takes it further.
+    /// Handles `records/copy/status`: returns the progress of a copy; each call advances it.
     func copyStatus(_ call: Call) async throws -> Data {
         let request = try call.message(CopyStatusRequest.self)
         try Self.checkIsNotPublic(call)
@@ -74,14 +74,14 @@ extension CloudService {
         return writer.data
     }
 
-    /// Takes a copy some batches further.
+    /// Advances a copy by some batches.
     private func advance(_ id: String, _ directory: CopyDirectory, _ call: Call) async throws {
         for _ in 0..<CopyJob.batchesPerRequest {
             guard try await advanceOnce(id, directory, call) == .inProgress else { return }
         }
     }
 
-    /// Does the copies to their end that nobody asks about any more.
+    /// Completes the copies whose clients no longer request their status.
     func finishCopies(of user: StoredUser, in environment: StoredEnvironment) async throws {
         let directory = CopyDirectory(environment: environment.id, user: user.id)
         let path = ServicePath(
@@ -105,7 +105,7 @@ extension CloudService {
         }
     }
 
-    /// Refuses what cannot end well, before anything is told of the target zone's records.
+    /// Refuses an invalid target before revealing anything about its records.
     private static func checkPlace(
         below root: String?,
         in target: ZoneView,
@@ -164,8 +164,8 @@ extension CloudService {
 }
 
 extension ZoneDirectory {
-    /// A zone of an identity: the caller's own in the private database, another's in the shared one,
-    /// whichever of the two the path names.
+    /// Returns the zone with an ID: the caller's own in the private database, another user's in the
+    /// shared one, regardless of the database in the path.
     func anyZone(_ id: WireZoneID) throws -> (ZoneView, DatabaseScope) {
         var call = call
         if id.ownerRecordName != nil {

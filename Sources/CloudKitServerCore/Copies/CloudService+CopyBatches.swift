@@ -7,8 +7,9 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Copies the next batch in one commit, in which the job's progress is written too; answers how
-    /// far the job is then, or nil where there is none of that name.
+    /// Copies the next batch in one commit, together with the job's progress.
+    ///
+    /// Returns the job's new state, or nil if there is no job with that name.
     func advanceOnce(
         _ id: String,
         _ directory: CopyDirectory,
@@ -22,7 +23,7 @@ extension CloudService {
                 guard var job = try directory.job(id, writer) else { return (nil, []) }
                 guard job.status == .inProgress else { return (job.status, []) }
                 var call = call
-                // Faults count the operations of requests; a batch is none.
+                // Faults count the operations of requests; a batch is not one of them.
                 call.faults = FaultDecision()
                 call.path.database = job.target.database
                 let source = try Self.zone(job.source, call, writer)
@@ -70,7 +71,7 @@ extension CloudService {
         }
     }
 
-    /// Ends a job with an error; what earlier batches copied stays.
+    /// Ends a job with an error; the copies of earlier batches stay.
     private func end(
         _ id: String,
         _ directory: CopyDirectory,
@@ -87,7 +88,7 @@ extension CloudService {
         }
     }
 
-    /// A zone of a job as the user sees it now.
+    /// Returns a zone of a job as the user sees it now.
     private static func zone(
         _ place: CopyJob.Place,
         _ call: Call,
@@ -107,7 +108,7 @@ extension CloudService {
         return view
     }
 
-    /// The next records of a job; those that were deleted meanwhile are passed over.
+    /// Returns the next records of a job, without those that were deleted meanwhile.
     private static func batch(
         _ job: CopyJob,
         _ names: [String],

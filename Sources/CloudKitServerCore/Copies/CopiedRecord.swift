@@ -6,14 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes the operation that brings a record's copy into another zone.
+/// Creates the operation that saves a record's copy in another zone.
 struct CopiedRecord {
     let source: ZoneView
     let target: ZoneView
     let links: AssetLinks
     /// The names of all records that are copied.
     let copied: Set<String>
-    /// The parent of those whose own is not copied.
+    /// The parent of copies whose own parent is not copied.
     let root: String?
 
     func operation(_ record: StoredRecord) throws -> RecordOperation {
@@ -46,10 +46,9 @@ struct CopiedRecord {
         )
     }
 
-    /// A reference between copies leads to the copy.
+    /// Returns a reference for a copy; one between copied records refers to the copy.
     ///
-    /// One that leaves them goes on leading to where it led, without an action, as those cannot leave
-    /// a zone.
+    /// Any other reference keeps its target but loses its action because an action cannot cross zones.
     private func reference(_ reference: WireReference) -> WireReference {
         guard isInSource(reference.zoneID) else { return reference }
         var reference = reference

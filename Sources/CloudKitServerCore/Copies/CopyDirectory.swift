@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a user's copies are kept: how far each is, and apart from that the names of its records.
+/// The stored copies of a user: the progress of each and, separately, the names of its records.
 struct CopyDirectory {
     let environment: RowID<StoredEnvironment>
     let user: RowID<StoredUser>
@@ -22,22 +22,22 @@ struct CopyDirectory {
         try reader.documents(jobs).map { try JSONDecoder().decode(CopyJob.self, from: $0.body) }
     }
 
-    /// The names of a copy's records, each behind those that it needs.
+    /// Returns the names of a copy's records, each after those that it depends on.
     func names(of job: CopyJob, _ reader: any StorageReader) throws -> [String] {
         let body = try reader.document(names, job.id) ?? Data("[]".utf8)
         return try JSONDecoder().decode([String].self, from: body)
     }
 
-    /// Adds a copy, and forgets an old one where there are too many.
+    /// Adds a copy, and removes an old one if there are too many.
     ///
-    /// - Throws: `RequestError` with `THROTTLED` when too many are under way.
+    /// - Throws: `RequestError` with `THROTTLED` when too many are in progress.
     func add(_ job: CopyJob, names: [String], _ writer: any StorageWriter) throws {
         let known = try all(writer).sorted { ($0.changed, $0.id) < ($1.changed, $1.id) }
         if known.count >= CopyJob.countLimit {
             guard let old = known.first(where: { $0.status != .inProgress }) else {
                 throw RequestError(
                     .throttled,
-                    reason: "\(known.count) copies are under way; ask records/copy/status until "
+                    reason: "\(known.count) copies are in progress; call records/copy/status until "
                         + "one has ended",
                     retryAfter: 10
                 )
@@ -55,12 +55,12 @@ struct CopyDirectory {
         if job.status != .inProgress { try writer.removeDocument(names, job.id) }
     }
 
-    /// Whether there is something to forget.
+    /// Returns whether there is a copy to remove.
     func hasEnded(now: Int64, _ reader: any StorageReader) throws -> Bool {
         try all(reader).contains { $0.hasEnded(now: now) }
     }
 
-    /// Forgets what ended long ago.
+    /// Removes the copies that ended long ago.
     func clean(now: Int64, _ writer: any StorageWriter) throws {
         for job in try all(writer) where job.hasEnded(now: now) { try remove(job, writer) }
     }

@@ -1,18 +1,18 @@
 import CloudKitWire
 
-/// A copy of records from one zone to another that goes on batch by batch.
+/// A copy of records from one zone to another, done in batches.
 ///
-/// What was done is written in the commit of the batch that did it, so that a copy that is broken off
-/// goes on behind its last batch, in whichever service asks next, and copies nothing twice.
+/// The progress is written in the commit of each batch, so that an interrupted copy continues after
+/// its last batch in any process of the service, and copies nothing twice.
 struct CopyJob: Codable, Sendable {
-    /// How far a copy is; no document says which words Apple's service uses.
+    /// The state of a copy; the words of Apple's service are undocumented.
     enum Status: String, Codable, Sendable {
         case inProgress = "IN_PROGRESS"
         case completed = "COMPLETED"
         case failed = "FAILED"
     }
 
-    /// A zone, and which life of it.
+    /// A zone and its generation.
     struct Place: Codable, Hashable, Sendable {
         var zone: WireZoneID
         var database: DatabaseScope
@@ -20,35 +20,35 @@ struct CopyJob: Codable, Sendable {
         var incarnation: Int64
     }
 
-    /// Records of one copy at most.
+    /// The maximum number of records in one copy.
     static let recordLimit = 50_000
-    /// Copies of a user that are remembered; one more makes the service forget the oldest that ended.
+    /// The number of copies of a user that are kept; another one replaces the oldest that has ended.
     static let countLimit = 20
-    /// Batches that one request does.
+    /// The number of batches that one request copies.
     static let batchesPerRequest = 2
-    /// Records, and bytes of their fields, that are copied in one commit.
+    /// The maximum number of records, and of bytes of their fields, that one commit copies.
     static let batchSize = Limits.operationsPerRequest
     static let batchBytes = 4 * 1024 * 1024
-    /// Milliseconds for which a copy is remembered after its last step.
+    /// The number of milliseconds for which a copy is kept after its last step.
     static let life: Int64 = 24 * 60 * 60 * 1000
 
     var id: String
     var source: Place
     var target: Place
-    /// The record of the target zone that becomes the parent of those whose own is not copied.
+    /// The record of the target zone that becomes the parent of copies whose own parent is not copied.
     var root: String?
     var status = Status.inProgress
     var done = 0
     var total: Int
-    /// When the last step was done, in milliseconds since 1970-01-01 UTC.
+    /// The time of the last step, in milliseconds since 1970-01-01 UTC.
     var changed: Int64
     var code: ServerErrorCode?
     var reason: String?
 
-    /// Whether nobody will ask for it any more.
+    /// Returns whether the job has ended and is no longer needed.
     func hasEnded(now: Int64) -> Bool { status != .inProgress && changed + Self.life <= now }
 
-    /// Ends the copy; what was copied stays.
+    /// Ends the copy with an error; records copied so far stay.
     mutating func fail(_ code: ServerErrorCode, _ reason: String) {
         status = .failed
         self.code = code

@@ -1,8 +1,8 @@
 import CloudKitWire
 
-/// Puts records behind those that must be there before them: parents and validated targets.
+/// Orders records after those that must exist before them: parents and validated targets.
 ///
-/// Records that need each other in a circle stay in the order in which they came.
+/// Records that depend on each other in a circle keep their order.
 struct CopyOrder {
     private var names: [String] = []
     private var needs: [String: [String]] = [:]
@@ -25,7 +25,7 @@ struct CopyOrder {
         var sorted: [String] = []
         var seen: Set<String> = []
         for name in names {
-            // A stack, as hierarchies may be deeper than calls can be.
+            // A stack, because hierarchies may be deeper than recursion allows.
             var path: [(name: String, rest: ArraySlice<String>)] = []
             func enter(_ name: String) {
                 guard known.contains(name), seen.insert(name).inserted else { return }

@@ -8,33 +8,34 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Makes things go wrong as a plan says, from its start; nil ends that.
+    /// Starts a fault plan from its beginning; `nil` ends the current plan.
     public func setFaults(_ plan: FaultPlan?) {
         faults.withLock { $0 = plan.map(FaultScript.init) }
     }
 
-    /// The plan by which things go wrong, if there is one.
+    /// The current fault plan, if there is one.
     public var faultPlan: FaultPlan? { faults.withLock { $0?.plan } }
 
-    /// What became of the plan's rules so far, in their order.
+    /// The number of matching requests and of faults for each rule of the plan, in the order of the
+    /// rules.
     public var faultCounts: [FaultCount] {
         faults.withLock { script in
             script?.counts.map { FaultCount(fitting: $0.fitting, taken: $0.taken) } ?? []
         }
     }
 
-    /// What goes wrong with a call.
+    /// Decides the faults of a call.
     func decideFaults(_ call: Call, _ endpoint: Endpoint) -> FaultDecision {
         guard faults.withLock({ $0 != nil }) else { return FaultDecision() }
         return decideFaults(FaultSubject(call, endpoint), now: call.now)
     }
 
-    /// What goes wrong with a request that carries an asset's bytes.
+    /// Decides the faults of a request that carries an asset's bytes.
     func decideFaults(asset operation: String) -> FaultDecision {
         decideFaults(FaultSubject(operation: operation), now: clock.milliseconds)
     }
 
-    /// What goes wrong with a request that waits on a queue of notifications.
+    /// Decides the faults of a request that waits on a queue of notifications.
     func decideFaults(queue: Data) async throws -> FaultDecision {
         guard faults.withLock({ $0 != nil }) else { return FaultDecision() }
         let now = clock.milliseconds
@@ -51,7 +52,7 @@ extension CloudService {
         faults.withLock { $0?.decide(subject, now: now) } ?? FaultDecision()
     }
 
-    /// Does to the storage what a decision says, before the call is carried out.
+    /// Applies the decided changes to the storage before the call is carried out.
     ///
     /// - Throws: The error with which the call is refused.
     func prepare(_ faults: FaultDecision, _ call: Call, _ endpoint: Endpoint) async throws {
@@ -85,7 +86,7 @@ extension CloudService {
         }
     }
 
-    /// Gives records new tags, as another device does that saves them unchanged.
+    /// Assigns records new tags, as if another device had saved them unchanged.
     private func touch(
         _ items: Set<Int>,
         of request: ModifyRecordsRequest,

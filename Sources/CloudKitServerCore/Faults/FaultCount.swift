@@ -1,11 +1,11 @@
-/// What became of one rule of a plan so far.
+/// The number of matching requests and of faults for one rule of a plan.
 public struct FaultCount: Hashable, Sendable, Codable {
-    /// How many requests the rule fitted.
+    /// The number of requests that the rule matched.
     public var fitting: Int
-    /// How often its fault happened.
+    /// The number of times that its fault happened.
     public var taken: Int
 
-    /// Makes a count.
+    /// Creates a count.
     public init(fitting: Int, taken: Int) {
         self.fitting = fitting
         self.taken = taken

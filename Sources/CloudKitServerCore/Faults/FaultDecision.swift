@@ -1,30 +1,30 @@
 import CloudKitWire
 
-/// What goes wrong with one request.
+/// The faults of one request.
 struct FaultDecision: Hashable, Sendable {
     /// The error with which the request is refused.
     var error: RequestError?
-    /// The items that fail by themselves, by place.
+    /// The items that fail individually, by index.
     var failures: [Int: RecordFailure] = [:]
     /// The items whose records another device changes first.
     var staleItems: Set<Int> = []
     var expiresWebToken = false
     var expiresChangeTokens = false
     var losesNotification = false
-    /// Whether the request is not looked at.
+    /// `true` when the request is not processed.
     var isDropped = false
-    /// How the answer travels.
+    /// The way in which the response is sent.
     var delivery = ServiceResponse.Delivery()
-    /// The rules that took effect, by place.
+    /// The rules that took effect, by index.
     var rules: [Int] = []
 
     mutating func add(_ fault: Fault, _ items: Set<Int>) {
         switch fault {
         case .error(let code, let reason, let retryAfter):
-            let text = reason ?? "The plan of faults refuses this request with \(code.rawValue)"
+            let text = reason ?? "The fault plan refuses this request with \(code.rawValue)"
             error = error ?? RequestError(code, reason: text, retryAfter: retryAfter)
         case .itemError(let code, _, let reason):
-            let text = reason ?? "The plan of faults lets this record fail with \(code.rawValue)"
+            let text = reason ?? "The fault plan makes this record fail with \(code.rawValue)"
             for item in items where failures[item] == nil {
                 failures[item] = RecordFailure(code, text)
             }
@@ -33,12 +33,12 @@ struct FaultDecision: Hashable, Sendable {
                 error
                 ?? RequestError(
                     code.serverErrorCode,
-                    reason: reason ?? "The plan of faults refuses this request with \(code.name)",
+                    reason: reason ?? "The fault plan refuses this request with \(code.name)",
                     retryAfter: retryAfter,
                     nativeErrorCode: code
                 )
         case .nativeItemError(let code, _, let reason):
-            let text = reason ?? "The plan of faults lets this record fail with \(code.name)"
+            let text = reason ?? "The fault plan makes this record fail with \(code.name)"
             let failure = RecordFailure(code.serverErrorCode, text, nativeCode: code)
             for item in items where failures[item] == nil { failures[item] = failure }
         case .lostResponse: delivery.end = .lost
@@ -58,13 +58,13 @@ struct FaultDecision: Hashable, Sendable {
         }
     }
 
-    /// Refuses the request because its caller asks for too much.
+    /// Refuses the request because its caller exceeds the limit.
     mutating func throttle(seconds: Double) {
         error =
             error
             ?? RequestError(
                 .throttled,
-                reason: "The caller asks for more than the plan of faults allows; wait",
+                reason: "The caller requests more than the fault plan allows; wait",
                 retryAfter: max(1, seconds.rounded(.up))
             )
     }

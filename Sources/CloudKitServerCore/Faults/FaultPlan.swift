@@ -5,8 +5,7 @@ public import Foundation
 #endif
 import CloudKitWire
 
-/// What goes wrong with a service on purpose, and when: the same plan and the same requests give the
-/// same faults.
+/// A plan of the faults of a service; the same plan and the same requests produce the same faults.
 ///
 /// ```swift
 /// let plan = FaultPlan(seed: 7, rules: [
@@ -25,20 +24,20 @@ import CloudKitWire
 /// ]}
 /// ```
 public struct FaultPlan: Hashable, Sendable, Codable {
-    /// Where the chances of all rules start; the same seed draws the same chances.
+    /// The seed of the random numbers of all rules; the same seed produces the same numbers.
     public var seed: UInt64
-    /// The rules; all that fit a request take effect, and of two errors the first one.
+    /// The rules; all that match a request take effect, but only the first of several errors.
     public var rules: [FaultRule]
 
-    /// Makes a plan.
+    /// Creates a plan.
     public init(seed: UInt64 = 1, rules: [FaultRule] = []) {
         self.seed = seed
         self.rules = rules
     }
 
-    /// Reads a plan.
+    /// Reads a plan from JSON.
     ///
-    /// - Throws: `FaultPlanError` that names the place of the first mistake.
+    /// - Throws: `FaultPlanError` with the position of the first mistake.
     public init(json: Data) throws(FaultPlanError) {
         do {
             self = try JSONDecoder().decode(Self.self, from: json)
@@ -55,14 +54,14 @@ public struct FaultPlan: Hashable, Sendable, Codable {
     public var json: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        // A plan has nothing that JSON cannot hold.
+        // A plan contains nothing that JSON cannot represent.
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    /// Reads a plan; what is missing has its default.
+    /// Decodes a plan; missing keys have their defaults.
     ///
-    /// A key that a plan does not have is a mistake, not a remark: a plan without rules lets nothing
-    /// go wrong, and who wrote it would not notice.
+    /// An unknown key is an error because a misspelled plan without rules would cause no faults,
+    /// and its author would not notice.
     public init(from decoder: any Decoder) throws {
         let keys = try decoder.container(keyedBy: FaultRule.AnyKey.self).allKeys.map(\.stringValue)
         let known = CodingKeys.allCases.map(\.stringValue)
@@ -91,12 +90,12 @@ public struct FaultPlan: Hashable, Sendable, Codable {
     }
 }
 
-/// Why a text is no plan of faults.
+/// An error that is thrown when a text is not a fault plan.
 public struct FaultPlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where the mistake is, and what is expected there.
+    /// The position of the mistake, and the expected text.
     public var description: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ description: String) {
         self.description = description
     }

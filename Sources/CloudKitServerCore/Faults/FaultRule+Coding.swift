@@ -7,14 +7,14 @@ extension FaultRule: Codable {
         case profile, burst, perSecond
     }
 
-    /// The faults by their names.
+    /// The names of the faults.
     private enum Name: String, CaseIterable {
         case error, itemError, nativeError, nativeItemError
         case lostResponse, resetConnection, cutResponse, delay, slowResponse
         case expiredWebToken, expiredChangeTokens, lostNotification, staleTags
         case throttle
 
-        /// The keys that the fault has of its own.
+        /// The keys that are specific to the fault.
         var keys: Set<CodingKeys> {
             switch self {
             case .error, .nativeError: [.code, .reason, .retryAfter]
@@ -34,7 +34,7 @@ extension FaultRule: Codable {
         .fault, .operation, .recordType, .zone, .user, .call, .times, .probability,
     ]
 
-    /// A key as it stands in the text, known or not.
+    /// A key of the text, known or not.
     struct AnyKey: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
@@ -43,7 +43,7 @@ extension FaultRule: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads a rule; a key that the fault does not have is a mistake, not a remark.
+    /// Decodes a rule; a key that the fault does not have is an error.
     public init(from decoder: any Decoder) throws {
         let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -173,7 +173,7 @@ extension FaultRule: Codable {
         )
     }
 
-    /// Writes the rule in the form that it is read in.
+    /// Encodes the rule in the form in which it is decoded.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         let name: Name

@@ -1,34 +1,36 @@
-/// When a fault happens: for which requests, and for which of those.
+/// A rule that specifies a fault and the requests that it affects.
 public struct FaultRule: Hashable, Sendable {
-    /// What goes wrong.
+    /// The fault.
     public var fault: Fault
-    /// The endpoint, such as `records/modify`; `assets/send` and `assets/fetch` for the bytes of
-    /// assets; `push/wait` for the requests that wait for notifications; `records/*` for all that begin so; nil for every one.
+    /// The endpoint, such as `records/modify`; `nil` for all.
+    ///
+    /// The bytes of assets are `assets/send` and `assets/fetch`, the requests that wait for
+    /// notifications `push/wait`. `records/*` matches all endpoints that begin with `records/`.
     public var operation: String?
-    /// The type of a record in the request, or of the query; nil for any.
+    /// The type of a record in the request, or of the query; `nil` for any.
     public var recordType: String?
-    /// The name of a zone in the request; nil for any.
+    /// The name of a zone in the request; `nil` for any.
     public var zone: String?
-    /// The caller, by record name or by given and family name; nil for anyone.
+    /// The caller, by record name or by given and family name; `nil` for any.
     public var user: String?
-    /// Which of the fitting requests, counted from 1; nil for all.
+    /// The number of the matching request that the fault affects, counted from 1; `nil` for all.
     public var call: Int?
-    /// How often the fault happens at most; nil for always.
+    /// The maximum number of times that the fault happens; `nil` for no limit.
     public var times: Int?
-    /// With which probability it happens, from 0 to 1; nil for certainly.
+    /// The probability of the fault, from 0 to 1; `nil` for certainty.
     public var probability: Double?
 
-    /// Makes a rule.
+    /// Creates a rule.
     ///
     /// - Parameters:
-    ///   - fault: What goes wrong.
-    ///   - operation: The endpoint, or nil for every one.
-    ///   - recordType: The type of a record in the request, or nil for any.
-    ///   - zone: The name of a zone in the request, or nil for any.
-    ///   - user: The caller, or nil for anyone.
-    ///   - call: Which of the fitting requests, counted from 1, or nil for all.
-    ///   - times: How often at most, or nil for always.
-    ///   - probability: With which probability, or nil for certainly.
+    ///   - fault: The fault.
+    ///   - operation: The endpoint, or `nil` for all.
+    ///   - recordType: The type of a record in the request, or `nil` for any.
+    ///   - zone: The name of a zone in the request, or `nil` for any.
+    ///   - user: The caller, or `nil` for any.
+    ///   - call: The number of the matching request that is affected, counted from 1, or `nil` for all.
+    ///   - times: The maximum number of times that the fault happens, or `nil` for no limit.
+    ///   - probability: The probability of the fault, or `nil` for certainty.
     public init(
         _ fault: Fault,
         operation: String? = nil,
@@ -49,7 +51,7 @@ public struct FaultRule: Hashable, Sendable {
         self.probability = probability
     }
 
-    /// The places of the items that a request's fault concerns; nil when the rule does not fit it.
+    /// Returns the indexes of the items that a request's fault concerns; nil if the rule does not match.
     func items(of subject: FaultSubject) -> Set<Int>? {
         guard fits(operation: subject.operation) else { return nil }
         if let user, !subject.userNames.contains(user) { return nil }

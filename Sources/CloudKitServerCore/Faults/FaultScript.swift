@@ -1,8 +1,8 @@
-/// A plan under way: which rule fitted how often, and what chance is next.
+/// The state of a running plan: the counts of each rule, and the state of its random numbers.
 ///
-/// A pure value: the same plan and the same subjects give the same decisions.
+/// A pure value: the same plan and the same subjects produce the same decisions.
 struct FaultScript: Sendable {
-    /// How often a rule fitted and took effect.
+    /// The number of times that a rule matched and took effect.
     struct Count: Hashable, Sendable {
         var fitting = 0
         var taken = 0
@@ -16,12 +16,12 @@ struct FaultScript: Sendable {
     init(_ plan: FaultPlan) {
         self.plan = plan
         counts = plan.rules.map { _ in Count() }
-        // Each rule draws from a sequence of its own, so that one more rule changes no other.
+        // Each rule has its own random sequence, so that adding a rule does not change the others.
         chances = plan.rules.indices.map { Chance(seed: plan.seed &+ UInt64($0) &* 0x9E37) }
         buckets = plan.rules.map { _ in [:] }
     }
 
-    /// Decides what goes wrong with a request.
+    /// Decides the faults of a request.
     mutating func decide(_ subject: FaultSubject, now: Int64) -> FaultDecision {
         var decision = FaultDecision()
         for (index, rule) in plan.rules.enumerated() {
@@ -59,7 +59,7 @@ struct FaultScript: Sendable {
         return bucket.take(items, profile, now: now)
     }
 
-    /// Numbers that look random and are the same for the same seed (SplitMix64).
+    /// Pseudorandom numbers that are the same for the same seed (SplitMix64).
     private struct Chance: Sendable {
         private var state: UInt64
 
@@ -67,7 +67,7 @@ struct FaultScript: Sendable {
             state = seed
         }
 
-        /// The next number from 0 up to 1.
+        /// Returns the next number from 0 up to 1.
         mutating func next() -> Double {
             state &+= 0x9E37_79B9_7F4A_7C15
             var value = state

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What rules look at in a request.
+/// The properties of a request that rules match.
 struct FaultSubject: Hashable, Sendable {
     /// A record, a zone or a query of the request.
     struct Item: Hashable, Sendable {
@@ -30,12 +30,12 @@ struct FaultSubject: Hashable, Sendable {
         if let user = call.caller.user {
             userNames = [user.recordName, user.fullName]
         }
-        // What cannot be read is the endpoint's to refuse.
+        // If the body cannot be decoded, the endpoint refuses it.
         let body = try? call.message(Body.self)
         items = body?.items ?? []
     }
 
-    /// The parts of all request bodies that say what they are about.
+    /// The parts of all request bodies that name their items.
     private struct Body: Decodable {
         struct Zone: Decodable {
             var zoneID: ZoneName?

@@ -1,27 +1,27 @@
 import CloudKitBasics
 public import CloudKitWire
 
-/// Credentials with which somebody who looks after a service uses it as clients do.
+/// Credentials with which an operator uses the service in the way that clients do.
 public struct OperatorSession: Hashable, Sendable, Encodable {
     /// The API token.
     public var apiToken: String
-    /// The web auth token of the user to act as; nil for nobody.
+    /// The web auth token of the user to act as; `nil` for no user.
     public var webAuthToken: String?
-    /// When the API token ends, in milliseconds since 1970-01-01 UTC.
+    /// The expiration time of the API token, in milliseconds since 1970-01-01 UTC.
     public var expires: Int64
 }
 
 extension CloudService {
-    /// Seconds that the API token of such a session lives.
+    /// The number of seconds for which a session's API token is valid.
     private static let sessionSeconds: Int64 = 24 * 3600
 
-    /// Makes credentials for a day: an API token, and a web auth token of a user.
+    /// Creates credentials for a day: an API token, and a web auth token of a user.
     ///
     /// - Parameters:
     ///   - container: The container's identifier.
     ///   - environment: The environment to use.
-    ///   - userRecordName: The user to act as; nil for nobody.
-    /// - Returns: The tokens; the storage keeps hashes only.
+    ///   - userRecordName: The user to act as; `nil` for no user.
+    /// - Returns: The tokens; the storage keeps only hashes.
     /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container or user, or `StorageError`.
     public func openSession(
         container: String,
@@ -62,7 +62,7 @@ extension CloudService {
         return session
     }
 
-    /// The record types of an environment as programs read them.
+    /// Returns the record types of an environment in structured form.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`.
     public func schemaOutline(

@@ -1,14 +1,14 @@
 public import CloudKitWire
 
-/// How much a container holds.
+/// A summary of a container's contents.
 public struct ContainerOverview: Hashable, Sendable, Encodable {
-    /// What one environment of it holds.
+    /// A summary of one environment's contents.
     public struct Environment: Hashable, Sendable, Encodable {
-        /// Development or production.
+        /// The environment: development or production.
         public var environment: ServiceEnvironment
-        /// The zones of all databases.
+        /// The number of zones in all databases.
         public var zones: Int
-        /// The records of those zones.
+        /// The number of records in those zones.
         public var records: Int
         /// The bytes of those records and their assets, as quotas count them.
         public var bytes: Int64
@@ -18,16 +18,16 @@ public struct ContainerOverview: Hashable, Sendable, Encodable {
 
     /// The container's identifier.
     public var container: String
-    /// How many users it has.
+    /// The number of users.
     public var users: Int
-    /// Its environments.
+    /// The container's environments.
     public var environments: [Environment]
 }
 
 extension CloudService {
-    /// Says how much each container holds, for operators.
+    /// Returns a summary of each container for operators.
     ///
-    /// Records are counted by the index of names that every type has, so that none of them is read.
+    /// Records are counted by the index of names, which every type has, so that no record is read.
     public func overview() async throws -> [ContainerOverview] {
         try await storage.read { reader in
             let rows = Dictionary(grouping: try reader.environments(), by: \.container)

@@ -1,24 +1,24 @@
 import CloudKitWire
 
-/// The record types of a schema as programs read them; the schema language is for people.
+/// The record types of a schema in structured form; the schema language is meant for people.
 public struct SchemaOutline: Hashable, Sendable, Encodable {
-    /// One field of a type.
+    /// A field of a type.
     public struct Field: Hashable, Sendable, Encodable {
         /// The field's name, or that of a system field, such as `___createTime`.
         public var name: String
-        /// The type as answers name it, such as `STRING_LIST`.
+        /// The type as responses name it, such as `STRING_LIST`.
         public var type: String
-        /// Whether its values are encrypted.
+        /// A Boolean value that indicates whether the field's values are encrypted.
         public var isEncrypted: Bool
-        /// Its indexes as the schema language names them, such as `QUERYABLE`.
+        /// The field's indexes as the schema language names them, such as `QUERYABLE`.
         public var indexes: [String]
     }
 
-    /// One record type.
+    /// A record type.
     public struct RecordType: Hashable, Sendable, Encodable {
         /// The type's name.
         public var name: String
-        /// Its fields by name, those of the system among them where they have an index.
+        /// The fields by name, including system fields that have an index.
         public var fields: [Field]
     }
 

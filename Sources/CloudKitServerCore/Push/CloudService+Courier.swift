@@ -8,10 +8,10 @@ package import Foundation
 #endif
 
 extension CloudService {
-    /// The number of requests that wait for a notification now.
+    /// The number of requests that currently wait for a notification.
     package var waitingRequests: Int { waiters.count }
 
-    /// The notifications that wait for a token, oldest first.
+    /// Returns the notifications that wait for a token, oldest first.
     package func notifications(waitingFor token: String) async throws -> [Data] {
         let queue = SecretHash.of(token)
         return try await storage.read {
@@ -19,10 +19,10 @@ extension CloudService {
         }
     }
 
-    /// Wakes the requests that wait when somebody outside this process has written to the storage.
+    /// Wakes the waiting requests if another process has written to the storage.
     ///
-    /// A server over a storage that others use too calls it several times a second; without requests
-    /// that wait, it does nothing.
+    /// A server on a storage that other processes use too calls this several times a second;
+    /// without waiting requests, it does nothing.
     ///
     /// - Throws: `StorageError`.
     public func wakeAfterForeignChanges() async throws {
@@ -36,8 +36,7 @@ extension CloudService {
 
     /// Waits for the next notification of a token and takes it from its queue.
     ///
-    /// The wait ends with the task: a request that is cancelled answers nothing, and nothing is
-    /// taken.
+    /// The wait ends with the task: a cancelled request returns no notification and takes none.
     func courier(_ request: ServiceRequest) async -> ServiceResponse {
         var faults = FaultDecision()
         var response: ServiceResponse
@@ -70,7 +69,7 @@ extension CloudService {
         return ServiceResponse(status: 200)
     }
 
-    /// Takes the oldest item of a queue; of two, where the first is lost.
+    /// Takes the oldest item of a queue, or the second one if a fault loses the first.
     private func takePush(_ queue: Data, _ losesNext: inout Bool) async throws -> StoredPush? {
         if losesNext {
             guard try await takePush(queue) != nil else { return nil }
@@ -81,7 +80,7 @@ extension CloudService {
 
     private func answer(_ push: StoredPush) -> ServiceResponse { ok(push.body) }
 
-    /// Lets a token live on while it is used.
+    /// Extends a token that is in use.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for one that is unknown or has expired.
     private func keepToken(_ hash: Data) async throws {
@@ -90,10 +89,10 @@ extension CloudService {
         guard let token = try await storage.read({ try directory.token(hash, now: now, $0) }) else {
             throw RequestError(
                 .notFound,
-                reason: "The token is unknown or has expired; ask tokens/create for another"
+                reason: "The token is unknown or has expired; request another with tokens/create"
             )
         }
-        // Seldom, as it costs a write.
+        // Rarely, because it costs a write.
         guard token.expires < now + PushToken.life * 11 / 12 else { return }
         try await storage.write { writer in
             guard var token = try directory.token(hash, now: now, writer) else { return }
@@ -112,7 +111,7 @@ extension CloudService {
             return push
         }
         guard let taken, Task.isCancelled else { return taken }
-        // Nobody is there any more to whom it could be answered.
+        // The client that would receive it has disconnected.
         try await storage.write { try $0.returnPush(taken) }
         waiters.wake([queue])
         return nil

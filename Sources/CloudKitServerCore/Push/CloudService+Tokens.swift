@@ -8,7 +8,8 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `tokens/create`: a token and the URL at which its notifications are waited for.
+    /// Handles `tokens/create`: returns a token and the URL at which a client waits for its
+    /// notifications.
     ///
     /// A client that names itself gets the same token again.
     func createToken(_ call: Call) async throws -> Data {
@@ -36,7 +37,7 @@ extension CloudService {
         )
     }
 
-    /// `tokens/register`: lets a token receive the caller's notifications of this container.
+    /// Handles `tokens/register`: makes a token receive the caller's notifications of this container.
     func registerToken(_ call: Call) async throws -> Data {
         let request = try call.message(RegisterTokenRequest.self)
         let user = try call.user()
@@ -45,7 +46,7 @@ extension CloudService {
             throw RequestError(
                 .badRequest,
                 reason: "apnsToken has \(request.apnsToken.utf8.count) characters; a token that "
-                    + "nobody can guess has 32 to 4096"
+                    + "cannot be guessed has 32 to 4096"
             )
         }
         try await register(request.apnsToken, for: user, client: request.clientId, call)
@@ -71,6 +72,6 @@ extension CloudService {
 }
 
 extension Call {
-    /// The name that the client gives itself in every request; nil when it gives none.
+    /// The name that the client sends with every request; nil if it sends none.
     var clientID: String? { parameters["clientId"].flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -3,7 +3,7 @@ package enum CourierRoute {
     /// The path.
     package static let path = "/aps"
 
-    /// Path and query for a token.
+    /// Returns the path and query for a token.
     static func target(of token: String) -> String {
         "\(path)?tok=\(token)&ttl=\(PushToken.life / 1000)"
     }

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The paths of tokens for notifications: below `/device/`, though the documents say `/database/`.
+/// The paths of tokens for notifications: below `/device/`, although the documentation says `/database/`.
 enum DeviceRoute {
-    /// Whether a request follows the documents, where Apple's service answers 405.
+    /// Returns whether a request follows the documentation, to which Apple's service responds with 405.
     static func isMissed(by request: ServiceRequest) -> Bool {
         guard request.path.hasPrefix("/database/"), let path = ServicePath(request.path) else {
             return false
@@ -18,12 +18,12 @@ enum DeviceRoute {
 }
 
 extension CloudService {
-    /// What Apple's service was observed to answer, and the path that works.
+    /// Returns the response observed from Apple's service, with the path that works.
     func missedDeviceRoute(_ request: ServiceRequest) -> ServiceResponse {
         var response = failure(
             RequestError(
                 .badRequest,
-                reason: "\(request.path) takes no \(request.method); ask "
+                reason: "\(request.path) does not accept \(request.method); use "
                     + "/device/1/CONTAINER/ENVIRONMENT/tokens/create or …/register"
             )
         )

@@ -1,8 +1,8 @@
 import CloudKitWire
 
-// What of a commit a subscription is about.
+// The changes of a commit that concern a subscription.
 extension PushCommit {
-    /// What a subscription tells its owner, with the identity of each notification.
+    /// Returns the subjects of a subscription's notifications, with the identifier of each.
     mutating func subjects(
         of subscription: WireSubscription,
         _ watcher: PushWatcher,
@@ -25,7 +25,7 @@ extension PushCommit {
         }
     }
 
-    /// Whether the zone is among those that a subscription is about.
+    /// Returns whether the zone is among those that a subscription observes.
     private func watches(_ subscription: WireSubscription, _ watcher: PushWatcher) -> Bool {
         guard let watched = subscription.zoneID else {
             return subscription.zoneWide ?? true || zone.isDefault
@@ -63,20 +63,20 @@ extension PushCommit {
         do {
             for filter in query.filterBy {
                 conditions.append(
-                    // It was read once, when it was saved, under the rule of that time.
+                    // It was validated when it was saved, under the rules of that time.
                     try QueryCondition(filter, in: type, query.recordType, .bySchema)
                         .resolved(in: home)
                 )
             }
         } catch {
-            // The schema has changed since the subscription was made: nothing can match.
+            // The schema has changed since the subscription was saved: nothing can match.
             return []
         }
         var subjects: [(PushPayload.Subject, String)] = []
         for change in changes {
             let fields = try RecordFields(stored: change.record.fields)
             var isMatch = Self.satisfies(conditions, change.record, fields, home)
-            // A record that was changed so that it does not match any more is news too.
+            // A changed record that no longer matches causes a notification too.
             if !isMatch, let before = change.before {
                 let former = try RecordFields(stored: before.fields)
                 isMatch = Self.satisfies(conditions, before, former, home)

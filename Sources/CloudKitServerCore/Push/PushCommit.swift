@@ -8,18 +8,18 @@ import Foundation
 
 /// Writes, inside a commit, the notifications that it causes.
 ///
-/// Who subscribes to something in the zone may be its owner, those with whom parts of it are
-/// shared and, in the public database, anyone who may read the records.
+/// Subscribers may be the zone's owner, users with whom parts of it are shared and, in the public
+/// database, anyone who may read the records.
 struct PushCommit {
     let call: Call
     let writer: any StorageWriter
     let zone: ZoneView
     let schema: Schema
     let randomness: any ServiceRandomness
-    /// The queues that got items; those who wait on them are to be woken after the commit.
+    /// The queues that received items; requests that wait on them are woken after the commit.
     private(set) var queues: Set<Data> = []
 
-    /// Notifications that wait for one token at most; later ones push out the oldest.
+    /// The maximum number of notifications that wait for one token; newer ones replace the oldest.
     static let queueLimit = 100
 
     init(
@@ -36,7 +36,7 @@ struct PushCommit {
         self.randomness = randomness
     }
 
-    /// Tells of changes to records of the zone.
+    /// Writes notifications about changes to records of the zone.
     mutating func tell(of changes: [RecordChange]) throws {
         let changes = Self.merged(changes)
         guard !changes.isEmpty else { return }
@@ -50,14 +50,14 @@ struct PushCommit {
         }
     }
 
-    /// Tells that the zone was made or deleted.
+    /// Writes notifications about the creation or deletion of the zone.
     mutating func tellOfZone() throws {
         for watcher in try watchers(of: []) where watcher.hasSubscriptions {
             try tell(watcher, zoneChanged: true)
         }
     }
 
-    /// One change for each record.
+    /// Returns one change for each record.
     private static func merged(_ changes: [RecordChange]) -> [RecordChange] {
         var merged: [RecordChange] = []
         for change in changes {
@@ -84,9 +84,9 @@ struct PushCommit {
         return merged
     }
 
-    // MARK: Who watches
+    // MARK: Watchers
 
-    /// The owner, and those who take part in shares of the zone, with what they see of some changes.
+    /// Returns the owner and the participants of the zone's shares, with the changes that each can see.
     private func watchers(of changes: [RecordChange]) throws -> [PushWatcher] {
         guard let ownerID = zone.database.owner, let owner = try writer.user(ownerID) else {
             return []
@@ -112,8 +112,8 @@ struct PushCommit {
         return watchers
     }
 
-    /// The names of the shares that may open some records as they are or were: those of records above
-    /// them and of the whole zone, and shares that changed.
+    /// Returns the names of the shares that may cover some records before or after the commit:
+    /// those of records above them and of the whole zone, and shares that changed.
     private func shareNames(above changes: [RecordChange]) throws -> Set<String> {
         var names: Set<String> = [SharePart.zoneShareName]
         var known: [String: StoredRecord?] = [:]
@@ -150,7 +150,7 @@ struct PushCommit {
         )
     }
 
-    /// What a user sees of the zone; roles come in where they matter.
+    /// Returns the part of the zone that a user sees, with roles where they apply.
     private func sight(
         of user: StoredUser,
         _ scope: DatabaseScope,
@@ -190,7 +190,7 @@ struct PushCommit {
         }
     }
 
-    // MARK: What they are told
+    // MARK: Notifying
 
     private mutating func tell(_ watcher: PushWatcher, zoneChanged: Bool) throws {
         var payloads: [PushPayload] = []
@@ -227,7 +227,7 @@ struct PushCommit {
 
     private var identifiers: [RowID<StoredRecord>?: String] = [:]
 
-    /// The identity of all notifications of one change; nil stands for the zone.
+    /// Returns the identifier of all notifications of one change; nil stands for the zone.
     mutating func identifier(of record: RowID<StoredRecord>?) -> String {
         if let known = identifiers[record] { return known }
         let fresh = randomness.uuid().lowercased()
@@ -235,7 +235,7 @@ struct PushCommit {
         return fresh
     }
 
-    /// Puts notifications into the queues of a user's tokens, but for the client's own.
+    /// Adds notifications to the queues of a user's tokens, except the client's own.
     private mutating func deliver(_ payloads: [PushPayload], to user: StoredUser) throws {
         guard !payloads.isEmpty else { return }
         let directory = PushTokenDirectory()

@@ -6,14 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A notification as clients read it: `{"aps": {…}, "ck": {"cid": …, "qry" | "fet" | "met": {…}}}`.
+/// A notification in the clients' format: `{"aps": {…}, "ck": {"cid": …, "qry" | "fet" | "met": {…}}}`.
 ///
-/// Of the three kinds only `qry` has been observed with a web courier; the others are read in the
-/// same way by native apps' tests.
+/// Of the three kinds only `qry` has been observed with a web courier; the tests of native apps
+/// read the others in the same way.
 struct PushPayload {
-    /// What the notification tells of.
+    /// The subject of a notification.
     enum Subject {
-        /// What happened to a record.
+        /// A record was changed.
         case record(RecordChange, fields: RecordFields)
         /// A zone changed.
         case zone
@@ -21,12 +21,12 @@ struct PushPayload {
         case database
     }
 
-    /// Bytes of a notification at most, as Apple's push service has it.
+    /// The maximum size of a notification in bytes, the same as for Apple's push service.
     static let sizeLimit = 4096
 
     let subscription: WireSubscription
     let subject: Subject
-    /// The same for all notifications of one change.
+    /// The identifier, the same for all notifications of one change.
     let identifier: String
     let container: String
     /// The user record name of the subscription's owner.
@@ -38,12 +38,12 @@ struct PushPayload {
         subscription.notificationInfo ?? WireNotificationInfo()
     }
 
-    /// Whether the number on the app's icon counts up.
+    /// `true` when the number on the app's icon increases.
     var countsBadge: Bool { info.shouldBadge == true }
 
-    /// What the notification has in common with those that it replaces; nil when it replaces none.
+    /// A key that the notification has in common with those that it replaces; nil if it replaces none.
     ///
-    /// One that tells of a zone or a database says all that an earlier one said.
+    /// A notification about a zone or a database contains everything that an earlier one did.
     var slot: String? {
         if let key = info.collapseIDKey { return "collapse/" + key }
         let place = "\(container)/\(scope.rawValue)/\(subscription.subscriptionID ?? "")"
@@ -54,7 +54,7 @@ struct PushPayload {
         }
     }
 
-    /// The JSON; parts are left out, and it says so, where it would be too large.
+    /// Returns the JSON; if it would be too large, parts are left out, and the JSON states that.
     func data(badge: Int64?) -> Data {
         let whole = write(badge: badge, hasFields: true, hasAlert: true)
         if whole.count <= Self.sizeLimit { return whole }
@@ -111,7 +111,7 @@ struct PushPayload {
         writer.closeObject()
     }
 
-    /// Writes the fields that the subscription asks for, those of the types that may be asked for.
+    /// Writes the fields that the subscription requests, if their types are allowed.
     private func write(_ fields: RecordFields, to writer: inout JSONWriter) {
         guard let names = info.additionalFields, !names.isEmpty else { return }
         writer.key("af")
@@ -157,8 +157,8 @@ extension PushPayload {
         writer.closeObject()
     }
 
-    /// Writes the values of fields as texts; one without a value is empty, so that the others keep
-    /// their places.
+    /// Writes the values of fields as texts; a missing value is empty, so that the others keep
+    /// their indexes.
     private func writeArguments(
         _ key: String,
         _ names: [String]?,
@@ -175,7 +175,7 @@ extension PushPayload {
 }
 
 extension WireValue {
-    /// The value in an alert.
+    /// The value as text in an alert.
     fileprivate var alertText: String {
         switch self {
         case .string(let text): text
@@ -191,8 +191,8 @@ extension WireValue {
 }
 
 extension DatabaseScope {
-    /// The database in a notification: 0 for the public one, as web couriers were observed to
-    /// write, and the native framework's numbers.
+    /// The database in a notification: 0 for the public one, as observed from web couriers, and the
+    /// native framework's numbers for the others.
     fileprivate var pushNumber: Int64 {
         switch self {
         case .public: 0

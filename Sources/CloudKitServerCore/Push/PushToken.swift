@@ -4,24 +4,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A token for notifications as it is stored; its secret is known by a hash only.
+/// A stored token for notifications; of its secret only a hash is stored.
 struct PushToken: Hashable, Codable, Sendable {
-    /// Whose notifications of one environment the token receives.
+    /// The user and the environment whose notifications the token receives.
     struct Registration: Hashable, Codable, Sendable {
         var environment: Int64
         var user: Int64
-        /// The hash of the name that the client gives itself; nil when it gave none.
+        /// The hash of the name that the client sends; nil if it sent none.
         var client: Data?
     }
 
-    /// Milliseconds for which a token is good after it was last asked for, as Apple's URLs say.
+    /// The number of milliseconds for which a token is valid after its last use, as in Apple's URLs.
     static let life: Int64 = 12 * 60 * 60 * 1000
-    /// Tokens that a user has in one environment at most.
+    /// The maximum number of a user's tokens in one environment.
     static let countLimit = 50
 
-    /// One for each environment.
+    /// The registrations, one for each environment.
     var registrations: [Registration] = []
-    /// Milliseconds since 1970-01-01 UTC after which the token receives nothing more.
+    /// The time, in milliseconds since 1970-01-01 UTC, after which the token receives nothing.
     var expires: Int64
     /// The number on the app's icon.
     var badge: Int64 = 0

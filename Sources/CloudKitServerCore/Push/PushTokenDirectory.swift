@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where tokens for notifications are found: by the hash of their secret, and by whom they belong to.
+/// The directory of tokens for notifications, by the hash of their secret and by their user.
 struct PushTokenDirectory {
     private static let tokens = "pushToken"
 
@@ -16,7 +16,7 @@ struct PushTokenDirectory {
         "pushToken/\(environment)/\(user)"
     }
 
-    /// The token of a hash that has not expired.
+    /// Returns the token with a hash, unless it has expired.
     func token(_ hash: Data, now: Int64, _ reader: any StorageReader) throws -> PushToken? {
         let token = try reader.document(Self.tokens, Self.name(hash)).flatMap {
             try? JSONDecoder().decode(PushToken.self, from: $0)
@@ -24,7 +24,7 @@ struct PushTokenDirectory {
         return token.flatMap { $0.expires > now ? $0 : nil }
     }
 
-    /// The tokens that receive a user's notifications, by the hash of their secret.
+    /// Returns the tokens that receive a user's notifications, by the hash of their secret.
     func tokens(
         of user: RowID<StoredUser>,
         in environment: RowID<StoredEnvironment>,
@@ -37,7 +37,7 @@ struct PushTokenDirectory {
         }
     }
 
-    /// Lets a token receive a user's notifications, in place of another user's.
+    /// Registers a token for a user's notifications, in place of the previous user's.
     func register(
         _ hash: Data,
         _ registration: PushToken.Registration,
@@ -47,7 +47,7 @@ struct PushTokenDirectory {
         var token = try token(hash, now: now, writer) ?? PushToken(expires: 0)
         let former = token.registrations.first { $0.environment == registration.environment }
         if let former, former.user != registration.user {
-            // What waits there is nothing for other eyes.
+            // The waiting items must not be seen by another user.
             try writer.removePushes(hash, keepingNewest: 0)
             try writer.removeDocument(
                 Self.collection(former.environment, former.user),
@@ -69,7 +69,7 @@ struct PushTokenDirectory {
         try writer.putDocument(Self.tokens, StoredDocument(name: Self.name(hash), body: body))
     }
 
-    /// Removes a user's expired tokens, and the oldest when there are too many.
+    /// Removes a user's expired tokens, and the oldest if there are too many.
     private func makeRoom(
         in collection: String,
         besides kept: Data,

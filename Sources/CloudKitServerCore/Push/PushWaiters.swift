@@ -8,15 +8,16 @@ import Foundation
 
 /// The requests that wait for notifications, by queue.
 ///
-/// They are kept in memory; what they wait for is in the storage, so a lost one loses nothing. Services
-/// of one process that work on one storage share them, so that each wakes the others' requests.
+/// They are kept in memory; the notifications are in the storage, so that none is lost with a
+/// request. Services of one process that work on one storage share them, so that each wakes the
+/// others' requests.
 final class PushWaiters: Sendable {
     private struct Contents {
         var waiters: [Data: [(id: Int, signal: AsyncStream<Void>.Continuation)]] = [:]
         var last = 0
     }
 
-    /// Requests that wait on one queue at most; one more ends the oldest.
+    /// The maximum number of requests that wait on one queue; another one ends the oldest.
     private static let countLimit = 8
 
     private let contents = Mutex(Contents())
@@ -27,9 +28,10 @@ final class PushWaiters: Sendable {
 
     private static let byStorage = Mutex<[ObjectIdentifier: Weak]>([:])
 
-    /// The requests that wait on a storage's queues, in all services of the process.
+    /// Returns the requests that wait on a storage's queues, in all services of the process.
     ///
-    /// Whoever holds them holds the storage too, so its identity is not another's meanwhile.
+    /// The holder of the result also holds the storage, so no other storage can have its identity
+    /// meanwhile.
     static func shared(of storage: any Storage) -> PushWaiters {
         guard type(of: storage) is AnyClass else { return PushWaiters() }
         let id = ObjectIdentifier(storage as AnyObject)
@@ -42,11 +44,11 @@ final class PushWaiters: Sendable {
         }
     }
 
-    /// The number of requests that wait.
+    /// The number of waiting requests.
     var count: Int { contents.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
-    /// Begins to wait; the stream has an element for every item that comes from now on, or one for
-    /// several.
+    /// Begins to wait; the stream has an element for every item that arrives from now on, or one
+    /// for several.
     func open(_ queue: Data) -> (id: Int, signals: AsyncStream<Void>) {
         let (signals, signal) = AsyncStream.makeStream(
             of: Void.self,
@@ -62,7 +64,7 @@ final class PushWaiters: Sendable {
         return (id, signals)
     }
 
-    /// Waits no longer.
+    /// Ends the wait.
     func close(_ queue: Data, _ id: Int) {
         contents.withLock { contents in
             contents.waiters[queue]?.removeAll { $0.id == id }
@@ -70,13 +72,13 @@ final class PushWaiters: Sendable {
         }
     }
 
-    /// Tells all who wait that there may be items.
+    /// Wakes all waiting requests because there may be items.
     func wakeAll() {
         let signals = contents.withLock { $0.waiters.values.flatMap { $0 }.map(\.signal) }
         for signal in signals { signal.yield() }
     }
 
-    /// Tells those who wait on queues that there are items.
+    /// Wakes the requests that wait on queues with new items.
     func wake(_ queues: Set<Data>) {
         guard !queues.isEmpty else { return }
         let signals = contents.withLock { contents in

@@ -1,8 +1,8 @@
 import CloudKitWire
 
-/// What a commit did to one record.
+/// A change of a commit to one record.
 struct RecordChange: Sendable {
-    /// What happened, with the number that notifications write for it.
+    /// The kind of change, with its number in notifications.
     enum Kind: Int64, Sendable {
         case created = 1
         case updated, deleted
@@ -18,8 +18,8 @@ struct RecordChange: Sendable {
     }
 
     var kind: Kind
-    /// The record as it is now; a deleted one as it was last.
+    /// The current record; for a deletion, its last version.
     var record: StoredRecord
-    /// An updated record as it was before.
+    /// The previous version of an updated record.
     var before: StoredRecord?
 }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `records/query`: records that satisfy all filters, in order, page by page.
+    /// Handles `records/query`: returns the records that match all filters, in order, page by page.
     func queryRecords(_ call: Call) async throws -> Data {
         let request = try call.message(QueryRecordsRequest.self)
         let links = try await links(call.request.baseURL, now: call.now)
@@ -18,9 +18,10 @@ extension CloudService {
         }
     }
 
-    /// `internal/records/query/batch`: the first or next pages of several queries, all of one moment.
+    /// Handles `internal/records/query/batch`: returns the first or next pages of several queries,
+    /// all of the same moment.
     ///
-    /// A query that is refused refuses the request, as it does by itself.
+    /// If one query is refused, the request fails, as with a single query.
     func queryBatch(_ call: Call) async throws -> Data {
         let request = try call.message(QueryBatchRequest.self)
         try checkCount(request.batch.count, "queries")
@@ -122,8 +123,8 @@ extension CloudService {
         writer.closeArray()
     }
 
-    /// Writes the zone's newest change token where the client asks for it in the URL, as iCloud's
-    /// own web apps do.
+    /// Writes the zone's newest change token if the client requests it in the URL, as iCloud's own
+    /// web apps do.
     static func writeSyncToken(
         of zones: [ZoneView],
         _ call: Call,

@@ -8,11 +8,11 @@ import Foundation
 
 /// A query that was checked against the schema.
 struct CompiledQuery {
-    /// One key of the order.
+    /// A sort key.
     struct Sort {
         var field: QueryField
         var isDescending: Bool
-        /// Where distances are measured from; nil to order by the values.
+        /// The location from which distances are measured; nil to sort by the values.
         var centre: WireValue?
     }
 
@@ -23,7 +23,7 @@ struct CompiledQuery {
 
     /// Checks a query.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST` that says what the service would say.
+    /// - Throws: `RequestError` with `BAD_REQUEST` and the reason that Apple's service would have.
     init(
         _ query: WireQuery,
         in schema: Schema,
@@ -62,7 +62,7 @@ struct CompiledQuery {
         self.sorts = sorts
     }
 
-    /// The query as it is asked of the records of one zone.
+    /// Returns the query for the records of one zone.
     func resolved(in home: ReferenceHome) -> Self {
         var resolved = self
         resolved.conditions = conditions.map { $0.resolved(in: home) }
@@ -102,7 +102,7 @@ struct CompiledQuery {
         guard field.schema.indexes.contains(.queryable) else { throw field.lacks(.queryable) }
     }
 
-    /// The part of the order that a walk through an index can give: the first sort, if it is by the
+    /// The index that yields the first part of the order: that of the first sort, if it is by the
     /// values of an indexed field.
     var orderDriver: QueryDriver? {
         guard let sort = sorts.first, sort.centre == nil, !sort.field.schema.isEncrypted,

@@ -6,28 +6,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The form of the index keys of an environment.
+/// The format version of an environment's index keys.
 ///
-/// Version 1 has the zone in the keys of references, and words without accents; its entries stand
-/// under numbers of their own. Version 2 has words more, such as thé, which version 1 took for words
-/// that are ignored. Version 3 has the shares of roots, which had not been entered. Files of before
-/// are brought up to date beside requests: what is saved meanwhile is written in the new form, and
-/// queries walk the index of all records until everything is.
+/// Version 1 has the zone in the keys of references, and words without accents; its entries have
+/// numbers of their own. Version 2 has more words, such as thé, which version 1 mistook for an
+/// ignored word. Version 3 has the shares of roots, which were missing. Older databases are updated
+/// while requests are served: new records are written in the new format, and queries use the index
+/// of all records until the update is complete.
 struct IndexForm {
     let environment: RowID<StoredEnvironment>
 
     private static let current = Data([3])
     private static let name = "version"
 
-    /// Kept with the data, so that a snapshot brings its form with it.
+    /// The collection of the version, which is kept with the data so that snapshots include it.
     var collection: String { "indexForm/\(environment.rawValue)" }
 
-    /// Whether every key has the newest form.
+    /// Returns whether every key has the newest format.
     func isCurrent(_ reader: any StorageReader) throws -> Bool {
         try reader.document(collection, Self.name) == Self.current
     }
 
-    /// Notes that every key has the newest form.
+    /// Records that every key has the newest format.
     func setCurrent(_ writer: any StorageWriter) throws {
         try writer.putDocument(
             collection,
@@ -37,10 +37,10 @@ struct IndexForm {
 }
 
 extension CloudService {
-    /// Brings the index keys of files that an older version wrote to the form of this one.
+    /// Updates the index keys of a database that an older version wrote.
     ///
-    /// It works in small commits and may run beside requests, which are answered right all the while,
-    /// only more slowly. It does nothing where nothing is old; broken off, it starts again.
+    /// It works in small commits and may run alongside requests, whose results stay correct but
+    /// take longer. It does nothing if all keys are current; if interrupted, it starts again.
     ///
     /// - Throws: `StorageError`, or `CancellationError`.
     @concurrent
@@ -70,13 +70,13 @@ extension CloudService {
     }
 }
 
-/// One commit of the way of an environment's indexes to their newest form.
+/// One commit of the update of an environment's indexes.
 private struct IndexUpdate {
-    /// How far a zone is done.
+    /// The progress within a zone.
     struct Place {
-        /// The type that is being looked at; nil for the first.
+        /// The current type; nil for the first.
         var type: String?
-        /// The last record of it, in the index of all records.
+        /// The last processed record of the type, in the index of all records.
         var last: IndexEntry?
     }
 
@@ -86,7 +86,7 @@ private struct IndexUpdate {
 
     private static let recordsPerCommit = 200
 
-    /// Adds the entries of the next records; answers where to go on, nil at the end.
+    /// Adds the entries of the next records; returns the position to continue from, or nil at the end.
     func step(from place: Place) throws -> Place? {
         guard let row = try writer.zone(zone), !row.isDeleted else { return nil }
         let schema = try Schema(writer.schema(environment))
@@ -124,13 +124,13 @@ private struct IndexUpdate {
                 try writer.removeEntries(of: record.id, in: zone)
                 try writer.addEntries(new, in: zone)
             } else {
-                // Those of the other indexes are there already.
+                // The entries of the other indexes exist already.
                 try writer.addEntries(new.filter { $0.index < 0 }, in: zone)
             }
         }
     }
 
-    /// Removes the entries that nothing reads any more.
+    /// Removes the entries that are no longer read.
     static func removeOldEntries(
         _ environment: RowID<StoredEnvironment>,
         _ writer: any StorageWriter

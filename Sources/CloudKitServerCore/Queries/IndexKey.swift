@@ -8,21 +8,22 @@ import Foundation
 
 /// Keys of the index table: bytes that sort as the values do.
 ///
-/// No value at all is the empty key and sorts first; every other key starts with 1.
+/// A missing value has the empty key and sorts first; every other key starts with 1.
 enum IndexKey {
-    /// Bytes of a key at most; values that agree so far are told apart by the values themselves.
+    /// The maximum length of a key in bytes; values that share a key are distinguished by their
+    /// full values.
     static let byteLimit = 512
 
     /// The key of a record that has no value in the field.
     static let missing = Data()
     /// The first key of a value.
     static let first = Data([1])
-    /// Behind the last key of a value.
+    /// The end of all keys of values.
     static let end = Data([2])
 
-    /// The key of one value, list elements one by one; nil for what has no order.
+    /// Returns the key of one value or list element; nil for values without an order.
     ///
-    /// References are expected in the form in which they are compared: see `ReferenceHome`.
+    /// References must be in their normalized form: see `ReferenceHome`.
     static func of(_ value: WireValue) -> Data? {
         switch value {
         case .string(let text): bytes(text.utf8)
@@ -35,8 +36,8 @@ enum IndexKey {
         }
     }
 
-    /// The key of one value with all of its bytes, which sorts among the shortened keys where it
-    /// belongs.
+    /// Returns the key of one value with all of its bytes, which sorts correctly among the
+    /// shortened keys.
     static func whole(_ value: WireValue) -> Data? {
         switch value {
         case .string(let text) where text.utf8.count > byteLimit: Data([1]) + Data(text.utf8)
@@ -47,16 +48,16 @@ enum IndexKey {
         }
     }
 
-    /// Whether a key in the index may be short of its value.
+    /// Returns whether a key in the index may be shorter than its value.
     static func isShortened(_ key: Data) -> Bool { key.count > byteLimit }
 
-    /// A key as the index holds it.
+    /// Returns a key as the index stores it.
     static func shortened(_ key: Data) -> Data { key.prefix(1 + byteLimit) }
 
-    /// The key of text.
+    /// Returns the key of text.
     static func text(_ text: String) -> Data { bytes(text.utf8) }
 
-    /// The first key behind all keys that start with a key; nil when there is none.
+    /// Returns the first key after all keys with a prefix; nil if there is none.
     static func successor(ofPrefix key: Data) -> Data? {
         var bytes = Array(key)
         while let last = bytes.popLast() {
@@ -68,7 +69,7 @@ enum IndexKey {
         return nil
     }
 
-    /// The first key behind a key.
+    /// Returns the first key after a key.
     static func successor(of key: Data) -> Data { key + [0] }
 
     private static func bytes(_ bytes: some Collection<UInt8>) -> Data {
@@ -100,8 +101,8 @@ enum IndexKey {
 }
 
 extension WireReference {
-    /// What a reference is sorted by: the name, then the zone and its owner where they are others
-    /// than the record's own.
+    /// The bytes by which a reference is sorted: the name, then the zone and its owner if they
+    /// differ from the record's own.
     fileprivate var keyBytes: [UInt8] {
         var bytes = Array(recordName.utf8)
         guard let zoneID else { return bytes }

@@ -16,7 +16,7 @@ struct IndexKeys {
         indexed = type.indexedFields
     }
 
-    /// The number of entries of every record, where no field has more or fewer by its value.
+    /// The number of entries of every record, if it does not depend on the fields' values.
     var fixedCount: Int? {
         guard type.number != 0 else { return 0 }
         for (_, field) in indexed where field.type.isList || field.indexes.contains(.searchable) {
@@ -25,21 +25,21 @@ struct IndexKeys {
         return 1 + indexed.count
     }
 
-    /// As many entries as a record can have.
+    /// Returns the maximum number of entries that a record can have.
     func mostEntries(of head: StoredRecordHead) -> Int {
         if let fixedCount { return fixedCount }
-        // An element and a word take a byte or more each.
+        // Each element and each word takes at least a byte.
         return 1 + 2 * (indexed.count + head.fieldBytes)
     }
 
-    /// All entries of a record, each once.
+    /// Returns all entries of a record, each once.
     func entries(
         of record: StoredRecord,
         _ fields: RecordFields,
         _ home: ReferenceHome
     ) -> [IndexEntry] {
         let name = IndexKey.text(record.name)
-        // Shares belong to no type of the schema.
+        // Shares have no type in the schema.
         guard type.number != 0 else { return [] }
         var entries: [IndexEntry] = []
         entries.reserveCapacity(2 * indexed.count)
@@ -61,7 +61,7 @@ struct IndexKeys {
         return entries
     }
 
-    /// The value of a field, system fields included.
+    /// Returns the value of a field or system field.
     private func value(
         _ name: String,
         of record: StoredRecord,
@@ -71,7 +71,7 @@ struct IndexKeys {
         return SystemField(name: name).flatMap { record.value(of: $0) }
     }
 
-    /// The keys of a value in its field's index: one, or one for each element of a list.
+    /// Returns the keys of a value in its field's index: one, or one for each element of a list.
     static func keys(of value: WireValue?, _ type: FieldType) -> [Data] {
         guard case .list(let values, _) = value else {
             if type.isList { return [] }
@@ -83,7 +83,7 @@ struct IndexKeys {
 }
 
 extension StoredRecord {
-    /// The value of a system field.
+    /// Returns the value of a system field.
     func value(of field: SystemField) -> WireValue? {
         switch field {
         case .recordName: .reference(WireReference(recordName: name))

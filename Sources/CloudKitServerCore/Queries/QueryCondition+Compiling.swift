@@ -3,7 +3,7 @@ import CloudKitWire
 extension QueryCondition {
     /// Checks a filter against the schema.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST` that says what the service would say.
+    /// - Throws: `RequestError` with `BAD_REQUEST` and the reason that Apple's service would have.
     init(
         _ filter: WireFilter,
         in type: RecordTypeSchema,
@@ -72,7 +72,7 @@ extension QueryCondition {
         }
     }
 
-    /// Refuses comparators that make no sense for the field's type.
+    /// Refuses comparators that do not apply to the field's type.
     private static func checkField(
         _ field: QueryField,
         _ comparator: WireComparator
@@ -144,7 +144,7 @@ extension QueryCondition {
         )
     }
 
-    /// A value in the field's own type.
+    /// Returns a value converted to the field's own type.
     private static func operand(
         _ value: WireValue,
         _ wire: WireField?,
@@ -181,7 +181,7 @@ extension QueryCondition {
 }
 
 extension Array {
-    /// As the standard map, for closures that throw one type of error.
+    /// Maps the elements as the standard library does, for closures that throw one type of error.
     fileprivate func map<Value, Failure: Error>(
         _ transform: (Element) throws(Failure) -> Value
     ) throws(Failure) -> [Value] {
@@ -192,8 +192,8 @@ extension Array {
 }
 
 extension WireFilter {
-    /// Whether the filter asks for a record that is none at all, as clients write what nothing can
-    /// satisfy; it needs no index.
+    /// `true` when the filter requires a record name from an empty list, with which clients match
+    /// nothing; it needs no index.
     fileprivate var asksForNothing: Bool {
         guard comparator == .in, let name = systemFieldName ?? fieldName,
             SystemField(name: name) == .recordName,
@@ -204,10 +204,10 @@ extension WireFilter {
 }
 
 extension WireComparator {
-    /// Whether the comparator is about the words of text.
+    /// `true` when the comparator applies to the words of text.
     var isOnWords: Bool { self == .containsAllTokens || self == .containsAnyTokens }
 
-    /// Whether the comparator is about the order of values.
+    /// `true` when the comparator applies to the order of values.
     var isOnOrder: Bool {
         switch self {
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
@@ -217,7 +217,7 @@ extension WireComparator {
         }
     }
 
-    /// Whether the comparator is about how text begins.
+    /// `true` when the comparator applies to prefixes of text.
     var isOnPrefixes: Bool {
         switch self {
         case .beginsWith, .notBeginsWith, .listMemberBeginsWith, .notListMemberBeginsWith: true
@@ -225,7 +225,7 @@ extension WireComparator {
         }
     }
 
-    /// Whether the field must be a list.
+    /// `true` when the field must be a list.
     var isOnLists: Bool {
         switch self {
         case .listContains, .notListContains, .listContainsAny, .notListContainsAny,
@@ -236,12 +236,12 @@ extension WireComparator {
         }
     }
 
-    /// Whether a list may come without its type: `IN` and `NOT_IN` were seen to need it.
+    /// Returns whether a list may lack its type: `IN` and `NOT_IN` were observed to need it.
     fileprivate func takesUntaggedList(_ untagged: UntaggedValues) -> Bool {
         untagged == .bySchema || (self != .in && self != .notIn)
     }
 
-    /// Whether the value must be a list.
+    /// `true` when the value must be a list.
     var takesList: Bool {
         switch self {
         case .in, .notIn, .listContainsAny, .notListContainsAny, .listContainsAll,

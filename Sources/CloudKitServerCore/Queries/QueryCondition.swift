@@ -6,22 +6,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The wire's comparator, which Foundation has another of on Apple platforms.
+/// The wire's comparator; on Apple platforms, Foundation has another type of that name.
 typealias WireComparator = CloudKitWire.Comparator
 
 /// A filter that was checked against the schema.
 struct QueryCondition {
     let field: QueryField
     let comparator: WireComparator
-    /// The operand; for the comparators that take several values, all of them.
+    /// The operand, or all of them for comparators that accept several values.
     var operands: [WireValue]
-    /// The words of the operand that count, for the comparators on words.
+    /// The significant words of the operand, for comparators on words.
     let words: Set<String>
-    /// Metres, for `NEAR`.
+    /// The distance in metres, for `NEAR`.
     let distance: Double
 
-    /// The condition as it is asked of the records of one zone: references in the form in which they
-    /// are compared there.
+    /// Returns the condition for the records of one zone, with references in their normalized form
+    /// for it.
     func resolved(in home: ReferenceHome) -> Self {
         guard field.schema.type.scalar == .reference else { return self }
         var resolved = self
@@ -34,10 +34,10 @@ struct QueryCondition {
         return resolved
     }
 
-    /// Whether the condition is a search whose words all stand in most texts, which are ignored.
+    /// `true` when the condition searches only for very common words, which are ignored.
     private var isIgnored: Bool { comparator.isOnWords && words.isEmpty }
 
-    /// Whether a record's value satisfies the condition.
+    /// Returns whether a record's value satisfies the condition.
     func matches(_ value: WireValue?) -> Bool {
         if isIgnored { return true }
         if let positive = comparator.negated {
@@ -54,7 +54,7 @@ struct QueryCondition {
         _ distance: Double
     ) -> Bool {
         guard let value, let operand = operands.first else {
-            // An empty list of operands: none of nothing, all of nothing.
+            // An empty list of operands: the value contains all of them, but not any.
             return value != nil && comparator == .listContainsAll
         }
         switch comparator {
@@ -82,9 +82,9 @@ struct QueryCondition {
 }
 
 extension WireComparator {
-    /// The comparator that this one is the opposite of; nil for one that is none.
+    /// The comparator of which this one is the opposite; nil if it is not an opposite.
     ///
-    /// A record without a value satisfies the opposites, as `NSPredicate` has it.
+    /// A record without a value satisfies the opposites, as in `NSPredicate`.
     var negated: WireComparator? {
         switch self {
         case .notEquals: .equals
@@ -100,12 +100,12 @@ extension WireComparator {
 }
 
 extension WireValue {
-    /// The elements of a list; nothing for other values.
+    /// The elements of a list; empty for other values.
     fileprivate var elements: [WireValue] {
         if case .list(let values, _) = self { values } else { [] }
     }
 
-    /// Whether two values are the same to a query: text by its bytes, locations by their
+    /// Returns whether two values are equal in a query: text by its bytes, locations by their
     /// coordinates, references by their target.
     fileprivate func isSame(as other: WireValue) -> Bool {
         switch (self, other) {
@@ -118,7 +118,7 @@ extension WireValue {
         }
     }
 
-    /// Whether a value sorts before another of its type.
+    /// Returns whether a value sorts before another of its type.
     fileprivate func precedes(_ other: WireValue) -> Bool {
         switch (self, other) {
         case (.string(let first), .string(let second)):

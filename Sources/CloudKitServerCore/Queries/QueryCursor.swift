@@ -7,27 +7,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The place in a query's results behind which the next page starts, with all that is needed to go
-/// on: any service over the same storage can answer the next page.
+/// The position in a query's results after which the next page starts, with everything that is
+/// needed to continue: any process on the same storage can return the next page.
 ///
-/// It names a place in the order, not a row, so it stays exact while records come and go.
+/// It is a position in the order, not a row, so it stays exact while records are added and deleted.
 struct QueryCursor: Hashable {
-    /// The condition whose index is walked; -1 for the order's index, -2 for the one of all records.
+    /// The index of the condition whose index is walked; -1 for the index of the order, -2 for the
+    /// one of all records.
     var driver: Int
     /// The sort keys of the last result.
     var keys: [Data]
-    /// The last result's record.
+    /// The record of the last result.
     var record: Int64
 
-    /// Which query a cursor belongs to, and which life of its zones.
+    /// The query that a cursor belongs to, and the generation of its zones.
     struct Identity: Hashable {
-        /// What tells the query, in its zones, from all others.
+        /// A hash that identifies the query and its zones.
         let fingerprint: [UInt8]
-        /// What tells the zones from those of a time before a reset or a restore.
+        /// A hash that differs after a reset or a restore of the zones.
         let life: [UInt8]
     }
 
-    /// Whether the place is behind all results with its first key.
+    /// Returns whether the position is after all results with its first key.
     func isBehindKey(of query: CompiledQuery) -> Bool { keys.count < query.sorts.count }
 
     func sealed(by seal: TokenSeal, _ identity: Identity) -> String {
@@ -38,19 +39,19 @@ struct QueryCursor: Hashable {
         writer.append(Int64(keys.count))
         for key in keys { writer.append(key) }
         writer.append(record)
-        // The place may be that of a record which the caller may not read.
+        // The position may be that of a record that the caller may not read.
         return seal.conceal(writer.bytes, for: .queryPage)
     }
 
     /// Opens a marker.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST` when it is forged, of another query, or of a time
-    ///   before a restore.
+    /// - Throws: `RequestError` with `BAD_REQUEST` when it is forged, belongs to another query, or
+    ///   precedes a restore.
     init(_ marker: String, with seal: TokenSeal, _ identity: Identity) throws(RequestError) {
         guard let contents = seal.reveal(marker, for: .queryPage) else {
             throw RequestError(
                 .badRequest,
-                reason: "Unknown sync continuation type: the continuationMarker was not made here"
+                reason: "Unknown sync continuation type: the continuationMarker is not from here"
             )
         }
         var reader = TokenReader(contents)
@@ -63,8 +64,8 @@ struct QueryCursor: Hashable {
         guard reader.data() == identity.life else {
             throw RequestError(
                 .badRequest,
-                reason: "The continuationMarker belongs to an earlier life of the zone; start the "
-                    + "query again without one"
+                reason: "The continuationMarker belongs to an earlier generation of the zone; "
+                    + "start the query again without one"
             )
         }
         let driver = reader.number() ?? 0
@@ -90,7 +91,7 @@ extension QueryCursor.Identity {
     init(of query: WireQuery, in zones: [ZoneView]) {
         var lives = TokenWriter()
         for zone in zones { lives.append(zone.zone.incarnation &+ zone.database.incarnation) }
-        // Places were written in another form before.
+        // Older versions wrote positions in another format.
         lives.append(Self.form)
         life = Array(SHA256.hash(data: lives.bytes).prefix(8))
         fingerprint = Self.fingerprint(query, zones)

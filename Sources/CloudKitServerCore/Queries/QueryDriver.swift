@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The index that a query walks through, and the parts of it that matter.
+/// The index that a query walks, and the relevant parts of it.
 struct QueryDriver {
-    /// A part of an index, without what lies behind its end.
+    /// A part of an index, excluding its upper bound.
     struct Range: Hashable {
         var lower: Data
         var upper: Data?
@@ -21,23 +21,23 @@ struct QueryDriver {
 
     /// The number of the index.
     var index: Int64
-    /// The parts, in the order of their keys, none overlapping another.
+    /// The parts, in the order of their keys, without overlaps.
     var ranges: [Range]
     /// The field; nil for the index of all records.
     var field: QueryField?
-    /// Whether the index is on the field's words.
+    /// `true` when the index contains the field's words.
     var isOnWords = false
-    /// Whether one record can stand in the parts more than once.
+    /// `true` when a record can occur in the parts more than once.
     var repeats = false
-    /// Whether every record in the parts satisfies the condition that they were made from.
+    /// `true` when every record in the parts satisfies the condition from which they were created.
     var isExact = false
 
-    /// All records of a type.
+    /// Returns the index of all records of a type.
     static func all(_ type: RecordTypeSchema) -> Self {
         Self(index: type.nameIndex, ranges: [Range(lower: Data(), upper: nil)], field: nil)
     }
 
-    /// All records in the order of a field.
+    /// Returns the index of all records in the order of a field.
     static func order(_ field: QueryField) -> Self {
         Self(
             index: field.valueIndex,
@@ -46,10 +46,10 @@ struct QueryDriver {
         )
     }
 
-    /// The records that can satisfy a condition; nil when no index narrows them down.
+    /// Creates a walk over the records that can satisfy a condition; nil if no index narrows them down.
     init?(_ condition: QueryCondition) {
         let field = condition.field
-        // Words of several fields stand in several indexes.
+        // The words of several fields are in several indexes.
         guard field.searched.isEmpty else { return nil }
         guard let ranges = Self.ranges(of: condition), !ranges.isEmpty else { return nil }
         self.field = field
@@ -90,7 +90,7 @@ struct QueryDriver {
         }
     }
 
-    /// Whether all entries of the walk have one key, so that a record in it keeps its place.
+    /// `true` when all entries of the walk have one key, so that a record keeps its position in it.
     var hasOneKey: Bool {
         ranges.count == 1 && ranges[0].upper == IndexKey.successor(of: ranges[0].lower)
     }
@@ -99,12 +99,12 @@ struct QueryDriver {
         Range(lower: key, upper: IndexKey.successor(of: key))
     }
 
-    /// The degrees of latitude that a distance can reach.
+    /// Returns the range of latitudes, in degrees, within a distance.
     private static func band(_ condition: QueryCondition) -> Range {
         guard case .location(let centre)? = condition.operands.first else {
             return Range(lower: Data(), upper: nil)
         }
-        // Half a per cent more than the sphere needs, against rounding.
+        // Half a per cent more than the sphere requires, to allow for rounding.
         let reach = condition.distance / WireLocation.earthRadius * 180 / .pi * 1.005
         let lower = IndexKey.of(.double(centre.latitude - reach)) ?? IndexKey.first
         let upper = IndexKey.of(.double(centre.latitude + reach)).map(IndexKey.successor(of:))
@@ -115,7 +115,7 @@ struct QueryDriver {
         Set(ranges).sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
     }
 
-    /// Whether an entry is the first of its record in the parts, in the order of a walk.
+    /// Returns whether an entry is the first of its record in the parts, in the order of a walk.
     func isFirst(_ key: Data, _ keys: [Data], isDescending: Bool) -> Bool {
         let inside = keys.filter { key in ranges.contains { $0.contains(key) } }
         let first =
@@ -125,7 +125,7 @@ struct QueryDriver {
         return first == key
     }
 
-    /// The keys of a record in the index.
+    /// Returns the keys of a record in the index.
     func keys(
         of record: StoredRecord,
         _ fields: RecordFields,

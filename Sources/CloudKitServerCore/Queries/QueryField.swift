@@ -2,16 +2,16 @@ import CloudKitWire
 
 /// A field that a query names.
 struct QueryField: Hashable {
-    /// The name as errors and schemas write it.
+    /// The name as written in errors and schemas.
     let name: String
-    /// The system field; nil for one of the type's own.
+    /// The system field; nil for one of the type's own fields.
     let system: SystemField?
-    /// What the schema says of the field.
+    /// The field in the schema.
     let schema: FieldSchema
     /// The fields whose words are searched together; empty for a single field.
     private(set) var searched: [String] = []
 
-    /// Finds a field by the names that a filter or a sort gives.
+    /// Finds a field by the names in a filter or a sort.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` when there is no such field or it has no index.
     init(
@@ -41,8 +41,8 @@ struct QueryField: Hashable {
         self.init(name: name, system: system, schema: schema)
     }
 
-    /// All fields of a type that are searched for words, as one: what a filter on words means that
-    /// names no field.
+    /// Creates the combination of all searchable fields of a type, for a filter on words that names
+    /// no field.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` when no field is searchable.
     init(wordsOf type: RecordTypeSchema, _ typeName: String) throws(RequestError) {
@@ -65,7 +65,7 @@ struct QueryField: Hashable {
         self.schema = schema
     }
 
-    /// The field's value in a record, references in the form in which they are compared.
+    /// Returns the field's value in a record, with references in their normalized form.
     func value(
         in record: StoredRecord,
         _ fields: RecordFields,
@@ -80,19 +80,19 @@ struct QueryField: Hashable {
         }
     }
 
-    /// The number of the index on values; the records' names have the one of all records.
+    /// The number of the index on values; record names use the index of all records.
     var valueIndex: Int64 {
         system == .recordName
             ? RecordTypeSchema(number: schema.number).nameIndex : schema.valueIndex
     }
 
-    /// Whether the field names users, who lie in no zone of the database.
+    /// `true` when the field refers to users, who are in no zone of the database.
     var namesUsers: Bool {
         system == .createdUserRecordName || system == .modifiedUserRecordName
     }
 
-    /// The error for a field that lacks an index, with the line of schema that would help, where one
-    /// would.
+    /// Returns the error for a field that lacks an index, with the line of schema that would add
+    /// it, if there is one.
     func lacks(_ index: FieldSchema.Indexes) -> RequestError {
         let (adjective, keyword) =
             switch index {

@@ -1,29 +1,30 @@
 import CloudKitWire
 
-/// How a query is answered: which index is walked, and what is checked on the way.
+/// The plan of a query: the index to walk, and the conditions to check on the way.
 struct QueryPlan {
-    /// Which index is walked, as the cursor writes it.
+    /// The index to walk, as written in cursors.
     let choice: Int
     private let query: CompiledQuery
     let driver: QueryDriver
-    /// The conditions that the index does not settle.
+    /// The conditions that the index does not guarantee.
     let checks: [QueryCondition]
-    /// Whether the walk yields results in their final order, except among equal first sort keys.
+    /// `true` when the walk yields results in their final order, except among equal first sort keys.
     private(set) var isOrdered: Bool
-    /// Whether the walk yields results exactly in their final order.
+    /// `true` when the walk yields results exactly in their final order.
     private(set) var isExactlyOrdered: Bool
-    /// Whether the walk goes from the last key to the first.
+    /// `true` when the walk goes from the last key to the first.
     let isDescending: Bool
 
     static let orderChoice = -1
     static let allChoice = -2
 
-    /// Entries up to which an index is counted to find the best one.
+    /// The number of entries up to which an index is counted to find the best one.
     private static let countLimit = 1000
 
-    /// Entries up to which the parts of an index are walked anew for each page without an order.
+    /// The number of entries up to which the parts of an index are walked again for each page, if
+    /// there is no order.
     ///
-    /// Beyond that the index of all records is walked, once for all pages.
+    /// Beyond that, the index of all records is walked, once for all pages.
     private static let unorderedLimit = 20_000
 
     /// Chooses the index that is likely to touch the fewest records.
@@ -47,16 +48,16 @@ struct QueryPlan {
         return QueryPlan(query, choice: best?.choice ?? allChoice)
     }
 
-    /// The plan as it is carried out in one zone.
+    /// Returns the plan for one zone.
     func resolved(in home: ReferenceHome) -> QueryPlan {
         var plan = QueryPlan(query.resolved(in: home), choice: choice)
-        // All zones are walked alike, also where two references are one in some of them.
+        // All zones are walked alike, even if two references are equal in some of them.
         plan.isOrdered = isOrdered
         plan.isExactlyOrdered = isExactlyOrdered
         return plan
     }
 
-    /// The plan of a choice, made now or kept in a cursor.
+    /// Creates the plan for a choice, which was made now or is from a cursor.
     init(_ query: CompiledQuery, choice: Int) {
         self.query = query
         var checks = query.conditions
@@ -72,7 +73,7 @@ struct QueryPlan {
         self.driver = chosen
         self.checks = checks
         let sort = query.sorts.first
-        // Without an order, records come in one that no change to them alters.
+        // Without a sort, records come in an order that changes to them do not affect.
         let isBySort =
             sort.map {
                 $0.centre == nil && $0.field == chosen.field && !chosen.isOnWords

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Walks through an index and keeps the results of one page.
+/// Walks an index and keeps the results of one page.
 struct QueryRun {
-    /// A record that satisfies the query, with its place in the order.
+    /// A record that satisfies the query, with its position in the order.
     struct Result {
         var keys: [Data]
         var record: StoredRecord
@@ -16,21 +16,21 @@ struct QueryRun {
     }
 
     let query: CompiledQuery
-    /// The plan; of the zone that is walked, while one is.
+    /// The plan; during a walk, the one for the current zone.
     private(set) var plan: QueryPlan
     let reader: any StorageReader
-    /// What the caller sees of each zone.
+    /// The part of each zone that the caller sees.
     let sights: [RowID<StoredZone>: RecordSight]
     let limit: Int
     let start: QueryCursor?
-    /// The first results behind the start, in order; one more than the page has room for.
+    /// The first results after the start, in order; one more than the page has room for.
     private(set) var results: [Result] = []
-    /// Where the walk was broken off; nil when it went as far as it needed to.
+    /// The position at which the walk was interrupted; nil if it was completed.
     private(set) var brokenOff: QueryCursor?
-    /// Who asks, as references name users.
+    /// The caller, because references can refer to users.
     private let caller: String?
     private var home = ReferenceHome(zoneName: "", owner: "")
-    /// The last entry that was looked at in the zone that is walked through.
+    /// The last visited entry in the current zone.
     private var previous: IndexEntry?
     private let work: RequestWork
 
@@ -53,7 +53,7 @@ struct QueryRun {
         self.work = work
     }
 
-    /// Walks through the zones.
+    /// Walks the zones.
     mutating func run(in zones: [ZoneView]) throws {
         let general = plan
         for zone in zones {
@@ -64,7 +64,7 @@ struct QueryRun {
         plan = general
     }
 
-    /// The results of the page and where the next page starts; nil when this is the last.
+    /// The results of the page, and the position of the next page; nil if this is the last one.
     var page: (results: ArraySlice<Result>, next: QueryCursor?) {
         let page = results.prefix(limit)
         if results.count > limit, let last = page.last { return (page, cursor(last)) }
@@ -104,7 +104,7 @@ struct QueryRun {
         }
     }
 
-    /// Starts a scan where the previous page ended, in so far as the walk is in order.
+    /// Starts a scan where the previous page ended, as far as the walk is ordered.
     private func skipToStart(_ scan: inout IndexScan) {
         guard plan.isOrdered, let start, let whole = start.keys.first else { return }
         let key = IndexKey.shortened(whole)
@@ -125,7 +125,7 @@ struct QueryRun {
         }
     }
 
-    /// Looks at an entry; answers whether the walk through the zone goes on.
+    /// Visits an entry; returns whether the walk through the zone continues.
     private mutating func visit(_ entry: IndexEntry, in zone: ZoneView) throws -> Bool {
         if plan.isOrdered, results.count > limit, let last = results.last {
             let lastKey = IndexKey.shortened(last.keys[0])
@@ -148,17 +148,17 @@ struct QueryRun {
         return true
     }
 
-    /// Whether a record cannot be of this page, where records come by their numbers.
+    /// Returns whether a record cannot be on this page, if records are ordered by their numbers.
     private func isOutsidePage(_ record: RowID<StoredRecord>) -> Bool {
         guard !plan.isOrdered, query.sorts.isEmpty else { return false }
         if let start, record.rawValue <= start.record { return true }
         return results.count > limit && results.last.map { record >= $0.record.id } ?? false
     }
 
-    /// Ends the page behind the last entry, where the walk is in order and has got somewhere; of
-    /// several zones, the walk that got least far counts.
+    /// Ends the page after the last entry, if the walk is ordered and has made progress; with
+    /// several zones, the walk with the least progress counts.
     private mutating func breakOff(before entry: IndexEntry) -> Bool {
-        // A shortened key is no place: others begin alike.
+        // A shortened key is not a position because others have the same prefix.
         guard plan.isOrdered, let previous, !IndexKey.isShortened(previous.key) else {
             return false
         }
@@ -168,7 +168,7 @@ struct QueryRun {
             record: previous.record.rawValue
         )
         if !plan.isExactlyOrdered {
-            // Results with one first key come in an order of their own.
+            // Results with the same first key have their own order.
             guard entry.key != previous.key else { return false }
             place.record = plan.isDescending ? .min : .max
         }
@@ -181,7 +181,7 @@ struct QueryRun {
             return
         }
         brokenOff = place
-        // Results behind the place will come with the next page.
+        // Results after the position will be on the next page.
         results = results.filter {
             !precedes(place.keys, place.record, $0.keys, $0.record.id.rawValue)
         }
@@ -193,7 +193,7 @@ struct QueryRun {
         _ zone: ZoneView
     ) throws -> Result? {
         guard try sights[zone.zone.id]?.shows(record, reader) == true else { return nil }
-        // What does not say any more whether it belongs here is told of as an error.
+        // A damaged record, which may or may not match, is returned as an error.
         if record.isDamaged { return damaged(record, entry, zone) }
         let isKey = plan.isExactlyOrdered && !IndexKey.isShortened(entry.key)
         let needsFields = !plan.checks.isEmpty || plan.driver.repeats || !isKey
@@ -213,7 +213,8 @@ struct QueryRun {
         return isInPage(keys, record) ? Result(keys: keys, record: record, zone: zone) : nil
     }
 
-    /// Whether a place in the order is behind the start, and not behind where the page ended early.
+    /// Returns whether a position in the order is after the start, and not after an early end of
+    /// the page.
     private func isInPage(_ keys: [Data], _ record: StoredRecord) -> Bool {
         if let start, !precedes(start.keys, start.record, keys, record.id.rawValue) { return false }
         guard let brokenOff else { return true }
@@ -245,12 +246,12 @@ struct QueryRun {
         guard let value = sort.field.value(in: record, fields, home) else {
             return IndexKey.missing
         }
-        // Keys in the index are shortened; the values decide.
+        // Keys in the index are shortened; the full values decide.
         guard let centre = sort.centre else { return IndexKey.whole(value) ?? IndexKey.missing }
         return IndexKey.of(.double(value.distance(to: centre))) ?? IndexKey.missing
     }
 
-    /// Puts a result in its place and drops what the page has no room for.
+    /// Inserts a result at its position and removes those that exceed the page.
     private mutating func insert(_ result: Result) {
         var low = 0
         var high = results.count

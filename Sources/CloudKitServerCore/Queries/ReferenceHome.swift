@@ -1,15 +1,15 @@
 import CloudKitWire
 
-/// The zone that records lie in, as the one that their references mean unless they name another.
+/// The zone of records, which their references mean unless they name another one.
 ///
-/// References are compared in one form: without a zone where they stay in this one, without an owner
-/// where they stay with its owner, and without an action.
+/// References are compared in a normalized form: without a zone if it is this one, without an owner
+/// if it is this zone's owner, and without an action.
 struct ReferenceHome: Hashable {
     /// The zone's name.
     let zoneName: String
     /// The record name of the zone's owner.
     let owner: String
-    /// The record name of who asks, where that is another user than the owner.
+    /// The caller's record name, if the caller is not the owner.
     var caller: String?
 
     init(zoneName: String, owner: String, caller: String? = nil) {
@@ -18,13 +18,13 @@ struct ReferenceHome: Hashable {
         self.caller = caller == owner ? nil : caller
     }
 
-    /// The home of the records of a stored zone.
+    /// Creates the home of a stored zone's records.
     init(_ zone: StoredZone, _ reader: any StorageReader) throws {
         let user = try reader.database(zone.database)?.owner.flatMap { try reader.user($0) }
         self.init(zoneName: zone.name, owner: user?.recordName ?? ZoneDirectory.publicOwner)
     }
 
-    /// A reference in the form in which references are compared.
+    /// Returns a reference in its normalized form.
     func normalized(_ reference: WireReference) -> WireReference {
         guard let zone = reference.zoneID else {
             return WireReference(recordName: reference.recordName)
@@ -39,7 +39,7 @@ struct ReferenceHome: Hashable {
         )
     }
 
-    /// A value whose references are in the form in which they are compared.
+    /// Returns a value with its references in normalized form.
     func normalized(_ value: WireValue) -> WireValue {
         switch value {
         case .reference(let reference): .reference(normalized(reference))
@@ -48,7 +48,7 @@ struct ReferenceHome: Hashable {
         }
     }
 
-    /// An owner that is not the zone's own; nil for that one, by whichever name.
+    /// Returns an owner other than the zone's own; nil for that one, under any of its names.
     private func foreignOwner(_ name: String?) -> String? {
         guard let name, !name.isEmpty, name != owner else { return nil }
         return WireZoneID.currentUserNames.contains(name) ? caller : name
@@ -56,7 +56,7 @@ struct ReferenceHome: Hashable {
 }
 
 extension ZoneView {
-    /// The home of the zone's records.
+    /// Returns the home of the zone's records.
     func home(for caller: String? = nil) -> ReferenceHome {
         ReferenceHome(
             zoneName: id.zoneName,
@@ -66,11 +66,11 @@ extension ZoneView {
     }
 }
 
-/// The homes of the records that a long task has met so far.
+/// The homes of the records that a long task has visited so far.
 struct ReferenceHomes {
     private var known: [RowID<StoredZone>: ReferenceHome] = [:]
 
-    /// The home of the records of a zone.
+    /// Returns the home of a zone's records.
     mutating func home(
         of zone: RowID<StoredZone>,
         _ reader: any StorageReader

@@ -1,7 +1,8 @@
 import CloudKitWire
 
 extension WireValue {
-    /// Metres on the great circle between two locations; infinite for other values.
+    /// Returns the distance in metres on the great circle between two locations; infinite for other
+    /// values.
     func distance(to other: WireValue) -> Double {
         guard case .location(let first) = self, case .location(let second) = other else {
             return .infinity

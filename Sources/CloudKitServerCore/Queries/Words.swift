@@ -1,11 +1,11 @@
 import CloudKitWire
 
-/// The words of values, as full-text filters compare them.
+/// The words of values in full-text filters.
 enum Words {
-    /// The words of a string or of a list of strings that count in a search.
+    /// Returns the significant words of a string or of a list of strings.
     static func of(_ value: WireValue) -> Set<String> { found(in: value).counting }
 
-    /// The words of a string or of a list of strings.
+    /// Returns the words of a string or of a list of strings.
     static func found(in value: WireValue) -> SearchWords { SearchWords(texts(of: value)) }
 
     private static func texts(of value: WireValue) -> [String] {

@@ -1,4 +1,4 @@
-/// The version of a record as clients see it: the number of its newest change, in base 36.
+/// The change tag of a record: the number of its newest change, in base 36.
 enum ChangeTag {
     static func text(_ sequence: Int64) -> String { String(sequence, radix: 36) }
 }

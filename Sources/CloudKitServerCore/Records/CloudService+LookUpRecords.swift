@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `records/lookup`: records by name.
+    /// Handles `records/lookup`: returns records by name.
     func lookUpRecords(_ call: Call) async throws -> Data {
         let request = try call.message(
             LookupRecordsRequest.self,

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `records/modify`: changes records, one commit for each zone.
+    /// Handles `records/modify`: changes records, with one commit for each zone.
     func modifyRecords(_ call: Call) async throws -> Data {
         let request = try call.message(
             ModifyRecordsRequest.self,
@@ -48,7 +48,7 @@ extension CloudService {
         return try answer(outcomes.compactMap { $0 }, to: request, call, links)
     }
 
-    /// Refuses what only this package's client may send.
+    /// Refuses dates in the format that only this package's client may send.
     private func checkExactDates(in request: ModifyRecordsRequest) throws(RequestError) {
         for operation in request.operations {
             for (key, field) in operation.record.fields where field.exactDates != nil {
@@ -61,7 +61,7 @@ extension CloudService {
         }
     }
 
-    /// Sorts the operations by zone and checks what concerns the request as a whole.
+    /// Groups the operations by zone and checks the request as a whole.
     private func batches(of request: ModifyRecordsRequest) throws(RequestError) -> [RecordBatch] {
         let requestZone = request.zoneID ?? .defaultZone
         var batches: [RecordBatch] = []
@@ -189,12 +189,12 @@ extension CloudService {
 }
 
 extension WireZoneID {
-    /// Whether two identities of one request mean one zone.
+    /// Returns whether two zone IDs of one request denote the same zone.
     func isSameZone(as other: WireZoneID) -> Bool {
         zoneName == other.zoneName && explicitOwner == other.explicitOwner
     }
 
-    /// The owner, unless it is a way to say "the caller".
+    /// The owner, unless it is an alias of the caller.
     var explicitOwner: String? {
         ownerRecordName.flatMap { Self.currentUserNames.contains($0) ? nil : $0 }
     }

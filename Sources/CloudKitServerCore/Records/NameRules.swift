@@ -1,8 +1,8 @@
 import CloudKitWire
 
-/// What names of records, zones, types and fields may be.
+/// The rules for names of records, zones, types and fields.
 enum NameRules {
-    /// Why a record name is refused; nil when it is fine.
+    /// Returns the reason to refuse a record name; nil if it is valid.
     static func recordName(_ name: String) -> String? {
         if name.isEmpty { return "recordName is empty" }
         if name.utf8.count > Limits.nameLength {
@@ -16,7 +16,7 @@ enum NameRules {
         return nil
     }
 
-    /// Why a zone name is refused; nil when it is fine.
+    /// Returns the reason to refuse a zone name; nil if it is valid.
     static func zoneName(_ name: String) -> String? {
         if name.isEmpty { return "zoneName is empty" }
         if name.utf8.count > Limits.nameLength {
@@ -30,7 +30,7 @@ enum NameRules {
         return nil
     }
 
-    /// Why a record type or field name is refused; nil when it is fine.
+    /// Returns the reason to refuse a record type or field name; nil if it is valid.
     static func identifier(_ name: String, _ what: String) -> String? {
         if name.isEmpty { return "\(what) is empty" }
         if name.utf8.count > Limits.nameLength {

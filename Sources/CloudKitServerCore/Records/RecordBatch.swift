@@ -2,14 +2,14 @@ import CloudKitWire
 
 /// The operations of one request on one zone.
 struct RecordBatch: Sendable {
-    /// One operation with its record's name, which the service makes where the client gave none.
+    /// An operation with its record's name, which the service creates if the client provided none.
     struct Item: Sendable {
-        /// Its place in the request.
+        /// The operation's index in the request.
         var position: Int
         var name: String
         var operation: RecordOperation
 
-        /// The record above this one after the operation.
+        /// Returns the parent of this record after the operation.
         func parent(over existing: StoredRecord?) -> String? {
             let record = operation.record
             if let parent = record.parent?.recordName { return parent }
@@ -18,7 +18,7 @@ struct RecordBatch: Sendable {
             return losesParent ? nil : existing?.parent
         }
 
-        /// The record without which this one cannot be saved: its parent, or what it shares.
+        /// The record without which this one cannot be saved: its parent, or the record that it shares.
         var base: String? {
             guard !operation.operationType.isDelete else { return nil }
             return operation.record.parent?.recordName
@@ -29,21 +29,21 @@ struct RecordBatch: Sendable {
     /// The zone as the request names it.
     var zone: WireZoneID
     var items: [Item]
-    /// Whether all operations succeed or none.
+    /// `true` when either all operations succeed or none.
     var isAtomic: Bool
 
-    /// Whether the batch makes or changes a record, in so far as it succeeds.
+    /// Returns whether the batch creates or changes a record, if the operation succeeds.
     func saves(_ name: String) -> Bool {
         items.contains { $0.name == name && !$0.operation.operationType.isDelete }
     }
 
-    /// Whether the batch deletes a record, in so far as it succeeds.
+    /// Returns whether the batch deletes a record, if the operation succeeds.
     func deletes(_ name: String) -> Bool {
         items.contains { $0.name == name && $0.operation.operationType.isDelete }
     }
 
-    /// The places of the items in the order in which they are applied: that of the request, but
-    /// that a record comes after the one without which it cannot be saved.
+    /// The indexes of the items in the order in which they are applied: the order of the request,
+    /// except that a record follows the one without which it cannot be saved.
     var order: [Int] {
         guard items.contains(where: { $0.base != nil }) else { return Array(items.indices) }
         let places = Dictionary(zip(items.map(\.name), items.indices)) { first, _ in first }

@@ -1,13 +1,13 @@
 import CloudKitWire
 
-// What the rules of sight and of placement mean for the operations of a batch.
+// The rules of sight and of placement, applied to the operations of a batch.
 extension RecordCommit {
-    /// Whether a record is none for the caller.
+    /// Returns whether a record does not exist for the caller.
     func isHidden(_ record: StoredRecord) throws -> Bool {
         try sight.verdict(on: record, writer) == .hidden
     }
 
-    /// Whether there is a record of a name that is shown to the caller.
+    /// Returns whether there is a record with a name that the caller sees.
     func isSeen(_ name: String) throws -> Bool {
         guard let record = try writer.record(zone.zone.id, name: name), !record.isDeleted else {
             return false
@@ -15,14 +15,14 @@ extension RecordCommit {
         return try sight.shows(record, writer)
     }
 
-    /// Refuses a change of a record that the caller may not change where it is.
+    /// Refuses a change of a record that the caller may not change in its place.
     func checkMayWrite(_ record: StoredRecord) throws {
         guard try placement.mayWrite(record) else { throw writeRefusal(record.name) }
         let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
         try permissions.checkWrite(type, record)
     }
 
-    /// Refuses a save that would put a record where the caller may not.
+    /// Refuses a save that would put a record in a place where the caller may not save it.
     func checkPlace(of item: RecordBatch.Item, _ existing: StoredRecord?) throws {
         let parent = item.parent(over: existing)
         switch try placement.refusal(of: item.name, from: existing, below: parent) {
@@ -45,7 +45,7 @@ extension RecordCommit {
         }
     }
 
-    /// Refuses references with an action to what the caller may not tie to a record.
+    /// Refuses references with an action to records that the caller may not tie to another one.
     func checkTies(_ references: [References.Item], of name: String) throws {
         let targets = references.filter { $0.kind != .parent && $0.target != name }.map(\.target)
         let refusal = try placement.refusal(tyingTo: targets) { batch.saves($0) }
@@ -63,7 +63,7 @@ extension RecordCommit {
         )
     }
 
-    /// Refuses to call a record gone of which the caller does not know whether there is one.
+    /// Refuses to report a record as deleted if the caller must not know whether it exists.
     func checkIsGone(_ row: StoredRecord?, _ name: String) throws {
         if zone.access.isOfWholeZone { return }
         if let row, row.isDeleted, try placement.mayWrite(row) { return }
@@ -74,7 +74,7 @@ extension RecordCommit {
         RecordFailure(
             .accessDenied,
             "CREATE operation not permitted on '\(name)': its parent is not in a hierarchy that is "
-                + "shared with the right to write, or somebody has the name"
+                + "shared with write permission, or the name is in use"
         )
     }
 

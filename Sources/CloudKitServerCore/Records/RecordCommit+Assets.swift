@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension RecordCommit {
-    /// A field with its receipts checked and taken out; what remains is what is stored.
+    /// Returns a field to store: with its receipts checked and removed.
     mutating func redeem(
         _ field: WireField,
         _ key: String,
@@ -70,8 +70,8 @@ extension RecordCommit {
         )
     }
 
-    /// The places for which a receipt may be issued that a record's field takes: this one, the field of
-    /// any record of the type, and any at all.
+    /// Returns the places for which a record's field accepts receipts: this field, the field of any
+    /// record of the type, and any place.
     private func places(of key: String, _ type: String, _ name: String) -> [AssetLinks.Place] {
         let exact = AssetLinks.Place(
             database: zone.database.id.rawValue,
@@ -90,7 +90,7 @@ extension RecordCommit {
 }
 
 extension WireField {
-    /// The asset with a checksum among the field's values.
+    /// Returns the asset with a checksum among the field's values.
     fileprivate func asset(_ checksum: String?) -> WireAsset? {
         guard let checksum else { return nil }
         switch value {
@@ -103,6 +103,6 @@ extension WireField {
 }
 
 extension WireAsset {
-    /// The checksum's bytes.
+    /// The bytes of the checksum.
     var checksumData: Data? { fileChecksum.flatMap { Data(base64Encoded: $0) } }
 }

@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Thrown before anything is written where a deletion depends on another one of its batch that may
-/// still fail.
+/// An error that is thrown before any write if a deletion depends on another one of its batch that
+/// may still fail.
 struct DeletionWaits: Error {}
 
 extension RecordCommit {
-    /// Deletes a record and all that refer to it with `DELETE_SELF`.
+    /// Deletes a record and all records that refer to it with `DELETE_SELF`.
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - others: The records of the batch that are known to go too; nil as long as none is.
-    /// - Throws: `RecordFailure`, `DeletionWaits`, or what the storage throws.
+    ///   - others: The records of the batch that are known to be deleted too; nil if none is known yet.
+    /// - Throws: `RecordFailure`, `DeletionWaits`, or an error of the storage.
     mutating func delete(_ record: StoredRecord, with others: Set<String>? = nil) throws {
         let heads = try doomed(with: record, others)
         try checkCost(of: heads)
@@ -25,7 +25,7 @@ extension RecordCommit {
         let shares = try doomed.filter { $0.type == WireRecord.shareType }
             .compactMap { try writer.record($0.id) }
         if !shares.isEmpty { try sightChanges.shareWillChange(writer) }
-        // One after the other is read: all together may be larger than the memory.
+        // Records are read one at a time because all together may exceed the memory.
         for head in doomed {
             guard let record = try writer.record(head.id) else { continue }
             try bury(record, seenBy: viewers.map { $0[record.name] ?? [] })
@@ -34,14 +34,15 @@ extension RecordCommit {
         for share in shares { try forgetShare(share, besides: names) }
     }
 
-    /// Carries out the deletions that waited for each other, but for those of records that one
-    /// needs which stays.
+    /// Carries out the deletions that waited for each other, except those of records that a
+    /// remaining record needs.
     mutating func settle(_ waiting: [Int], _ outcomes: inout [RecordOutcome?]) throws {
         var going = Set(waiting.map { batch.items[$0].name })
         var isSettled = false
         while !isSettled {
             isSettled = true
-            // Most lists go from the top of a hierarchy down, and what stays holds what is above.
+            // Most lists are ordered from the top of a hierarchy down, and a remaining record keeps
+            // those above it.
             for place in waiting.reversed() where outcomes[place] == nil {
                 let name = batch.items[place].name
                 let others = going
@@ -64,14 +65,14 @@ extension RecordCommit {
             let name = batch.items[place].name
             outcomes[place] = try attempt(name) { commit in
                 let record = try commit.writer.record(commit.zone.zone.id, name: name)
-                // One that went with another of the batch is gone already.
+                // It may already have been deleted together with another record of the batch.
                 if let record, !record.isDeleted { try commit.delete(record, with: others) }
                 return .deleted(name: name, type: record?.type)
             }
         }
     }
 
-    /// The record and those that go with it, once it is known that all of them may.
+    /// Returns the record and those that are deleted with it, once it is known that all of them may be.
     private mutating func doomed(
         with record: StoredRecord,
         _ others: Set<String>?
@@ -85,7 +86,7 @@ extension RecordCommit {
         return heads
     }
 
-    /// The record and those that go with it, nearest first.
+    /// Returns the record and those that are deleted with it, nearest first.
     private func cascade(from record: StoredRecord) throws -> [StoredRecordHead] {
         var found = [StoredRecordHead(of: record)]
         var seen: Set = [record.id]
@@ -93,7 +94,7 @@ extension RecordCommit {
         while next < found.count {
             let target = found[next].record
             next += 1
-            // A share goes with its root.
+            // A share is deleted with its root.
             if let name = target.share, let share = try writer.record(target.zone, name: name),
                 !share.isDeleted, seen.insert(share.id).inserted
             {
@@ -110,9 +111,9 @@ extension RecordCommit {
         return found
     }
 
-    /// Refuses a deletion that takes too much along, before anything is written.
+    /// Refuses a deletion that would delete too much, before anything is written.
     private mutating func checkCost(of doomed: [StoredRecordHead]) throws {
-        // A record that goes alone costs what saving it did.
+        // Deleting a single record costs as much as saving it did.
         guard doomed.count > 1 else { return }
         let most = doomed.reduce(0) {
             $0 + 4 + indexKeys(of: $1.record.type).mostEntries(of: $1)
@@ -127,7 +128,8 @@ extension RecordCommit {
         }
     }
 
-    /// The index entries of a record, which is read only where its type does not say how many there are.
+    /// Returns the number of a record's index entries, reading the record only if its type does not
+    /// determine it.
     private mutating func entryCount(of head: StoredRecordHead) throws -> Int {
         let keys = indexKeys(of: head.record.type)
         if let count = keys.fixedCount { return count }
@@ -135,7 +137,7 @@ extension RecordCommit {
         return keys.entries(of: record, try RecordFields(of: record), zone.home()).count
     }
 
-    /// Refuses the deletion while a record that stays needs one that goes.
+    /// Refuses the deletion if a remaining record needs a deleted one.
     private func checkNotNeeded(_ doomed: [StoredRecord], _ others: Set<String>?) throws {
         let going = Set(doomed.map(\.id))
         for target in doomed {
@@ -154,16 +156,16 @@ extension RecordCommit {
         }
     }
 
-    /// The references to a record that its deletion meets.
+    /// Returns the references to a record that affect its deletion.
     private func references(to target: StoredRecord) throws -> [StoredReference] {
         let circle = References.circle(of: target.created.user, in: zone.database)
         guard let circle else { return [] }
         return try writer.references(target.zone, to: target.name, in: circle)
     }
 
-    /// Whether a record that is there still goes with this batch.
+    /// Returns whether an existing record will be deleted by this batch.
     ///
-    /// - Throws: `DeletionWaits` where its deletion is to come and may fail alone.
+    /// - Throws: `DeletionWaits` if its deletion is still to come and may fail individually.
     private func isGoing(_ name: String, _ others: Set<String>?) throws -> Bool {
         if let others { return others.contains(name) }
         guard batch.deletes(name) else { return false }
@@ -176,8 +178,8 @@ extension RecordCommit {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - viewers: The participants who see it; nil where nothing can be shared.
-    /// - Throws: What the storage throws.
+    ///   - viewers: The participants who see it; nil if nothing can be shared.
+    /// - Throws: An error of the storage.
     private mutating func bury(
         _ record: StoredRecord,
         seenBy viewers: Set<RowID<StoredUser>>?
@@ -209,7 +211,8 @@ extension RecordCommit {
         note(.deleted, last)
     }
 
-    /// Whether a notification may need the fields of a record that goes; small ones are kept unasked.
+    /// Returns whether a notification may need the fields of a deleted record; small ones are
+    /// always kept.
     private mutating func isLookedAt(_ record: StoredRecord) throws -> Bool {
         if record.fields.count <= 1024 { return true }
         if let known = lookedAtTypes[record.type] { return known }

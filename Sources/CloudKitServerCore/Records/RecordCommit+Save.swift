@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension RecordCommit {
-    /// Makes a record, or changes the one that exists.
+    /// Creates a record, or changes the existing one.
     mutating func save(
         _ item: RecordBatch.Item,
         over existing: StoredRecord?,
@@ -95,7 +95,7 @@ extension RecordCommit {
         return type
     }
 
-    /// The fields after the operation, with types checked and receipts redeemed.
+    /// Returns the fields after the operation, with types checked and receipts redeemed.
     private mutating func merged(
         _ changes: [String: WireField],
         into kept: RecordFields?,
@@ -173,7 +173,7 @@ extension RecordCommit {
         return row
     }
 
-    /// Brings the index entries of a row up to date whose share is another, and not its values.
+    /// Updates the index entries of a row whose share has changed, but not its values.
     mutating func reindex(_ row: StoredRecord, since before: StoredRecord) throws {
         let keys = indexKeys(of: row.type)
         let fields = try RecordFields(of: row)
@@ -183,7 +183,7 @@ extension RecordCommit {
         )
     }
 
-    /// The indexes of a type; kept for as long as the batch does not make the schema grow.
+    /// Returns the indexes of a type; cached until the batch extends the schema.
     mutating func indexKeys(of name: String) -> IndexKeys {
         let type = rules.schema.types[name] ?? RecordTypeSchema(number: 0)
         guard !rules.isChanged else { return IndexKeys(type) }

@@ -8,8 +8,8 @@ import Foundation
 
 /// Applies one batch inside its commit.
 ///
-/// Each operation is checked in full before it writes anything, so a failed one leaves no trace and
-/// the next can go on.
+/// Each operation is checked completely before it writes anything, so a failed one changes nothing
+/// and the next one can proceed.
 struct RecordCommit {
     let call: Call
     let writer: any StorageWriter
@@ -20,34 +20,33 @@ struct RecordCommit {
     /// The number of the zone's newest change so far.
     var sequence: Int64
     let permissions: RecordPermissions
-    /// What the caller sees of the zone.
+    /// The part of the zone that the caller sees.
     let sight: RecordSight
-    /// Where the caller may put records.
+    /// The places in which the caller may save records.
     let placement: RecordPlacement
-    /// The indexes of types, as the schema was before the batch.
+    /// The indexes of types in the schema before the batch.
     var steadyKeys: [String: IndexKeys] = [:]
     /// The shares saved so far, by the names of their roots.
     var newShares: [String: String] = [:]
-    /// The tops of the shared hierarchies, as they were when they were asked for; nil once a share
-    /// goes.
+    /// The tops of the shared hierarchies at the time of the first use; nil once a share is deleted.
     var sharedTops: Set<String>?
-    /// Whether records of the zone were shared when that was asked for.
+    /// `true` when records of the zone were shared at the time of the first use.
     var hadShares: Bool?
-    /// What the batch changes for those with whom parts of the zone are shared.
+    /// The changes of the batch to what participants see.
     var sightChanges: SightChanges
     private var gone: [RowID<StoredUser>] = []
-    /// Why operations failed so far, by the names of their records.
+    /// The failures of operations so far, by the names of their records.
     private(set) var failures: [String: RecordFailure] = [:]
-    /// What was done so far, in order.
+    /// The changes so far, in order.
     private(set) var changes: [RecordChange] = []
-    /// Whether subscriptions look at the fields of deleted records, by type, as far as it is known.
+    /// `true` for types whose subscriptions need the fields of deleted records, as far as known.
     var lookedAtTypes: [String: Bool] = [:]
-    /// Bytes of the zone's records so far.
+    /// The bytes of the zone's records so far.
     var bytes: Int64
-    /// Bytes that the zone may grow to; nil for any number.
+    /// The number of bytes that the zone may grow to; nil for no limit.
     private var byteLimit: Int64?
-    /// The uploads whose bytes the record that is being saved takes over, and the bytes of them that
-    /// the quota counts already.
+    /// The uploads whose bytes the saved record takes over, and the number of those bytes that the
+    /// quota already counts.
     var redeemed: [Int64] = []
     var released: Int64 = 0
 
@@ -80,9 +79,10 @@ struct RecordCommit {
         placement = RecordPlacement(access: zone.access, zone: zone.zone.id, reader: writer)
     }
 
-    /// Applies the operations, each after those that it needs; answers in the order of the request.
+    /// Applies the operations, each after those that it depends on; returns outcomes in the order
+    /// of the request.
     ///
-    /// - Throws: `AtomicBatchFailed`, or what the storage throws.
+    /// - Throws: `AtomicBatchFailed`, or an error of the storage.
     mutating func run() throws -> [RecordOutcome] {
         var found = [RecordOutcome?](repeating: nil, count: batch.items.count)
         var waiting: [Int] = []
@@ -111,13 +111,14 @@ struct RecordCommit {
         return outcomes
     }
 
-    /// Forgets those who take part in nothing of the zone any more, once they were told.
+    /// Removes users who are no longer participants of any share in the zone, once they have been
+    /// notified.
     func forgetGone() throws {
         let shares = ShareDirectory(environment: call.environment.id)
         try shares.removeMembers(gone, of: zone.zone.id, writer)
     }
 
-    /// What becomes of an operation; one that fails leaves the schema as it was.
+    /// Returns the outcome of an operation; a failed one leaves the schema unchanged.
     mutating func attempt(
         _ name: String,
         _ body: (inout Self) throws -> RecordOutcome
@@ -132,8 +133,8 @@ struct RecordCommit {
         }
     }
 
-    /// Writes what the operations changed together: the zone's and the database's numbers, the
-    /// schema.
+    /// Writes the joint results of the operations: the sequence numbers of the zone and the
+    /// database, and the schema.
     func finish(schemaVersion: Int64, cache: SchemaCache) throws {
         if rules.isChanged {
             try rules.save(version: schemaVersion, writer)
@@ -157,7 +158,7 @@ struct RecordCommit {
         }
         let row = try writer.record(zone.zone.id, name: item.name)
         let live = row.flatMap { $0.isDeleted ? nil : $0 }
-        // What the caller does not see is not there for them.
+        // A record that the caller does not see does not exist for them.
         let existing = try live.flatMap { try isHidden($0) ? nil : $0 }
         let kind = item.operation.operationType
         try checkTag(kind, item, existing)
@@ -171,7 +172,7 @@ struct RecordCommit {
                 "record to insert already exists: '\(item.name)'"
             )
         }
-        // Nothing but the refusal is told of a record that has the name elsewhere.
+        // The refusal reveals nothing about a record of that name in another place.
         guard (existing == nil) == (live == nil) else { throw createRefusal(item.name) }
         return .saved(try save(item, over: existing, tombstone: row))
     }
@@ -228,7 +229,7 @@ struct RecordCommit {
         }
     }
 
-    /// Refuses what would not fit into the database; what makes it smaller always fits.
+    /// Refuses growth that would exceed the database's quota; a reduction is always allowed.
     func checkQuota(_ growth: Int64, _ name: String) throws {
         guard let byteLimit, growth > 0 else { return }
         let room = byteLimit + released - bytes
@@ -240,7 +241,7 @@ struct RecordCommit {
         )
     }
 
-    /// Leaves the bytes of uploads to the record that was stored with them.
+    /// Transfers the bytes of uploads to the record that was stored with them.
     mutating func releaseUploads() throws {
         let directory = UploadDirectory(database: zone.database.id)
         for upload in redeemed { try directory.release(upload, writer) }
@@ -249,7 +250,7 @@ struct RecordCommit {
         released = 0
     }
 
-    /// Notes what was done to a record, for those who subscribe to it.
+    /// Records a change for the record's subscribers.
     mutating func note(
         _ kind: RecordChange.Kind,
         _ record: StoredRecord,
@@ -260,13 +261,13 @@ struct RecordCommit {
         changes.append(RecordChange(kind: kind, record: record, before: known))
     }
 
-    /// The next number of the zone.
+    /// Returns the next sequence number of the zone.
     mutating func takeSequence() -> Int64 {
         sequence += 1
         return sequence
     }
 
-    /// What a change made by the caller is stamped with.
+    /// The stamp of the caller's changes.
     var stamp: StoredRecord.Stamp {
         StoredRecord.Stamp(
             milliseconds: call.now,

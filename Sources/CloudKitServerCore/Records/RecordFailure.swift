@@ -1,12 +1,12 @@
 import CloudKitWire
 
-/// Why one record of a request failed.
+/// The failure of one record of a request.
 struct RecordFailure: Error, Hashable {
     var code: ServerErrorCode
     var reason: String
-    /// What the service's code does not tell.
+    /// The native code, if the service's code does not determine it.
     var nativeCode: NativeErrorCode?
-    /// Why the record's zone is gone.
+    /// The reason for the deletion of the record's zone.
     var deletionReason: ZoneDeletionReason?
 
     init(_ code: ServerErrorCode, _ reason: String, nativeCode: NativeErrorCode? = nil) {
@@ -15,18 +15,18 @@ struct RecordFailure: Error, Hashable {
         self.nativeCode = nativeCode
     }
 
-    /// What a record fails by that needs this failure's record, which does not exist for it.
+    /// Returns the failure of a record that depends on the record of this failure.
     ///
-    /// What holds for the one holds for the other: no room, no time. One whose own parent is missing
-    /// fails those below it as by an internal error, as observed of the native API. What is only
-    /// about the one record leaves the other without what it needs.
+    /// Failures that would affect both, such as a lack of space or time, are passed on. A missing
+    /// parent fails its dependents with an internal error, as observed in the native API. Any other
+    /// failure leaves the dependent record without the one that it needs.
     ///
     /// - Parameters:
-    ///   - needs: What the other record needs, as the start of a reason.
-    ///   - code: The code of a record that lacks it.
-    /// - Returns: The other record's failure.
+    ///   - needs: The dependency, as the start of a reason.
+    ///   - code: The code of a record without its dependency.
+    /// - Returns: The dependent record's failure.
     func passedOn(_ needs: String, otherwise code: ServerErrorCode) -> RecordFailure {
-        let reason = "\(needs), which was not saved: its own error says why"
+        let reason = "\(needs), which was not saved: see its own error"
         return switch self.code {
         case .quotaExceeded, .tryAgainLater, .throttled, .zoneBusy, .internalError:
             RecordFailure(self.code, reason, nativeCode: nativeCode)
@@ -35,7 +35,7 @@ struct RecordFailure: Error, Hashable {
         }
     }
 
-    /// What is said of a record that is not as it was written.
+    /// Returns the failure of a damaged record.
     static func damaged(_ name: String) -> RecordFailure {
         RecordFailure(
             .internalError,
@@ -43,7 +43,7 @@ struct RecordFailure: Error, Hashable {
         )
     }
 
-    /// The failure as an element of an answer.
+    /// Returns the failure as an item of a response.
     func item(_ recordName: String, zone: WireZoneID? = nil) -> ItemError {
         ItemError(
             code,

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The fields of a record and their stored form: the JSON object of the wire.
+/// The fields of a record and their stored form: the JSON object of the wire format.
 struct RecordFields: Hashable {
     var fields: [String: WireField]
 
@@ -23,7 +23,7 @@ struct RecordFields: Hashable {
         }
     }
 
-    /// The fields of a record; none of a damaged one.
+    /// Reads the fields of a record; a damaged record has none.
     init(of record: StoredRecord) throws {
         if record.isDamaged { self.init() } else { try self.init(stored: record.fields) }
     }
@@ -35,7 +35,7 @@ struct RecordFields: Hashable {
         return writer.data
     }
 
-    /// Whether a field holds an asset.
+    /// `true` when a field holds an asset.
     var hasAssets: Bool {
         fields.values.contains { $0.value?.type.scalar == .asset }
     }
@@ -62,7 +62,7 @@ struct RecordFields: Hashable {
         }
     }
 
-    /// The values of one type and the lists of it, by the names of their fields.
+    /// Returns the values of one type, including list elements, by field name.
     private func values(of scalar: FieldType.Scalar) -> [WireValue] {
         let names = fields.filter { $0.value.value?.type.scalar == scalar }.keys
         return names.sorted().compactMap { fields[$0]?.value }
@@ -82,17 +82,17 @@ extension WireValue {
 }
 
 extension RecordFields {
-    /// What the fields take of a quota: their own size and that of their assets.
+    /// The bytes that the fields take of a quota: their own size and that of their assets.
     var storedBytes: Int64 { assets.reduce(Int64(byteCount)) { $0 + ($1.size ?? 0) } }
 
-    /// The size of a record with these fields, without its assets, as the limit counts it.
+    /// The size of a record with these fields and without its assets, as limits count it.
     var byteCount: Int {
         fields.reduce(0) { $0 + $1.key.utf8.count + ($1.value.value?.byteCount ?? 0) }
     }
 }
 
 extension StoredRecord {
-    /// What the record takes of a quota; nothing of one that is deleted or cannot be read.
+    /// The bytes that the record takes of a quota; 0 if it is deleted or cannot be read.
     package var storedBytes: Int64 {
         isDeleted ? 0 : (try? RecordFields(of: self).storedBytes) ?? 0
     }

@@ -1,12 +1,12 @@
 import CloudKitWire
 
-/// What became of one operation.
+/// The outcome of one operation.
 enum RecordOutcome: Sendable {
-    /// The record as it is stored now.
+    /// The record was saved; this is its current version.
     case saved(StoredRecord)
-    /// The record is stored, and the caller may not read it: the answer has what the request had.
+    /// The record was saved, but the caller may not read it: the response repeats the request's fields.
     case savedUnseen(StoredRecord)
-    /// The record is gone; its type is known unless it never existed.
+    /// The record was deleted; its type is known unless it never existed.
     case deleted(name: String, type: String?)
     /// Nothing was changed.
     case failed(name: String, RecordFailure)
@@ -16,11 +16,11 @@ enum RecordOutcome: Sendable {
     }
 }
 
-/// Thrown out of a commit to undo an atomic batch, with what to answer.
+/// An error that is thrown from a commit to undo an atomic batch, with the outcomes to return.
 struct AtomicBatchFailed: Error {
     let outcomes: [RecordOutcome]
 
-    /// What the first operation failed by that did not fail because of another.
+    /// The first failure that another operation did not cause.
     var cause: RecordFailure {
         let failures = outcomes.compactMap { outcome in
             if case .failed(_, let failure) = outcome { failure } else { nil }
@@ -29,8 +29,7 @@ struct AtomicBatchFailed: Error {
             ?? RecordFailure(.atomicError, "The batch failed as a whole")
     }
 
-    /// Keeps the codes of the operations that failed by themselves and gives the others
-    /// `ATOMIC_ERROR`.
+    /// Keeps the codes of operations that failed individually, and sets the others to `ATOMIC_ERROR`.
     init(_ outcomes: [RecordOutcome], names: [String]) {
         self.outcomes = zip(outcomes, names).map { outcome, name in
             outcome.isFailure

@@ -1,11 +1,11 @@
 import CloudKitWire
 
-/// What a caller may do with records, by role in the public database.
+/// The permissions of a caller for records, by role in the public database.
 struct RecordPermissions: Sendable {
     let scope: DatabaseScope
     let caller: Caller
 
-    /// Refuses a new record that no role of the caller may make.
+    /// Refuses a new record that no role of the caller may create.
     func checkCreate(_ type: RecordTypeSchema, _ name: String) throws {
         try check(.create, type, creator: nil, "CREATE", name)
     }
@@ -15,7 +15,7 @@ struct RecordPermissions: Sendable {
         try check(.write, type, creator: record.created.user, "WRITE", record.name)
     }
 
-    /// Whether the caller may read a record.
+    /// Returns whether the caller may read a record.
     func mayRead(_ type: RecordTypeSchema, creator: String) -> Bool {
         allows(.read, type, creator: creator)
     }

@@ -1,8 +1,8 @@
 import CloudKitWire
 
-/// Which records of a zone a request is about: all, some, or all but some; of a share, or not.
+/// The records of a zone that a request selects: all, some, or all but some; of a share or of the zone.
 struct RecordSelection {
-    /// A record's name, by itself or as the only key that matters of an object.
+    /// A record's name, alone or as the only relevant key of an object.
     struct Name: Decodable {
         let recordName: String
 
@@ -22,7 +22,9 @@ struct RecordSelection {
     private let excluded: Set<String>
     private let share: String?
 
-    /// - Throws: `RequestError` with `BAD_REQUEST` where records are both included and excluded.
+    /// Creates a selection.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` if records are both included and excluded.
     init(include: [Name]?, exclude: [Name]?, share: String?) throws(RequestError) {
         guard include == nil || exclude == nil else {
             throw RequestError(
@@ -36,12 +38,13 @@ struct RecordSelection {
         self.share = share
     }
 
-    /// Visits the live records that the caller may read, oldest change first, or as they are named.
+    /// Visits the records that the caller may read, oldest change first or in the order of their
+    /// names in the request.
     ///
-    /// Shares themselves are left out.
+    /// Deleted records and shares are left out.
     ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for a named record or a share that is not there,
-    ///   or what the closure throws.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a named record or a share that does not exist,
+    ///   or an error of the closure.
     func forEach(
         in zone: ZoneView,
         _ sight: RecordSight,
@@ -75,7 +78,7 @@ struct RecordSelection {
         }
     }
 
-    /// What a share opens of a zone.
+    /// Returns the access to the part of a zone that a share covers.
     private func access(
         through share: String,
         _ zone: ZoneView,

@@ -1,27 +1,28 @@
 import CloudKitWire
 
-/// Decides what a caller may see of a zone's records: the one rule for every way in which a record is
-/// shown, be it a look-up, a query, a feed of changes, the answer to a save, a receipt for its files,
-/// a link, a notification, an archive or a copy.
+/// Decides which of a zone's records a caller may see.
+///
+/// It is the single rule for all ways to read a record: look-ups, queries, change feeds, responses
+/// to saves, receipts for its files, links, notifications, archives and copies.
 struct RecordSight: Sendable {
-    /// What a caller may know of a record.
+    /// A caller's knowledge of a record.
     enum Verdict: Hashable, Sendable {
-        /// It is shown.
+        /// The caller may read it.
         case shown
-        /// No role of the caller may read it; that there is one of its name may be told.
+        /// No role of the caller may read it, but the caller may know that it exists.
         case forbidden
-        /// It lies outside what is shared with the caller, for whom it does not exist.
+        /// The record is outside the parts shared with the caller, for whom it does not exist.
         case hidden
     }
 
     let access: ZoneAccess
     let permissions: RecordPermissions
-    /// The schema whose grants count; nil where roles do not matter.
+    /// The schema whose grants apply; nil if roles do not matter.
     let schema: Schema?
-    /// The caller, where it is another user's zone.
+    /// The caller, if the zone belongs to another user.
     let viewer: RowID<StoredUser>?
 
-    /// What the caller may know of a record, or of its tombstone.
+    /// Returns the caller's knowledge of a record, or of its tombstone.
     func verdict(on record: StoredRecord, _ reader: any StorageReader) throws -> Verdict {
         if let viewer, let viewers = record.lastViewers {
             return viewers.contains(viewer) ? .shown : .hidden
@@ -32,25 +33,25 @@ struct RecordSight: Sendable {
         return permissions.mayRead(type, creator: record.created.user) ? .shown : .forbidden
     }
 
-    /// Whether a record, or its tombstone, is shown to the caller.
+    /// Returns whether the caller may read a record, or its tombstone.
     func shows(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
         try verdict(on: record, reader) == .shown
     }
 }
 
 extension ZoneView {
-    /// What the caller of a request sees of the zone.
+    /// Returns the part of the zone that the caller of a request sees.
     func sight(
         _ call: Call,
         _ schemas: SchemaCache,
         _ reader: any StorageReader
     ) throws -> RecordSight {
-        // Roles matter in the public database only.
+        // Roles matter only in the public database.
         let isPublic = database.owner == nil
         return sight(call, schema: isPublic ? try schemas.current(call.environment, reader) : nil)
     }
 
-    /// What the caller of a request sees of the zone, by a schema that is at hand.
+    /// Returns the part of the zone that the caller of a request sees, using an available schema.
     func sight(_ call: Call, schema: Schema?) -> RecordSight {
         RecordSight(
             access: access,

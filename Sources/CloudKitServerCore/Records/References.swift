@@ -1,8 +1,8 @@
 import CloudKitWire
 
-/// The references of a record that matter to the deletion of their targets.
+/// The references of a record that affect the deletion of their targets.
 struct References: Hashable {
-    /// One such reference.
+    /// A reference.
     struct Item: Hashable {
         var target: String
         var kind: StoredReference.Kind
@@ -28,7 +28,7 @@ struct References: Hashable {
         if let parent { items.append(Item(target: parent, kind: .parent)) }
     }
 
-    /// The references as rows; none where nobody's deletion ever meets them.
+    /// Returns the references as rows; empty if they cannot affect any deletion.
     func stored(from source: StoredRecord, in database: StoredDatabase) -> [StoredReference] {
         guard let circle = Self.circle(of: source.created.user, in: database) else { return [] }
         return items.map {
@@ -36,15 +36,17 @@ struct References: Hashable {
         }
     }
 
-    /// Among whose records a reference with an action, or a parent, matters: the one rule for what goes
-    /// along with a deletion, what holds one back, and what counts against a target's limit.
+    /// Returns the circle of creators within which a reference with an action, or a parent, has an
+    /// effect.
     ///
-    /// In a database with an owner that is among all. In the public database anyone can refer to
-    /// anything, so it is among the records of one creator: a stranger's reference neither holds a
-    /// record nor goes with it, and takes none of the places of others. Records that were made without
-    /// a user have no creator, and nothing in common.
+    /// It is the single rule for which records are deleted with another one, which prevent a
+    /// deletion, and which count toward a target's limit. In a database with an owner the circle
+    /// includes all creators. In the public database, where anyone can refer to anything, it
+    /// includes the records of one creator only: another user's reference neither prevents a
+    /// deletion nor is deleted with the target, and does not count toward its limit. Records that
+    /// were created without a user have no creator, and belong to no circle.
     ///
-    /// - Returns: A creator, empty for everybody; nil for nobody.
+    /// - Returns: A creator, empty for all; nil for none.
     static func circle(of creator: String, in database: StoredDatabase) -> String? {
         guard database.owner == nil else { return "" }
         return creator.isEmpty || creator == ZoneDirectory.publicOwner ? nil : creator
@@ -67,14 +69,14 @@ extension RecordCommit {
         for item in references.items {
             let isOld = !fresh.contains(item)
             if !isOld { try checkCount(item, name, creator) }
-            // In the public database a target may have gone since it was referred to.
+            // In the public database a target may have been deleted since it was referred to.
             if isOld, zone.database.owner == nil { continue }
             if item.kind != .deleteSelf { try checkTarget(item, name) }
         }
     }
 
-    /// Refuses a participant's new references to the participant's own zones, which lead every other
-    /// reader to a zone of their own.
+    /// Refuses a participant's new references to the participant's own zones, which for every other
+    /// reader would lead to a zone of that reader.
     ///
     /// A reference without an action may name a zone together with its owner.
     func checkHomes(of fields: RecordFields, before: RecordFields?, _ name: String) throws {
@@ -137,12 +139,12 @@ extension RecordCommit {
         )
     }
 
-    /// What a record fails by whose parent is not there because the batch failed to make it; nil
-    /// where it did not try.
+    /// Returns the failure of a record whose parent is missing because the batch failed to create
+    /// it; nil if the batch did not try.
     func failure(below parent: String, _ name: String) -> RecordFailure? {
         guard let cause = failures[parent] else { return nil }
         let needs = "Record '\(name)' lies below '\(parent)'"
-        // Of an atomic batch the parent alone is to blame.
+        // In an atomic batch, only the parent caused the failure.
         if batch.isAtomic { return RecordFailure(.atomicError, needs + ", which was not saved") }
         return cause.passedOn(needs, otherwise: .validatingReferenceError)
     }

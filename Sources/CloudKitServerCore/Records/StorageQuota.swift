@@ -1,6 +1,6 @@
-/// What the records and assets of a database may take.
+/// The storage quota of a database.
 struct StorageQuota {
-    /// Bytes; nil for any number.
+    /// The limit in bytes; nil for no limit.
     private let limit: Int64?
     private let database: StoredDatabase
 
@@ -11,16 +11,16 @@ struct StorageQuota {
             ? configuration.publicQuotaBytes : configuration.userQuotaBytes
     }
 
-    /// Bytes that one zone may grow to, beside what the others take.
+    /// Returns the number of bytes that one zone may grow to, in addition to the other zones' bytes.
     func limit(of zone: StoredZone, _ reader: any StorageReader) throws -> Int64? {
         guard let limit else { return nil }
         let others = try reader.zones(database.id).filter { $0.id != zone.id }
-        // What was uploaded and stands in no record yet counts too.
+        // Uploads that no record has taken over yet count too.
         let waiting = try UploadDirectory(database: database.id).bytes(reader)
         return limit - waiting - others.reduce(0) { $0 + $1.bytes }
     }
 
-    /// Bytes that the database has room for; nil for any number.
+    /// Returns the number of bytes that the database has room for; nil for no limit.
     func room(_ reader: any StorageReader) throws -> Int64? {
         guard let limit else { return nil }
         let waiting = try UploadDirectory(database: database.id).bytes(reader)

@@ -2,7 +2,7 @@ public import CloudKitWire
 
 // Schemas as text, for the command line and for tests.
 extension CloudService {
-    /// The schema of an environment in the schema language.
+    /// Returns the schema of an environment in the schema language.
     public func exportSchema(
         container: String,
         environment kind: ServiceEnvironment
@@ -13,14 +13,14 @@ extension CloudService {
         }
     }
 
-    /// Finds out whether a text is a schema.
+    /// Checks that a text is a schema.
     ///
-    /// - Throws: `SchemaSyntaxError` with the place of the first mistake.
+    /// - Throws: `SchemaSyntaxError` with the position of the first mistake.
     public static func validateSchema(_ text: String) throws(SchemaSyntaxError) {
         _ = try SchemaDefinition.parse(text)
     }
 
-    /// What turns one schema text into another.
+    /// Returns the changes that turn one schema text into another.
     ///
     /// - Throws: `SchemaSyntaxError`.
     public static func schemaChanges(
@@ -30,16 +30,17 @@ extension CloudService {
         try SchemaDefinition.parse(old).changes(to: SchemaDefinition.parse(new))
     }
 
-    /// Makes a text the schema of an environment: what it does not name goes, indexes follow.
+    /// Replaces the schema of an environment: removes everything that the text does not name, and
+    /// updates indexes.
     ///
     /// - Parameters:
     ///   - text: The schema.
-    ///   - container: The container's identifier, made where it is new.
+    ///   - container: The container's identifier; a new container is created.
     ///   - kind: The environment.
-    ///   - isDryRun: Whether to find out only what would change.
-    /// - Returns: What changed.
+    ///   - isDryRun: A Boolean value that indicates whether to return the changes without applying them.
+    /// - Returns: The changes.
     /// - Throws: `SchemaSyntaxError`, or `RequestError` with `BAD_REQUEST` for a change that would
-    ///   lose data; then nothing was changed.
+    ///   lose data; nothing changes then.
     public func importSchema(
         _ text: String,
         container: String,
@@ -62,8 +63,8 @@ extension CloudService {
     ///
     /// - Parameters:
     ///   - container: The container's identifier.
-    ///   - isDryRun: Whether to find out only what would change.
-    /// - Returns: What changed.
+    ///   - isDryRun: A Boolean value that indicates whether to return the changes without applying them.
+    /// - Returns: The changes.
     /// - Throws: `RequestError` with `BAD_REQUEST` when production would lose something.
     public func deploySchema(
         container: String,
@@ -97,7 +98,7 @@ extension CloudService {
     }
 }
 
-/// Thrown out of a write to undo it.
+/// An error that is thrown from a write to undo it.
 private struct DryRun: Error {
     let changes: [SchemaChange]
 }

@@ -1,27 +1,27 @@
 import CloudKitWire
 
-/// What a schema says of one field.
+/// A field of a schema.
 struct FieldSchema: Hashable, Sendable {
-    /// What can be asked of a field.
+    /// The kinds of queries that a field supports.
     struct Indexes: OptionSet, Hashable, Sendable, Codable {
         let rawValue: Int
 
-        /// Equality.
+        /// Queries for equal values.
         static let queryable = Self(rawValue: 1)
-        /// Ranges and order.
+        /// Queries for ranges, and sorting.
         static let sortable = Self(rawValue: 2)
-        /// Words.
+        /// Queries for words.
         static let searchable = Self(rawValue: 4)
 
-        /// Indexes that live on the field's values, as against its words.
+        /// The indexes on the field's values, as opposed to its words.
         static let values: Self = [.queryable, .sortable]
     }
 
-    /// The field's type; the element type of a list that never had an element is open.
+    /// The field's type; the element type of a list that never had an element is undetermined.
     var type: FieldType
-    /// Whether values are encrypted; such a field has no index.
+    /// `true` when values are encrypted; such a field has no index.
     var isEncrypted: Bool
-    /// What can be asked of the field.
+    /// The field's indexes.
     var indexes: Indexes
     /// The field's number in the index table.
     var number: Int64
@@ -33,23 +33,23 @@ struct FieldSchema: Hashable, Sendable {
         self.number = number
     }
 
-    // Numbers below 0 are of indexes whose keys once had another form, under the same numbers above
-    // 0: see IndexForm.
+    // Negative numbers belong to indexes whose keys once had another format, under the same numbers
+    // above 0: see IndexForm.
 
     /// The number of the index on values.
     var valueIndex: Int64 { type.scalar == .reference ? -oldValueIndex : oldValueIndex }
     /// The number of the index on words.
     var wordIndex: Int64 { -oldWordIndex }
 
-    /// The number that the index on values had at first.
+    /// The number of the index on values in version 1.
     var oldValueIndex: Int64 { number * 2 }
-    /// The number that the index on words had at first.
+    /// The number of the index on words in version 1.
     var oldWordIndex: Int64 { number * 2 + 1 }
 
-    /// All indexes that may hold entries of the field, those of older files among them.
+    /// All indexes that may have entries of the field, including those of older databases.
     var everyIndex: Set<Int64> { [valueIndex, wordIndex, oldValueIndex, oldWordIndex] }
 
-    /// Every index that makes sense for a type, as a field made just in time gets.
+    /// Returns every index that applies to a type, which a field created just in time gets.
     static func everyIndex(for type: FieldType) -> Indexes {
         switch type.scalar {
         case nil, .asset: []

@@ -12,10 +12,10 @@ struct Schema: Hashable, Sendable, Codable {
     var types: [String: RecordTypeSchema] = [:]
     /// Roles other than the built-in ones, by name.
     var roles: Set<String> = []
-    /// The number that the next field gets; numbers are never used again.
+    /// The number of the next field; numbers are never reused.
     private var nextNumber: Int64 = 1
 
-    /// Reads what `encoded` wrote; nil is the empty schema.
+    /// Reads the output of `encoded`; nil is the empty schema.
     init(_ data: Data?) throws(StorageError) {
         guard let data else {
             self.init()
@@ -30,16 +30,16 @@ struct Schema: Hashable, Sendable, Codable {
 
     private init() {}
 
-    /// The schema as it is stored.
+    /// Returns the stored form of the schema.
     func encoded() throws -> Data { try JSONEncoder().encode(self) }
 
-    /// Gives out a number for a field.
+    /// Returns a new number for a field.
     mutating func takeNumber() -> Int64 {
         defer { nextNumber += 1 }
         return nextNumber
     }
 
-    /// Adds a type that a save made necessary.
+    /// Adds a type that a save requires.
     mutating func addType(_ name: String, indexesSystemFields: Bool) {
         var type = RecordTypeSchema(number: takeNumber())
         if indexesSystemFields {

@@ -3,13 +3,13 @@ import Synchronization
 
 /// Decoded schemas by version, so that requests share one copy.
 ///
-/// A version is a random number that names one content for ever; therefore a version written by a
-/// transaction that was rolled back later does no harm here.
+/// A version is a random number that denotes one content forever; therefore a version written by a
+/// transaction that was later rolled back does no harm here.
 final class SchemaCache: Sendable {
     private static let capacity = 64
     private let schemas = Mutex<[Int64: Schema]>([:])
 
-    /// The schema of an environment.
+    /// Returns the schema of an environment.
     func schema(
         of environment: StoredEnvironment,
         _ reader: any StorageReader
@@ -20,7 +20,7 @@ final class SchemaCache: Sendable {
         return schema
     }
 
-    /// The schema that an environment has now, whatever version its row had when it was read.
+    /// Returns the current schema of an environment, regardless of the version of the row that was read.
     func current(
         _ environment: StoredEnvironment,
         _ reader: any StorageReader
@@ -28,7 +28,7 @@ final class SchemaCache: Sendable {
         try schema(of: reader.environment(environment.id) ?? environment, reader)
     }
 
-    /// Keeps a schema under its version.
+    /// Adds a schema under its version.
     func insert(_ schema: Schema, version: Int64) {
         guard version != 0 else { return }
         schemas.withLock {

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Brings an environment's schema to a definition, and its indexes with it.
+/// Changes an environment's schema to a definition, and updates its indexes.
 struct SchemaMigration {
     let environment: StoredEnvironment
     let writer: any StorageWriter
@@ -20,8 +20,8 @@ struct SchemaMigration {
 
     /// Applies a definition.
     ///
-    /// - Throws: `RequestError` with `BAD_REQUEST` for a change that would lose data where that is
-    ///   not allowed; then nothing was changed.
+    /// - Throws: `RequestError` with `BAD_REQUEST` for a change that would lose data if that is not
+    ///   allowed; nothing changes then.
     mutating func apply(_ definition: SchemaDefinition, version: Int64) throws -> [SchemaChange] {
         let changes = SchemaDefinition(schema).changes(to: definition)
         if environment.kind == .production, let lost = changes.first(where: \.losesData) {
@@ -92,7 +92,7 @@ struct SchemaMigration {
         try rebuild(rebuilt, of: type)
     }
 
-    /// What the index table holds for a field: values, words, both or nothing.
+    /// Returns the contents of the index table for a field: values, words, both or nothing.
     private static func contents(of field: FieldSchema?) -> [Bool] {
         let indexes = field?.indexes ?? []
         return [!indexes.isDisjoint(with: .values), indexes.contains(.searchable)]
@@ -103,7 +103,7 @@ struct SchemaMigration {
         for index in field.everyIndex { try writer.removeEntries(index: index, environment.id) }
     }
 
-    /// Enters every record of a type into indexes that are new or differ.
+    /// Adds every record of a type to indexes that are new or differ.
     private func rebuild(
         _ fields: [(name: String, field: FieldSchema)],
         of type: RecordTypeSchema

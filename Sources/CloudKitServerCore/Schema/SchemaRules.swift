@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Checks what is saved against the schema, and lets the schema grow in development.
+/// Checks saves against the schema, and extends the schema in development.
 struct SchemaRules: Sendable {
     private(set) var schema: Schema
     private(set) var isChanged = false
-    /// The types, and the number of fields, that were added just now.
+    /// The types, and the number of fields, that were added by this batch.
     private(set) var newTypes: Set<String> = []
     private(set) var newFields = 0
-    /// Indexes that records saved before do not stand in yet.
+    /// Indexes that do not contain previously saved records yet.
     private(set) var newIndexes: [NewIndex] = []
 
-    /// An index on the values of a field that was added just now.
+    /// An index on the values of a newly added field.
     struct NewIndex: Hashable, Sendable {
         var index: Int64
         var type: String
@@ -31,7 +31,7 @@ struct SchemaRules: Sendable {
         self.configuration = configuration
     }
 
-    /// A type; made just in time in development.
+    /// Returns a type; creates it just in time in development.
     mutating func type(_ name: String) throws -> RecordTypeSchema {
         if let type = schema.types[name] { return type }
         if name == WireRecord.shareType { return RecordTypeSchema(number: 0) }
@@ -57,7 +57,7 @@ struct SchemaRules: Sendable {
         return schema.types[name] ?? RecordTypeSchema(number: 0)
     }
 
-    /// A field as it is stored, converted where the schema says so; nil when it is cleared.
+    /// Returns a field to store, converted if the schema requires it; nil if it is cleared.
     mutating func checked(
         _ field: WireField,
         _ key: String,
@@ -158,7 +158,7 @@ struct SchemaRules: Sendable {
         }
     }
 
-    /// The value in the field's own type.
+    /// Returns the value converted to the field's own type.
     private mutating func converted(
         _ value: WireValue,
         _ field: WireField,
@@ -189,7 +189,7 @@ struct SchemaRules: Sendable {
         )
     }
 
-    /// Gives an open list type its element type.
+    /// Sets the element type of a list whose element type is undetermined.
     private mutating func adopt(
         _ scalar: FieldType.Scalar,
         for key: String,
@@ -224,8 +224,8 @@ struct SchemaRules: Sendable {
         }
     }
 
-    /// Writes the schema that grew, and enters the older records into its new indexes as having no
-    /// value, so that an order by the new field shows them too.
+    /// Writes the extended schema, and adds the older records to its new indexes without a value,
+    /// so that sorting by the new field returns them too.
     func save(version: Int64, _ writer: any StorageWriter) throws {
         for new in newIndexes {
             guard let type = schema.types[new.type] else { continue }
@@ -241,7 +241,7 @@ struct SchemaRules: Sendable {
 }
 
 extension FieldType {
-    /// The type as the schema language writes it.
+    /// The type as written in the schema language.
     var schemaText: String {
         let name = scalar == .asset ? "ASSET" : scalar?.rawValue ?? "STRING"
         return isList ? "LIST<\(name)>" : name

@@ -6,23 +6,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How values are read that come without a type.
+/// The interpretation of values without a type.
 enum UntaggedValues: Hashable, Sendable {
-    /// By the schema, but for what iCloud was seen to refuse: a whole number for a TIMESTAMP, and a
-    /// list after `IN` and `NOT_IN`.
+    /// Values are read by the schema, except those that iCloud was observed to refuse: a whole
+    /// number for a TIMESTAMP, and a list after `IN` and `NOT_IN`.
     case asObserved
-    /// All by the schema.
+    /// All values are read by the schema.
     case bySchema
 
-    /// What the refusal of a value without a type ends with.
+    /// The end of the message that refuses a value without a type.
     static let remedy = "; state the type, or start the server with --types-by-schema"
 
-    /// A value in the type of its field, as far as JSON may stand for it; others as they are.
+    /// Returns a value in the type of its field, as far as JSON can represent it; other values are
+    /// unchanged.
     func read(_ value: WireValue, as type: FieldType) -> WireValue {
         switch value {
         case .list(let values, _) where type.isList:
             guard let scalar = type.scalar else { return value }
-            // Nobody has seen what iCloud says to whole numbers in a list of dates.
+            // The response of iCloud to whole numbers in a list of dates is unknown.
             let read = values.map { Self.bySchema.read($0, as: FieldType(scalar)) }
             return read.allSatisfy { $0.type == FieldType(scalar) }
                 ? .list(read, of: scalar) : value
@@ -35,7 +36,7 @@ enum UntaggedValues: Hashable, Sendable {
         }
     }
 
-    /// Whether a value is refused only because its type is not stated.
+    /// Returns whether a value is refused only because its type is missing.
     static func wouldRead(_ value: WireValue, as type: FieldType) -> Bool {
         bySchema.read(value, as: type).type == type
     }

@@ -6,34 +6,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One authenticated request on its way through the service.
+/// An authenticated request in the service.
 struct Call: Sendable {
-    /// What the client sent.
+    /// The client's request.
     let request: ServiceRequest
-    /// The request's path, taken apart.
+    /// The parsed path of the request.
     var path: ServicePath
     /// The request's query.
     let parameters: QueryParameters
-    /// Who asks.
+    /// The caller.
     let caller: Caller
     /// The container's environment.
     let environment: StoredEnvironment
-    /// When the request came.
+    /// The time at which the request arrived.
     let now: Int64
-    /// What it has cost so far.
+    /// The work that it has cost so far.
     let work: RequestWork
-    /// How values are read that it sends without a type.
+    /// The interpretation of its values without a type.
     var untagged = UntaggedValues.asObserved
-    /// What goes wrong with it on purpose.
+    /// The faults that a plan has ordered for it.
     var faults = FaultDecision()
 
     /// Decodes the body.
     ///
     /// - Parameters:
     ///   - type: The type of the body.
-    ///   - common: Reads the forms that come most often, faster; nil leaves it to the decoder.
+    ///   - common: A faster reader of the most common forms; it returns nil for others.
     /// - Returns: The body.
-    /// - Throws: `RequestError` with `BAD_REQUEST` that names the place.
+    /// - Throws: `RequestError` with `BAD_REQUEST` that names the position.
     func message<Message: Decodable>(
         _ type: Message.Type,
         common: (Data) -> Message? = { _ in nil }
@@ -54,7 +54,7 @@ struct Call: Sendable {
         do {
             return try WireJSON.decode(type, from: request.body)
         } catch let error as DecodingError {
-            // It may name what came, which may be all of the body.
+            // It may quote the input, which may be the entire body.
             let place = WireJSON.place(of: error).prefix(1000)
             throw RequestError(
                 .badRequest,
@@ -65,7 +65,7 @@ struct Call: Sendable {
         }
     }
 
-    /// The user.
+    /// Returns the user.
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_REQUIRED` for an API token alone.
     func user() throws(RequestError) -> StoredUser {

@@ -5,12 +5,12 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Removes what nobody can use any more, and finishes copies that nobody asks about.
+    /// Removes unusable data, and completes copies whose clients no longer request their status.
     ///
-    /// That is: credentials that have expired, tombstones of records that were deleted long ago,
-    /// archives whose links ended, copies that ended long ago, uploads that no record took over within
-    /// half an hour, and assets that no record holds and nothing that was handed out can bring back. A
-    /// server calls it every few minutes; it may run beside requests.
+    /// It removes expired credentials, tombstones of records that were deleted long ago, archives
+    /// whose links have expired, copies that ended long ago, uploads that no record took over
+    /// within half an hour, and assets that no record holds and that no receipt or link refers to.
+    /// A server calls this every few minutes; it may run alongside requests.
     ///
     /// - Throws: `StorageError`.
     @concurrent
@@ -22,7 +22,7 @@ extension CloudService {
         try await cleanJobs(now)
         try await storage.write { try AssetHolds().clean(now: now, $0) }
         try await cleanUploads(now)
-        // A receipt is good for a day after the upload; one more for uploads that take long.
+        // A receipt is valid for a day after the upload; another day allows for slow uploads.
         let oldest = now - 2 * AssetLinks.receiptSeconds * 1000
         try await assets.removeAssets(olderThan: oldest) { [storage] checksum in
             try await storage.read { reader in
@@ -33,14 +33,14 @@ extension CloudService {
         }
     }
 
-    /// Tombstones that go in one commit.
+    /// The number of tombstones that are removed in one commit.
     private static let tombstoneBatch = 500
 
-    /// Removes the tombstones of records that were deleted before a time, and moves the horizons of
-    /// their zones: change tokens of before that are refused as expired.
+    /// Removes the tombstones of records that were deleted before a time, and advances the horizons
+    /// of their zones: older change tokens are refused as expired.
     private func removeTombstones(olderThan milliseconds: Int64) async throws {
         var removed = 1
-        // A tombstone that others name as their parent goes after them.
+        // A tombstone that others name as their parent is removed after them.
         while removed > 0 {
             removed = try await storage.write { writer in
                 let old = try writer.tombstones(
@@ -64,7 +64,8 @@ extension CloudService {
         }
     }
 
-    /// Forgets archives and copies that ended, and finishes copies that nobody asks about.
+    /// Removes archives and copies that have ended, and completes copies whose clients no longer
+    /// request their status.
     private func cleanJobs(_ now: Int64) async throws {
         let places = try await storage.read { reader in
             try reader.environments().flatMap { environment in

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Finds the caller of a request whose head was taken apart.
+    /// Determines the caller of a request whose head was parsed.
     func admit(_ request: ServiceRequest, _ admission: Admission) async throws -> Call {
         guard request.body.count <= configuration.requestBodyBytes else {
             throw RequestError(
@@ -28,8 +28,8 @@ extension CloudService {
             throw RequestError(
                 .authenticationFailed,
                 reason:
-                    "Authentication failed: ckWebAuthToken was used before, so that its session "
-                    + "has ended; every answer carries the next token"
+                    "Authentication failed: ckWebAuthToken was used before, so its session "
+                    + "has ended; every response carries the next token"
             )
         }
         return Call(
@@ -62,13 +62,13 @@ extension CloudService {
         return (decoded, endpoint)
     }
 
-    /// Ends the session of a token that somebody else holds too.
+    /// Ends the session of a token that another party holds too.
     private func end(_ token: WebToken) async throws {
         try await storage.write { try $0.removeCredential(.webToken, hash: token.hash) }
         callers.removeAll()
     }
 
-    /// Looks a caller up, and prolongs its session where that is due.
+    /// Looks up a caller, and extends its session if that is due.
     func find(
         _ credentials: Credentials,
         _ request: ServiceRequest,
@@ -102,7 +102,7 @@ extension CloudService {
             return (entry, expires)
         }
         var entry = found
-        // A session that could not be prolonged is as good as it was; the next request tries again.
+        // A session that could not be extended stays valid; the next request tries again.
         if let expires, let token = found.caller.webToken,
             let later = try? await prolong(token, expires: expires, now: now)
         {

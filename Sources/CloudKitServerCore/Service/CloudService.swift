@@ -6,7 +6,7 @@ import Foundation
 import CloudKitWire
 import Synchronization
 
-/// CloudKit Web Services without HTTP and without SQL: requests in, answers out.
+/// CloudKit Web Services without HTTP and without SQL: receives requests and returns responses.
 ///
 /// ```swift
 /// let service = CloudService(
@@ -21,8 +21,8 @@ import Synchronization
 /// )
 /// ```
 ///
-/// Every rule of the service is here; engines only store. Any number of services may work on one
-/// storage.
+/// All rules of the service are in this class; engines only store data. Any number of services may
+/// work on one storage.
 public final class CloudService: Sendable {
     let storage: any Storage
     let assets: any AssetStorage
@@ -34,7 +34,7 @@ public final class CloudService: Sendable {
     let callers = CallerCache()
     let signInTries = SignInTries()
     let uploads = UploadLedger()
-    /// Half as many as the engine has connections, and fewer than it has threads.
+    /// Half of the engine's connections, and fewer than its threads.
     let lane = SlowLane(width: 8, line: 1000)
     let writerTurns: WriterTurns
     let faults = Mutex<FaultScript?>(nil)
@@ -43,7 +43,7 @@ public final class CloudService: Sendable {
     private let throttle: RequestThrottle?
     private let sealCache = Mutex<TokenSeal?>(nil)
 
-    /// Makes a service over its storage; nothing is read before the first request.
+    /// Creates a service on a storage; it reads nothing before the first request.
     public init(
         storage: any Storage,
         assets: any AssetStorage,
@@ -61,14 +61,14 @@ public final class CloudService: Sendable {
         throttle = configuration.requestRate.map(RequestThrottle.init)
     }
 
-    /// Answers one request; asset bytes go through `receiveAsset` and `openAsset`.
+    /// Responds to a request; asset bytes use `receiveAsset` and `openAsset` instead.
     ///
-    /// Never throws: a failure is an answer with CloudKit's error code, status and reason.
+    /// This method never throws: a failure is a response with CloudKit's error code, status and reason.
     public func respond(to request: ServiceRequest) async -> ServiceResponse {
         await withTaskExecutorPreference(storage.threads) { await self.answer(request) }
     }
 
-    /// Answers a request whose head `precheck` let pass.
+    /// Responds to a request whose head `precheck` admitted.
     package func respond(
         to request: ServiceRequest,
         admittedAs admission: Admission
@@ -124,22 +124,22 @@ public final class CloudService: Sendable {
         return response
     }
 
-    /// The token that an answer carries to a client that sent one.
+    /// Returns the next token, for the response to a client that sent one.
     private func nextToken(after token: WebToken) async throws -> String? {
         let next = WebToken(secret: token.secret, nonce: randomness.identifier())
         if configuration.rotatesWebTokens, !rotation.rotate(from: token, to: next) { return nil }
         return next.text(try await seal())
     }
 
-    /// Whether requests can be answered: the storage can be read.
+    /// Returns whether requests can be served, which requires that the storage can be read.
     package func isReady() async -> Bool {
         (try? await storage.read { _ = try $0.setting("tokenKey") }) != nil
     }
 
-    /// The answer to a request that is refused before the service sees it.
+    /// Returns the response to a request that is refused before it reaches the service.
     package func refusal(_ error: any Error) -> ServiceResponse { failure(error) }
 
-    /// The seal of all tokens; its key is made on first use and kept in the storage.
+    /// Returns the seal of all tokens; its key is created on first use and kept in the storage.
     func seal() async throws -> TokenSeal {
         if let seal = sealCache.withLock({ $0 }) { return seal }
         let name = "tokenKey"
@@ -160,12 +160,12 @@ public final class CloudService: Sendable {
         return seal
     }
 
-    /// An answer with status 200.
+    /// Returns a response with status 200.
     func ok(_ body: Data) -> ServiceResponse {
         ServiceResponse(status: 200, headers: headers(id: randomness.uuid()), body: body)
     }
 
-    /// The answer that an error becomes.
+    /// Returns the response for an error.
     func failure(_ failure: any Error) -> ServiceResponse {
         var error = Self.requestError(for: failure)
         let id = randomness.uuid().lowercased()
@@ -181,7 +181,7 @@ public final class CloudService: Sendable {
         return response
     }
 
-    /// What an operator is told of an error that a client is not told.
+    /// Returns the cause of an error for operators, which clients do not receive.
     private static func cause(of error: any Error) -> String? {
         switch error {
         case is RequestError, is CancellationError: nil
@@ -200,7 +200,7 @@ public final class CloudService: Sendable {
         ]
     }
 
-    /// What a client is told of an error; details of the storage stay in the log.
+    /// Returns the error that a client receives; details of the storage are only in the log.
     static func requestError(for error: any Error) -> RequestError {
         switch error {
         case let error as RequestError: error

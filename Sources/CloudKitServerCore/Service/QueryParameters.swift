@@ -1,4 +1,4 @@
-/// The parameters of a URL's query, percent-decoded; the first of equal names counts.
+/// The parameters of a URL's query, percent-decoded; the first of several equal names is used.
 package struct QueryParameters: Sendable {
     private var values: [String: String] = [:]
 
@@ -14,13 +14,13 @@ package struct QueryParameters: Sendable {
 
     package subscript(_ name: String) -> String? { values[name] }
 
-    /// Whether a parameter says true, in any case.
+    /// Returns whether a parameter is true, in any letter case.
     func isTrue(_ name: String) -> Bool { values[name]?.lowercased() == "true" }
 }
 
-/// Percent-encoding as URLs have it.
+/// Percent-encoding in URLs.
 package enum PercentEncoding {
-    /// Decodes text; nil when an escape is cut short, not hexadecimal or not UTF-8.
+    /// Decodes text; returns nil if an escape is cut short, not hexadecimal or not UTF-8.
     package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var bytes: [UInt8] = []

@@ -1,11 +1,11 @@
-/// How many requests may come: so many at once, and so many a second in the long run.
+/// A rate limit for requests, with the size of a burst and the number per second in the long run.
 public struct RequestRate: Hashable, Sendable {
-    /// Requests that may come at once.
+    /// The number of requests that may arrive in a burst.
     public var burst: Int
-    /// Requests a second in the long run.
+    /// The number of requests per second in the long run.
     public var perSecond: Double
 
-    /// Makes a rate; what is not positive counts as very little.
+    /// Creates a rate; values that are not positive become very small ones.
     public init(burst: Int, perSecond: Double) {
         self.burst = burst
         self.perSecond = perSecond

@@ -1,15 +1,15 @@
 import CloudKitWire
 import Synchronization
 
-/// Refuses callers who ask too often, each from a bucket of their own.
+/// Refuses callers who send too many requests, each by its own bucket.
 final class RequestThrottle: Sendable {
-    /// Whose requests count together: those of a user, or of all without one.
+    /// The callers whose requests count together: one user, or all callers without a user.
     private struct Key: Hashable {
         var environment: Int64
         var user: Int64?
     }
 
-    /// Requests that are left, as of a time.
+    /// The remaining requests at a time.
     private struct Bucket {
         var left: Double
         var time: Int64
@@ -28,7 +28,7 @@ final class RequestThrottle: Sendable {
 
     /// Counts a request.
     ///
-    /// - Throws: `RequestError` with `THROTTLED` that says when to ask again.
+    /// - Throws: `RequestError` with `THROTTLED` that states when to retry.
     func admit(_ call: Call) throws(RequestError) {
         let key = Key(
             environment: call.environment.id.rawValue,
@@ -38,12 +38,12 @@ final class RequestThrottle: Sendable {
         guard wait > 0 else { return }
         throw RequestError(
             .throttled,
-            reason: "Too many requests; ask again in \(wait) seconds",
+            reason: "Too many requests; retry in \(wait) seconds",
             retryAfter: wait
         )
     }
 
-    /// Takes one request from a bucket; answers the seconds to wait when it is empty.
+    /// Takes one request from a bucket; returns the number of seconds to wait if it is empty.
     private func take(
         from buckets: inout [Key: Bucket],
         _ key: Key,

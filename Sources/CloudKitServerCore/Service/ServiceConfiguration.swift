@@ -1,79 +1,83 @@
 public import CloudKitWire
 
-/// What an operator can choose about a service.
+/// The configuration of a service.
 public struct ServiceConfiguration: Sendable {
-    /// Bytes of one asset at most.
+    /// The maximum size of an asset in bytes.
     public var assetBytes: Int
-    /// Bytes of a request body at most.
+    /// The maximum size of a request body in bytes.
     public var requestBodyBytes: Int
-    /// Seconds for which a session lasts after it was used last: a web auth token that is used renews.
+    /// The number of seconds for which a session is valid after its last use; each use of a web
+    /// auth token extends it.
     public var webTokenSeconds: Int64
-    /// Seconds for which an asset's download URL is good.
+    /// The number of seconds for which an asset's download URL is valid.
     public var downloadSeconds: Int64
-    /// Whether a type that a save makes just in time can be listed without a filter and queried by
-    /// its system fields at once.
+    /// A Boolean value that indicates whether a type that a save creates just in time can
+    /// immediately be listed without a filter and queried by its system fields.
     ///
-    /// CloudKit's own types cannot until somebody marks `___recordID` QUERYABLE; set this to
-    /// `false` to meet that refusal before iCloud shows it.
+    /// CloudKit's own types cannot until `___recordID` is marked QUERYABLE; set this to `false` to
+    /// see that refusal before iCloud returns it.
     public var indexesSystemFields: Bool
 
-    /// Whether a save in development makes the types and fields that it needs.
+    /// A Boolean value that indicates whether a save in development creates the types and fields
+    /// that it needs.
     public var growsSchema: Bool
 
-    /// Whether a web auth token is good for one round trip only, as Apple documents it.
+    /// A Boolean value that indicates whether a web auth token is valid for one round trip only, as
+    /// Apple documents.
     ///
-    /// Off, every token of a session stays good for as long as the session does, as Apple's service
-    /// is observed to do; every answer carries a new token either way.
+    /// If `false`, every token of a session stays valid for as long as the session, as observed
+    /// from Apple's service. Every response carries a new token in either case.
     public var rotatesWebTokens: Bool
 
-    /// Bytes that a user's records and assets may take in one environment; nil for any number.
+    /// The number of bytes that a user's records and assets may take in one environment; `nil` for
+    /// no limit.
     public var userQuotaBytes: Int64?
 
-    /// Bytes that the public database of an environment may take; nil for any number.
+    /// The number of bytes that the public database of an environment may take; `nil` for no limit.
     public var publicQuotaBytes: Int64?
 
-    /// Requests that each user may make, and all callers without a user together; nil for any
-    /// number.
+    /// The rate of requests for each user, and for all callers without a user together; `nil` for
+    /// no limit.
     public var requestRate: RequestRate?
 
-    /// Whether a container that nobody made is made, empty, by the first request for it.
+    /// A Boolean value that indicates whether the first request to a nonexistent container creates it.
     ///
     /// The credentials of one container then open every container of the service, and each user
-    /// exists in each under the same record name. Meant for tests, which run beside each other in
-    /// containers of their own.
+    /// exists in each under the same record name. This is meant for tests that run in parallel,
+    /// each in its own container.
     public var opensContainers = false
 
-    /// Whether a request may name its user in the header `X-CloudKit-User` instead of proving who it
-    /// is; the user is made by the first request that names it.
+    /// A Boolean value that indicates whether a request may name its user in the header
+    /// `X-CloudKit-User` instead of authenticating; the first request that names a user creates it.
     ///
-    /// Whoever has an API token can then be anyone. `CloudServer` allows it on loopback only.
+    /// Anyone with an API token can then act as any user. `CloudServer` allows it on loopback only.
     public var acceptsUserNames = false
 
-    /// Whether every value that comes without a type is read by the schema.
+    /// A Boolean value that indicates whether all values without a type are read by the schema.
     ///
-    /// Off, a whole number for a TIMESTAMP and a list after `IN` and `NOT_IN` need their type, as
-    /// iCloud was seen to want it; pages that send no types at all need it on.
+    /// If `false`, a whole number for a TIMESTAMP and a list after `IN` and `NOT_IN` need their
+    /// type, as observed from iCloud; web pages that send no types require `true`.
     public var readsTypesBySchema = false
 
     var untaggedValues: UntaggedValues { readsTypesBySchema ? .bySchema : .asObserved }
 
-    /// Seconds for which a zone's change feed tells that a record was deleted; then its tombstone is
-    /// removed, and change tokens from before the deletion are refused as expired.
+    /// The number of seconds for which a zone's change feed reports that a record was deleted.
     ///
-    /// Ours; Apple publishes no figure.
+    /// Afterwards the record's tombstone is removed, and change tokens from before the deletion are
+    /// refused as expired. The default is this service's own; Apple documents no value.
     public var tombstoneSeconds: Int64 = 90 * 24 * 60 * 60
 
-    /// What one request may cost.
+    /// The work that one request may cost.
     public var budget = RequestBudget()
 
-    /// Records that one commit lists again for all participants of a zone at most; what concerns more
-    /// makes change tokens of the zone expire.
+    /// The maximum number of records that one commit lists again for all participants of a zone;
+    /// beyond it, change tokens of the zone expire.
     package var listedRecords = 10_000
 
-    /// What hashing a password costs.
+    /// The cost of hashing a password.
     package var passwordCost = PasswordHash.Cost.recommended
 
-    /// Makes a configuration; every default is the service's own limit.
+    /// Creates a configuration; every default is the service's own limit.
     public init(
         assetBytes: Int = Limits.assetBytes,
         requestBodyBytes: Int = Limits.requestBodyBytes,

@@ -1,13 +1,13 @@
 import CloudKitBasics
 
-/// The service's only source of randomness: keys, tokens and names that nobody may guess.
+/// The service's only source of randomness, for keys, tokens and names that cannot be guessed.
 public protocol ServiceRandomness: Sendable {
-    /// Fresh random bytes.
+    /// Returns new random bytes.
     func bytes(_ count: Int) -> [UInt8]
 }
 
 extension ServiceRandomness {
-    /// A random UUID (version 4) in upper case, as the service names records.
+    /// Returns a random UUID (version 4) in upper case, as the service names records.
     package func uuid() -> String {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
@@ -23,7 +23,7 @@ extension ServiceRandomness {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A random positive number, never zero.
+    /// Returns a random positive number, never zero.
     func identifier() -> Int64 {
         let value = bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Int64(value >> 2) + 1

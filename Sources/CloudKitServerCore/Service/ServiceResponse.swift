@@ -4,28 +4,28 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The service's answer to one request, free of any HTTP library.
+/// A response of the service, independent of any HTTP library.
 public struct ServiceResponse: Sendable {
-    /// How an answer travels to the client; whole and at once unless a fault was asked for.
+    /// The way in which a response is sent: complete and immediately, unless a fault changes that.
     public struct Delivery: Hashable, Sendable {
-        /// How much of an answer arrives.
+        /// The part of a response that arrives.
         public enum End: Hashable, Sendable {
-            /// All of it.
+            /// The complete response.
             case whole
-            /// The head, and the first bytes of the body; then the connection ends.
+            /// The head and the first bytes of the body; then the connection ends.
             case cut(bytes: Int)
-            /// Nothing: the connection ends.
+            /// Nothing; the connection ends.
             case lost
         }
 
-        /// Milliseconds to wait before the answer.
+        /// The number of milliseconds to wait before the response.
         public var delayMilliseconds = 0
-        /// How fast the body travels; nil for as fast as it can.
+        /// The rate at which the body is sent; `nil` for no limit.
         public var bytesPerSecond: Int?
-        /// How much of the answer arrives.
+        /// The part of the response that arrives.
         public var end = End.whole
 
-        /// Makes the delivery of a whole answer at once.
+        /// Creates the delivery of a complete, immediate response.
         public init() {}
     }
 
@@ -33,18 +33,18 @@ public struct ServiceResponse: Sendable {
     public var status: Int
     /// The header fields.
     public var headers: [(name: String, value: String)]
-    /// The body, JSON unless a header says otherwise.
+    /// The body, which is JSON unless a header specifies another type.
     public var body: Data
-    /// How the answer travels; a face over the service carries it out.
+    /// The way in which the response is sent; an adapter over the service implements it.
     public var delivery = Delivery()
-    /// The rules of the plan of faults that took effect, by place.
+    /// The rules of the fault plan that took effect, by index.
     package var faultRules: [Int] = []
-    /// The record name of the user whose request it answers; nil for nobody's.
+    /// The record name of the user who sent the request; nil if there is none.
     package var userRecordName: String?
-    /// What failed inside the service, for the operator; free of user data.
+    /// The cause of an internal error, for the operator; free of user data.
     package var cause: String?
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(status: Int, headers: [(name: String, value: String)] = [], body: Data = Data()) {
         self.status = status
         self.headers = headers

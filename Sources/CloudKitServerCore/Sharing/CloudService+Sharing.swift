@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `records/resolve`: what links to shares stand for.
+    /// Handles `records/resolve`: returns the metadata of links to shares.
     func resolveShares(_ call: Call) async throws -> Data {
         let request = try call.message(SharesRequest.self)
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
@@ -23,7 +23,7 @@ extension CloudService {
         }
     }
 
-    /// `records/accept`: lets the caller in.
+    /// Handles `records/accept`: accepts shares for the caller.
     func acceptShares(_ call: Call) async throws -> Data {
         let request = try call.message(SharesRequest.self)
         try checkCount(request.shortGUIDs.count, "shortGUIDs")
@@ -44,7 +44,8 @@ extension CloudService {
         return answer
     }
 
-    /// The share of a link that the caller may see; one that lets everyone in needs no account.
+    /// Returns the share of a link that the caller may see; a share that is open to everyone needs
+    /// no account.
     private static func openShare(
         _ shortGUID: String,
         _ call: Call,
@@ -56,15 +57,15 @@ extension CloudService {
         }
         let caller = call.caller.user?.recordName
         guard share.part.participant(caller) != nil || share.part.isPublic else {
-            // Who is asking may be invited, once it is known who it is.
+            // The caller may have been invited, which is known only after signing in.
             _ = try call.user()
             throw refusal(of: share.part)
         }
         return share
     }
 
-    /// The error for who is not among a share's participants: someone who was invited under an
-    /// address that no account has may be the caller.
+    /// Returns the error for a caller who is not among a share's participants, but might have been
+    /// invited at an address that no account has.
     private static func refusal(of share: SharePart) -> RequestError {
         let stranger = "The caller is not invited to the share '\(share.shortGUID)'"
         guard share.participants.contains(where: \.isInvitedByAddress) else {
@@ -90,10 +91,10 @@ extension CloudService {
         guard var zone = try writer.zone(row.zone),
             let database = try writer.database(zone.database)
         else { throw StorageError(.corrupt, "A share has no zone") }
-        // An owner has all of it already; who joined once stays in.
+        // The owner already has access; a participant stays one.
         if database.owner == user.id { return (row, false) }
         if part.participant(user.recordName)?.acceptanceStatus == .accepted {
-            // As after a restored snapshot, which may know the share and not who joined it.
+            // As after restoring a snapshot, which may contain the share without its newer participants.
             try directory.addMembership(of: user.id, in: row, writer)
             return (row, false)
         }
@@ -119,7 +120,7 @@ extension CloudService {
         return (row, true)
     }
 
-    /// Tells the owner, the participants and the new one's other devices; answers the queues.
+    /// Notifies the owner, the participants and the new participant's other devices; returns the queues.
     private static func tell(
         of share: StoredRecord,
         _ call: Call,
@@ -143,7 +144,7 @@ extension CloudService {
 }
 
 extension WireParticipant {
-    /// Whether nobody is known to be meant yet.
+    /// `true` when the participant has an address but no known user yet.
     fileprivate var isInvitedByAddress: Bool {
         (acceptanceStatus == .invited || acceptanceStatus == .pending)
             && userIdentity?.userRecordName == nil

@@ -1,13 +1,13 @@
 import CloudKitWire
 
-/// The tops of shared trees in which records are, by the parents of one moment.
+/// The roots of the shared trees that contain records, according to the parents at one moment.
 struct Lineages {
     let zone: RowID<StoredZone>
     let roots: Set<String>
-    /// The parents that differ from those that records have now.
+    /// The parents that differ from the records' current ones.
     let parents: [String: String?]
     let reader: any StorageReader
-    /// The tops above each record, and how far up they are.
+    /// The roots above each record, with their distances.
     private var known: [String: [String: Int]] = [:]
 
     init(
@@ -22,7 +22,7 @@ struct Lineages {
         self.reader = reader
     }
 
-    /// The tops of the shared trees in which a record is.
+    /// Returns the roots of the shared trees that contain a record.
     mutating func tops(of name: String) throws -> Set<String> {
         Set(try distances(of: name).keys)
     }
@@ -40,7 +40,7 @@ struct Lineages {
             path.append(current)
             next = try parent(of: current)
         }
-        // What is above the last of a path that is too long is not known.
+        // If a path is too long, the roots above its last record are unknown.
         let isWhole = path.count < ZoneAccess.depthLimit || next == nil
         for step in path.reversed() {
             above = above.mapValues { $0 + 1 }.filter { $0.value < ZoneAccess.depthLimit }

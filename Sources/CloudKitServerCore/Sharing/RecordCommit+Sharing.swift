@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension RecordCommit {
-    /// The share's own parts of a record that is about to be saved; nil for other records.
+    /// Returns the share's own parts of a record that is about to be saved; nil for other records.
     mutating func sharePart(
         of wire: WireRecord,
         _ name: String,
@@ -43,8 +43,8 @@ extension RecordCommit {
         return part
     }
 
-    /// Refuses a second share of a record, one that overlaps another, one of a record in a zone that
-    /// is shared as a whole, and one of a whole zone that holds others.
+    /// Refuses a second share of a record, one that overlaps another, one of a record in a zone
+    /// that is shared as a whole, and one of a whole zone that has other shares.
     private mutating func checkUnshared(_ root: String?, _ name: String) throws {
         guard let root else { return try checkHoldsNoShares(name) }
         if let other = try newShares[root] ?? writer.record(zone.zone.id, name: root)?.share,
@@ -77,10 +77,10 @@ extension RecordCommit {
         )
     }
 
-    /// Whether parts of the zone can be shared: none of the public database or of a default zone.
+    /// `true` when parts of the zone can be shared: not in the public database or in a default zone.
     var isShareable: Bool { zone.database.owner != nil && !zone.isDefault }
 
-    /// Notes that a record is about to change what participants see.
+    /// Records that a record is about to change the part of the zone that participants see.
     mutating func noteSightChange(
         from row: StoredRecord?,
         to parent: String?,
@@ -121,16 +121,18 @@ extension RecordCommit {
         return root
     }
 
-    /// The last part of the link of a record, or of the zone as a whole: the same each time that it
-    /// is shared, and nothing that who does not know the service's key can find out.
+    /// Returns the last part of the link of a record, or of the zone as a whole.
+    ///
+    /// It is the same each time that the record is shared, and cannot be guessed without the
+    /// service's key.
     private func shortGUID(of root: String?) throws -> String {
         var contents = TokenWriter()
-        // Links were once made of other contents, which began with a zone; none has this number.
+        // Links once had other contents, which began with a zone; no zone has this number.
         contents.append(0)
         contents.append(zone.zone.id.rawValue)
         contents.append(zone.zone.incarnation)
         if let root {
-            // A record that was deleted and made again is another one.
+            // A record that was deleted and created again is a different one.
             let row = try writer.record(zone.zone.id, name: root)
             if let known = row?.rootPart?.shortGUID { return known }
             let isThere = row?.isDeleted == false
@@ -142,8 +144,8 @@ extension RecordCommit {
         return "0" + symbols.prefix(24)
     }
 
-    /// What a record that is about to be saved has as a root of a share; nil for what is none and asks
-    /// for no short GUID.
+    /// Returns the root's parts of a record that is about to be saved; nil for a record that is no
+    /// root and does not request a short GUID.
     func rootPart(
         of wire: WireRecord,
         _ name: String,
@@ -169,7 +171,7 @@ extension RecordCommit {
         )
     }
 
-    /// The participants that the owner asks for, found among the users; who had accepted stays so.
+    /// Returns the participants that the owner requested, found among the users; acceptances are kept.
     private func participants(
         _ asked: [WireParticipant],
         before: [WireParticipant]
@@ -208,7 +210,7 @@ extension RecordCommit {
         return result
     }
 
-    /// Refuses to change who takes part, and what the invited may do, while everyone is let in.
+    /// Refuses to change participants and their permissions while the share is open to everyone.
     private func checkEdits(from before: SharePart, to part: SharePart, _ name: String) throws {
         guard before.isPublic, part.isPublic, !before.hasSameParticipants(as: part) else { return }
         throw RecordFailure(
@@ -218,7 +220,7 @@ extension RecordCommit {
         )
     }
 
-    /// Lets the roots of new shares name them.
+    /// Sets the share names in the roots of new shares.
     mutating func markRoots(_ outcomes: inout [RecordOutcome]) throws {
         for (root, share) in newShares.sorted(by: { $0.key < $1.key }) {
             guard var row = try writer.record(zone.zone.id, name: root), !row.isDeleted,
@@ -226,7 +228,7 @@ extension RecordCommit {
             else { continue }
             let before = row
             row.share = share
-            // A share may be named as a root, too, and keeps what makes it one.
+            // A share may be named as a root, too, and keeps its own parts.
             if row.type != WireRecord.shareType, let guid = try guid(ofShare: share) {
                 row.extra = try RootPart(shortGUID: guid).stored
             }
@@ -242,9 +244,9 @@ extension RecordCommit {
         }
     }
 
-    /// Lets the caller leave a share that is not the caller's own; answers whether that was it.
+    /// Removes the caller from another user's share; returns whether the record was one.
     ///
-    /// Only its owner deletes a share, and only who takes part leaves it.
+    /// Only its owner can delete a share, and only participants can leave it.
     mutating func leave(_ record: StoredRecord) throws -> Bool {
         guard call.path.database == .shared, !record.isDamaged, var part = try record.sharePart
         else { return false }
@@ -266,7 +268,7 @@ extension RecordCommit {
         return true
     }
 
-    /// Lets the root of a deleted share forget it, unless the root goes too.
+    /// Clears the share name in the root of a deleted share, unless the root is deleted too.
     mutating func forgetShare(_ record: StoredRecord, besides gone: Set<String>) throws {
         guard !record.isDamaged, let root = try record.sharePart?.root,
             !gone.contains(root), var row = try writer.record(record.zone, name: root),
@@ -282,7 +284,8 @@ extension RecordCommit {
 }
 
 extension ParticipantIdentity {
-    /// A user as others see one: without addresses, which are told to those only who know them.
+    /// Creates the identity of a user as others see it: without addresses, which are shown only to
+    /// users who know them.
     init(_ user: StoredUser) {
         self.init(
             userRecordName: user.recordName,
@@ -293,7 +296,7 @@ extension ParticipantIdentity {
         )
     }
 
-    /// Whether a user is meant.
+    /// Returns whether the participant is a user.
     func isOf(_ user: StoredUser) -> Bool {
         if let name = userRecordName ?? lookupInfo?.userRecordName {
             return name == user.recordName

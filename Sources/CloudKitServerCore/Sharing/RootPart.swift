@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a record that is or may become the root of a share has besides a record's own parts.
+/// The parts that the root or possible root of a share has in addition to other records' parts.
 struct RootPart: Hashable, Sendable, Codable {
-    /// The last part of the link of its share: of the one that there is, was or will be.
+    /// The last part of its share's link, whether the share exists, has existed or may exist.
     var shortGUID: String
 
     /// The stored form.

@@ -6,15 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes the answers of `records/resolve` and `records/accept`.
+/// Writes the responses of `records/resolve` and `records/accept`.
 struct ShareAnswer {
     let call: Call
-    /// The caller; nil for nobody.
+    /// The caller; nil without a user.
     let user: StoredUser?
     let reader: any StorageReader
     let links: AssetLinks
 
-    /// Writes one element for each link; an error about one stays with it.
+    /// Writes one element for each link; an error affects only its own link.
     func answer(
         _ asked: [SharesRequest.ShortGUID],
         share: (SharesRequest.ShortGUID) throws -> StoredRecord

@@ -6,13 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where shares are found: by the short identifier of their link, and by who accepted them.
+/// The directory of shares, by the short GUID of their link and by the users who accepted them.
 ///
-/// An entry only says where to look; whether a share still lets a user in is read from the share.
+/// An entry is only a hint; the share itself decides whether a user still has access.
 struct ShareDirectory {
     let environment: RowID<StoredEnvironment>
 
-    /// A share's place.
+    /// The location of a share.
     struct Place: Hashable, Codable {
         var zone: Int64
         var share: String
@@ -24,7 +24,7 @@ struct ShareDirectory {
         "shareMembership/\(environment.rawValue)/\(user.rawValue)"
     }
 
-    /// The share of a link, if it exists.
+    /// Returns the share of a link, if it exists.
     func share(
         _ shortGUID: String,
         _ reader: any StorageReader
@@ -32,13 +32,13 @@ struct ShareDirectory {
         guard let body = try reader.document(links, shortGUID),
             let place = try? JSONDecoder().decode(Place.self, from: body),
             let share = try share(at: place, reader),
-            // Another share of that name has another link, as the one of a zone made anew.
+            // A new share with the same name has another link, as in a zone that was created again.
             share.part.shortGUID == shortGUID
         else { return nil }
         return share
     }
 
-    /// The shares that a user has accepted and that still let the user in.
+    /// Returns the shares that a user has accepted and still has access to.
     func memberships(
         of user: StoredUser,
         _ reader: any StorageReader
@@ -63,7 +63,7 @@ struct ShareDirectory {
         return (row, part)
     }
 
-    /// The shares of a zone, or those of some names.
+    /// Returns the shares of a zone, or those with certain names.
     func shares(
         of zone: RowID<StoredZone>,
         among asked: Set<String>? = nil,
@@ -76,7 +76,7 @@ struct ShareDirectory {
         }
     }
 
-    /// What the shares of a zone, or those of some names, open to those who take part in it.
+    /// Returns the access that the shares of a zone, or those with certain names, grant to participants.
     func openings(
         of zone: RowID<StoredZone>,
         among asked: Set<String>? = nil,
@@ -84,14 +84,14 @@ struct ShareDirectory {
     ) throws -> [RowID<StoredUser>: [ZoneAccess.Opening]] {
         let members = try members(of: zone, reader)
         guard !members.isEmpty else { return [:] }
-        // There may be a thousand shares, each with one of a thousand members.
+        // There may be a thousand shares, each with a thousand participants.
         var opened: [String: [ZoneAccess.Opening]] = [:]
         for (name, part) in try shares(of: zone, among: asked, reader) {
             for (user, opening) in part.openings(share: name) {
                 opened[user, default: []].append(opening)
             }
         }
-        // An earlier version entered owners who opened their own links.
+        // An earlier version added owners who opened their own links.
         let owner = try reader.zone(zone).flatMap { try reader.database($0.database) }?.owner
         var openings: [RowID<StoredUser>: [ZoneAccess.Opening]] = [:]
         for id in members where id != owner {
@@ -101,7 +101,7 @@ struct ShareDirectory {
         return openings
     }
 
-    /// Enters a share's link.
+    /// Adds a share's link.
     func addLink(
         _ shortGUID: String,
         to share: String,
@@ -115,7 +115,7 @@ struct ShareDirectory {
         )
     }
 
-    /// Enters that a user has accepted a share.
+    /// Records that a user has accepted a share.
     func addMembership(
         of user: RowID<StoredUser>,
         in share: StoredRecord,
@@ -130,7 +130,7 @@ struct ShareDirectory {
         try addMember(user, of: share.zone, writer)
     }
 
-    /// Enters that a user takes part in a zone, or is about to.
+    /// Records that a user is, or is about to become, a participant in a zone.
     func addMember(
         _ user: RowID<StoredUser>,
         of zone: RowID<StoredZone>,
@@ -142,10 +142,10 @@ struct ShareDirectory {
         )
     }
 
-    /// Removes users from those who take part in a zone, unless a share of it names them still, as one
-    /// that lets them do nothing for now.
+    /// Removes users from the participants of a zone, unless one of its shares still names them,
+    /// even without access for now.
     ///
-    /// While a share is damaged everybody stays: it may be one of theirs.
+    /// While a share is damaged no user is removed because it may be one of theirs.
     func removeMembers(
         _ users: [RowID<StoredUser>],
         of zone: RowID<StoredZone>,
@@ -182,7 +182,7 @@ struct ShareDirectory {
         "shareMember/\(environment.rawValue)/\(zone.rawValue)"
     }
 
-    /// The users who take part in shares of a zone, and may be some who did.
+    /// Returns the participants of shares in a zone, possibly including former ones.
     func members(
         of zone: RowID<StoredZone>,
         _ reader: any StorageReader
@@ -198,7 +198,7 @@ struct ShareDirectory {
         "shareExpiry/\(environment.rawValue)/\(zone.rawValue)"
     }
 
-    /// Makes a participant's change tokens of a zone expire that were given before a number.
+    /// Expires a participant's change tokens of a zone that precede a sequence number.
     func expireTokens(
         of viewer: RowID<StoredUser>,
         before sequence: Int64,
@@ -208,7 +208,8 @@ struct ShareDirectory {
         try enter(sequence, of: viewer, in: expiries(zone), writer)
     }
 
-    /// The number before which a participant's change tokens of a zone have expired; 0 for none.
+    /// Returns the sequence number before which a participant's change tokens of a zone have
+    /// expired; 0 if none have.
     func expiry(
         of viewer: RowID<StoredUser>,
         in zone: RowID<StoredZone>,
@@ -221,7 +222,7 @@ struct ShareDirectory {
         "shareJoining/\(environment.rawValue)/\(zone.rawValue)"
     }
 
-    /// Enters since when a user takes part in a zone: what the user had of it before is gone.
+    /// Records when a user became a participant in a zone: the user's earlier data of it is obsolete.
     func addJoining(
         of viewer: RowID<StoredUser>,
         at change: Int64,
@@ -231,8 +232,8 @@ struct ShareDirectory {
         try enter(change, of: viewer, in: joinings(zone), writer)
     }
 
-    /// The change of a zone's database with which a user came to the zone last; 0 where an earlier
-    /// version let the user in, which did not enter it.
+    /// Returns the change of a zone's database with which a user last joined the zone; 0 if an
+    /// earlier version, which did not record it, added the user.
     func joining(
         of viewer: RowID<StoredUser>,
         in zone: RowID<StoredZone>,

@@ -6,18 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a share has besides a record's own parts.
+/// The parts that a share has in addition to other records' parts.
 struct SharePart: Hashable, Sendable, Codable {
     /// The name of every share of a whole zone.
     static let zoneShareName = "cloudkit.zoneshare"
 
     /// The top of the shared hierarchy; nil for a share of the zone.
     var root: String?
-    /// What everyone with the link may do.
+    /// The permission of everyone with the link.
     var publicPermission: WireParticipant.Permission
     /// The last part of the share's link.
     var shortGUID: String
-    /// Who takes part, the owner first.
+    /// The participants, the owner first.
     var participants: [WireParticipant]
 
     init(
@@ -46,21 +46,22 @@ struct SharePart: Hashable, Sendable, Codable {
         get throws { try JSONEncoder().encode(self) }
     }
 
-    /// The participant of a user.
+    /// Returns the participant of a user.
     func participant(_ user: String?) -> WireParticipant? {
         guard let user else { return nil }
         return participants.first { $0.userIdentity?.userRecordName == user }
     }
 
-    /// Whether everyone with the link may come.
+    /// `true` when the share is open to everyone with the link.
     var isPublic: Bool { publicPermission == .readOnly || publicPermission == .readWrite }
 
-    /// What a participant was given: who came through the link may do what everyone may now.
+    /// Returns a participant's permission; for one who joined through the link, the current public
+    /// permission.
     func permission(of participant: WireParticipant) -> WireParticipant.Permission {
         participant.type == .publicUser ? publicPermission : participant.permission ?? .none
     }
 
-    /// What the share lets a user do; nil when the user has not accepted.
+    /// Returns the access that the share grants to a user; nil if the user has not accepted it.
     func opening(for user: String, share: String) -> ZoneAccess.Opening? {
         guard let participant = participant(user), participant.acceptanceStatus == .accepted else {
             return nil
@@ -68,12 +69,12 @@ struct SharePart: Hashable, Sendable, Codable {
         return preview(for: user, share: share)
     }
 
-    /// What the share lets those do who have accepted it, by the names of the users.
+    /// Returns the access that the share grants to users who accepted it, by user name.
     func openings(share: String) -> [String: ZoneAccess.Opening] {
         var seen: Set<String> = []
         var openings: [String: ZoneAccess.Opening] = [:]
         for participant in participants {
-            // The first of a name counts, as where one user is looked up.
+            // The first entry of a name is used, the same as when a single user is looked up.
             guard let user = participant.userIdentity?.userRecordName,
                 seen.insert(user).inserted, participant.acceptanceStatus == .accepted
             else { continue }
@@ -82,13 +83,13 @@ struct SharePart: Hashable, Sendable, Codable {
         return openings
     }
 
-    /// What the share would let a user do who accepts it; nil when it lets the user do nothing.
+    /// Returns the access that the share would grant to a user who accepts it; nil if it grants none.
     func preview(for user: String?, share: String) -> ZoneAccess.Opening? {
         preview(of: participant(user), share: share)
     }
 
     private func preview(of participant: WireParticipant?, share: String) -> ZoneAccess.Opening? {
-        // Who was invited may do what everyone may, too.
+        // Invited users also have the public permission.
         let permissions = [participant.map(permission(of:)), publicPermission]
         guard permissions.contains(where: { $0 == .readOnly || $0 == .readWrite }) else {
             return nil
@@ -100,9 +101,9 @@ struct SharePart: Hashable, Sendable, Codable {
         )
     }
 
-    /// Lets a user in who was invited, or who has the link of a share for everyone.
+    /// Adds a user who was invited, or who has the link of a public share.
     ///
-    /// - Throws: `RequestError` when the share has as many participants as it may have.
+    /// - Throws: `RequestError` when the share has the maximum number of participants.
     mutating func accept(_ user: StoredUser) throws {
         if let index = participants.firstIndex(where: {
             $0.userIdentity?.userRecordName == user.recordName
@@ -110,7 +111,7 @@ struct SharePart: Hashable, Sendable, Codable {
             participants[index].acceptanceStatus = .accepted
             return
         }
-        // The owner could not save the share any more with one more participant.
+        // With one more participant, the owner could no longer save the share.
         guard participants.count < Limits.participantsPerShare else {
             throw RequestError(
                 .badRequest,
@@ -129,8 +130,8 @@ struct SharePart: Hashable, Sendable, Codable {
         )
     }
 
-    /// Whether other participants are this share's: nobody is new or may do something else, and
-    /// only invitations are gone of which nothing came yet.
+    /// Returns whether another share has the same participants: none is new or has another
+    /// permission, and only unaccepted invitations are missing.
     func hasSameParticipants(as other: SharePart) -> Bool {
         let (guests, others) = (guests, other.guests)
         return others.isSubset(of: guests)
@@ -139,7 +140,7 @@ struct SharePart: Hashable, Sendable, Codable {
             }
     }
 
-    /// Those who take part besides the owner, with what an owner can change of them.
+    /// The participants except the owner, with the properties that an owner can change.
     private var guests: Set<WireParticipant> {
         Set(
             participants.filter { $0.type != .owner }.map { guest in
@@ -154,12 +155,12 @@ struct SharePart: Hashable, Sendable, Codable {
         )
     }
 
-    /// Lets who takes part follow what everyone may do now.
+    /// Updates the participants after a change of the public permission.
     ///
-    /// Letting everyone in ends the invitations of those who have not come; letting nobody in ends
-    /// the parts of those who came through the link.
+    /// Opening the share to everyone ends unaccepted invitations; closing it removes the
+    /// participants who joined through the link.
     ///
-    /// - Parameter before: The share as it was; nil for a new one, whose invitations come with it.
+    /// - Parameter before: The previous share; nil for a new one, which includes its invitations.
     mutating func followPublicPermission(after before: SharePart?) {
         if !isPublic {
             participants.removeAll { $0.type == .publicUser }
@@ -174,8 +175,10 @@ struct SharePart: Hashable, Sendable, Codable {
         }
     }
 
-    /// What of the participants a user may see: the owner everybody as they were invited, who takes
-    /// part everybody without the addresses of others, and who only has the link the owner.
+    /// Returns the participants that a user may see.
+    ///
+    /// The owner sees all as they were invited, participants see all without the addresses of
+    /// others, and a user who only has the link sees the owner.
     func participants(seenBy user: String?) -> [WireParticipant] {
         let owner = participants.first?.userIdentity?.userRecordName
         if let user, user == owner { return participants }
@@ -189,7 +192,7 @@ struct SharePart: Hashable, Sendable, Codable {
         }
     }
 
-    /// Writes the parts beside those of the record.
+    /// Writes the parts in addition to those of the record.
     func write(caller: String?, to writer: inout JSONWriter) throws {
         let participants = participants(seenBy: caller)
         writer.member("shortGUID", shortGUID)

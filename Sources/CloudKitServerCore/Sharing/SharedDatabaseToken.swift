@@ -1,11 +1,11 @@
 import CloudKitWire
 
-/// A place in the feed of a shared database: the newest change seen of each zone.
+/// A position in the change feed of a shared database: the newest change seen of each zone.
 ///
-/// The zones belong to different databases, so there is no one number to stand for them all.
+/// The zones belong to different databases, so a single number is not enough.
 struct SharedDatabaseToken: Hashable {
     var user: Int64
-    /// Which life of the user's databases the place belongs to.
+    /// The generation of the user's databases.
     var incarnation: Int64
     /// The number of the newest change seen, by zone.
     var seen: [Int64: Int64] = [:]
@@ -22,7 +22,7 @@ struct SharedDatabaseToken: Hashable {
         return seal.seal(writer.bytes, for: .sharedChanges)
     }
 
-    /// Opens a token; nil when this service did not make it.
+    /// Opens a token; returns nil if this service did not create it.
     static func open(_ text: String, with seal: TokenSeal) -> Self? {
         guard let contents = seal.open(text, for: .sharedChanges) else { return nil }
         var reader = TokenReader(contents)
@@ -39,7 +39,8 @@ struct SharedDatabaseToken: Hashable {
 }
 
 extension CloudService {
-    /// `changes/database` on the shared database: zones that changed, came or went.
+    /// Handles `changes/database` on the shared database: returns zones that changed, appeared or
+    /// disappeared.
     func sharedDatabaseChanges(
         _ call: Call,
         after text: String?
@@ -47,7 +48,7 @@ extension CloudService {
         let user = try call.user()
         let seal = try await seal()
         return try await read(call) { reader in
-            // The user's private database changes its life with all others of the environment.
+            // The generation of the user's private database changes with all others of the environment.
             let own = try reader.database(call.environment.id, owner: user.id)
             let incarnation = own?.incarnation ?? 0
             var token = SharedDatabaseToken(user: user.id.rawValue, incarnation: incarnation)
@@ -62,7 +63,7 @@ extension CloudService {
                 guard open.user == token.user, open.incarnation == incarnation else {
                     throw RequestError(
                         .changeTokenExpired,
-                        reason: "The syncToken belongs to another user, or to an earlier life of "
+                        reason: "The syncToken belongs to another user, or to an earlier state of "
                             + "the database; start without one"
                     )
                 }
@@ -77,7 +78,7 @@ extension CloudService {
                 next.seen[id] = view.zone.changeSequence
                 let seen = token.seen[id]
                 guard seen != view.zone.changeSequence else { continue }
-                // What the client has of the zone is of an earlier stay, which ended meanwhile.
+                // The client's data of the zone is from an earlier participation, which has ended since.
                 if let seen, try seen < directory.joining(of: user.id, in: view.zone.id, reader) {
                     zones.append(WireZone(zoneID: view.id, deleted: true))
                 }

@@ -2,32 +2,32 @@ import CloudKitWire
 
 /// The shared hierarchies of a zone, which do not overlap: each record is in one share at most.
 ///
-/// A record in two shares would be seen by the participants of both, and neither owner nor app could
-/// say by which of them somebody may write it.
+/// The participants of two shares would both see a record in the overlap, and neither the owner nor
+/// the app could tell which share permits a user to write it.
 struct SharedHierarchies {
-    /// Two shares that would open the same records.
+    /// Two shares that would contain the same records.
     struct Overlap: Hashable {
-        /// The top of the hierarchy that would be a part of the other.
+        /// The top of the hierarchy that would become a part of the other.
         var inner: String
-        /// The top of the hierarchy that would hold it.
+        /// The top of the hierarchy that would contain it.
         var outer: String
     }
 
     let zone: RowID<StoredZone>
-    /// The tops of the hierarchies that are shared.
+    /// The tops of the shared hierarchies.
     let tops: Set<String>
     let reader: any StorageReader
 
-    /// The overlap that a new share or a move would make; nil where there is none: the one rule for
-    /// both.
+    /// Returns the overlap that a new share or a move would create; nil if there is none.
     ///
-    /// What overlaps already, as an older server allowed, may be changed and moved where it is.
+    /// It is the single rule for both. Existing overlaps, which an older server allowed, may be
+    /// changed and moved in place.
     ///
     /// - Parameters:
     ///   - name: The record that is to be shared, or that gets another parent.
-    ///   - isShared: Whether it is to be the top of a new share.
-    ///   - former: The record above it up to now.
-    ///   - parent: The record above it from now on.
+    ///   - isShared: `true` when it is to become the top of a new share.
+    ///   - former: Its previous parent.
+    ///   - parent: Its new parent.
     /// - Returns: An overlap, or nil.
     /// - Throws: `StorageError`.
     func overlap(
@@ -45,24 +45,24 @@ struct SharedHierarchies {
         return Overlap(inner: inner, outer: above.min() ?? name)
     }
 
-    /// A top at or below a record; only below it where the record itself does not count.
+    /// Returns a top at or below a record, or only below it if the record itself does not count.
     private func top(below name: String, besides isBesides: Bool) throws -> String? {
         if !isBesides, tops.contains(name) { return name }
-        // Most records that are moved have nothing below them.
+        // Most moved records have nothing below them.
         guard try !reader.children(zone, of: name, limit: 1).isEmpty else { return nil }
         return try tops.sorted().first { try $0 != name && lineage(of: $0).contains(name) }
     }
 
-    /// The levels of a hierarchy that would lie deeper below a shared top than anybody else may see;
-    /// nil where there are none.
+    /// Returns the depth of a hierarchy that would be deeper below a shared top than participants
+    /// can see; nil if it would not.
     ///
-    /// Where the hierarchy has more records than a limit, they are not looked at.
+    /// A hierarchy with more records than a limit is not checked.
     ///
     /// - Parameters:
     ///   - name: The record that is to be shared, or that gets another parent.
-    ///   - former: The record above it up to now; what lies no deeper than before may stay.
-    ///   - parent: The record above it from now on; nil where it is to be the top of a share.
-    ///   - limit: The most records to look at.
+    ///   - former: Its previous parent; records that are no deeper than before are allowed.
+    ///   - parent: Its new parent; nil if it is to become the top of a share.
+    ///   - limit: The maximum number of records to visit.
     /// - Returns: The number of levels from the top to the deepest record, or nil.
     /// - Throws: `StorageError`.
     func excessiveDepth(
@@ -77,7 +77,8 @@ struct SharedHierarchies {
         return depth + height < ZoneAccess.depthLimit ? nil : depth + height
     }
 
-    /// How many levels below a shared top a record would be with a parent; nil where none is above.
+    /// Returns the number of levels between a shared top and a child of a record; nil if there is
+    /// no top above.
     private func depth(below parent: String) throws -> Int? {
         var next: String? = parent
         for depth in 1...ZoneAccess.depthLimit {
@@ -88,7 +89,7 @@ struct SharedHierarchies {
         return nil
     }
 
-    /// How many levels of records lie below one; 0 where they are too many to look at.
+    /// Returns the number of levels below a record; 0 if there are too many records to visit.
     private func height(of name: String, limit: Int) throws -> Int {
         var level = [name]
         var seen: Set<String> = [name]
@@ -112,7 +113,7 @@ struct SharedHierarchies {
         try name.map { tops.intersection(try lineage(of: $0)) } ?? []
     }
 
-    /// A record and those above it.
+    /// Returns the names of a record and those above it.
     private func lineage(of name: String) throws -> Set<String> {
         var lineage: Set<String> = []
         var next: String? = name
@@ -125,8 +126,8 @@ struct SharedHierarchies {
 }
 
 extension RecordCommit {
-    /// Refuses to share a record that lies in a shared hierarchy or holds one, and to move one into a
-    /// hierarchy that holds one.
+    /// Refuses to share a record that is in a shared hierarchy or contains one, and to move a
+    /// record that contains one into another.
     mutating func checkOverlap(
         of name: String,
         isShared: Bool = false,
@@ -145,11 +146,11 @@ extension RecordCommit {
             to: parent
         )
         guard let overlap else { return }
-        // Participants do not know what else is shared of the zone.
+        // Participants do not know the other shares of the zone.
         let tops =
             zone.access == .everything
             ? "'\(overlap.inner)' would lie in the hierarchy of '\(overlap.outer)', and both would "
-                + "be shared" : "'\(name)' holds one that is shared by itself"
+                + "be shared" : "'\(name)' contains a record with a share of its own"
         throw RecordFailure(
             .badRequest,
             "\(ShareRefusal.alreadyShared.rawValue): \(tops); delete one share first, or move the "
@@ -157,7 +158,7 @@ extension RecordCommit {
         )
     }
 
-    /// Refuses to put records deeper below a shared one than those with whom it is shared could see.
+    /// Refuses to put records deeper below a shared one than its participants could see.
     mutating func checkDepth(
         of name: String,
         from former: String?,
@@ -187,7 +188,7 @@ extension RecordCommit {
         )
     }
 
-    /// The tops of all shared hierarchies of the zone.
+    /// Returns the tops of all shared hierarchies of the zone.
     private mutating func tops() throws -> Set<String> {
         let shares = ShareDirectory(environment: call.environment.id)
         let known =

@@ -1,21 +1,21 @@
 import CloudKitWire
 
-/// Finds the records that a commit brings into, or takes out of, what participants of a zone see.
+/// Finds the records that enter or leave a participant's sight with a commit.
 ///
 /// A zone's feed lists records by their own newest change. Sharing or unsharing a tree, joining or
-/// leaving a share, and moving a record change what participants see of records that stay as they
-/// are. Each such record gets a number of its own in the feed of each participant concerned; the
-/// zone's owner sees nothing of it.
+/// leaving a share, and moving a record change which unmodified records participants see. Each of
+/// these records gets a number of its own in the feed of each affected participant; the zone's
+/// owner sees none of them.
 struct SightChanges {
-    /// What a commit changed for participants.
+    /// The changes of a commit for participants.
     struct Result {
         /// The records to list again, by participant.
         var records: [(viewer: RowID<StoredUser>, records: [RowID<StoredRecord>])] = []
-        /// The participants whose change tokens expire, because too many records are concerned.
+        /// The participants whose change tokens expire because too many records are affected.
         var expired: [RowID<StoredUser>] = []
-        /// Those who came to the zone, which starts anew for them.
+        /// The participants who joined the zone, which starts from the beginning for them.
         var joined: [RowID<StoredUser>] = []
-        /// Those who took part and do not any more.
+        /// The users who are no longer participants.
         var gone: [RowID<StoredUser>] = []
     }
 
@@ -23,16 +23,16 @@ struct SightChanges {
 
     let zone: RowID<StoredZone>
     let directory: ShareDirectory
-    /// The most records that one commit lists again, for all participants.
+    /// The maximum number of records that one commit lists again, for all participants.
     let largestTree: Int
 
-    /// What shares opened before the commit; nil as long as nothing changed that matters.
+    /// The access that shares granted before the commit; nil until a relevant change.
     private var before: Openings?
-    /// What shares open now; nil where it has to be read.
+    /// The access that shares grant now; nil if it must be read.
     private var current: Openings?
     /// The parents that moved records had before the commit.
     private var parents: [String: String?] = [:]
-    /// Who saw the records that were made anew under the names of deleted ones.
+    /// The viewers of deleted records whose names were used again.
     private var formerViewers: [String: Set<RowID<StoredUser>>] = [:]
 
     init(zone: RowID<StoredZone>, directory: ShareDirectory, largestTree: Int) {
@@ -41,14 +41,14 @@ struct SightChanges {
         self.largestTree = largestTree
     }
 
-    /// Notes that a share is about to be made, changed, deleted, joined or left.
+    /// Records that a share is about to be created, changed, deleted, joined or left.
     mutating func shareWillChange(_ reader: any StorageReader) throws {
         if before == nil { before = try openings(reader) }
         current = nil
     }
 
-    /// The participants who see records that are about to be deleted, or saw them before the commit,
-    /// by name.
+    /// Returns the participants who see records that are about to be deleted, or saw them before
+    /// the commit, by name.
     mutating func viewers(
         of records: [StoredRecord],
         _ reader: any StorageReader
@@ -73,7 +73,7 @@ struct SightChanges {
         return viewers
     }
 
-    /// Notes that a record is about to get another parent, or to be made anew under its name.
+    /// Records that a record is about to get another parent, or to be created again under its name.
     mutating func willMove(_ row: StoredRecord, _ reader: any StorageReader) throws {
         if before == nil { before = try openings(reader) }
         guard !parents.keys.contains(row.name) else { return }
@@ -81,7 +81,7 @@ struct SightChanges {
         formerViewers[row.name] = row.lastViewers
     }
 
-    /// Compares what participants see now with what they saw before the commit.
+    /// Compares the records that participants see now with those before the commit.
     func result(_ reader: any StorageReader) throws -> Result {
         guard let before else { return Result() }
         let after = try openings(reader)
@@ -97,7 +97,8 @@ struct SightChanges {
         var known: [Set<String?>: [StoredRecord]?] = [:]
         for viewer in viewers {
             let (had, has) = (before[viewer] ?? [], after[viewer] ?? [])
-            // Without any share the zone is not there; who comes to it starts anew.
+            // Without any share, the zone does not exist for the user; a new participant starts
+            // from the beginning.
             if has.isEmpty {
                 result.gone.append(viewer)
                 continue
@@ -121,7 +122,7 @@ struct SightChanges {
                 continue
             }
             var listed: Set<RowID<StoredRecord>> = []
-            // A tombstone says itself who saw the record.
+            // A tombstone itself lists the viewers of its record.
             for record in trees + shares
             where try !record.isDeleted && isConcerned(record.name) {
                 listed.insert(record.id)
@@ -138,7 +139,7 @@ struct SightChanges {
 
     // MARK: Trees
 
-    /// A share and the top of what it shares, whatever it allows.
+    /// A share and the top of its hierarchy, regardless of permissions.
     private struct Grant: Hashable {
         let share: String
         let root: String?
@@ -146,7 +147,7 @@ struct SightChanges {
         init(_ opening: ZoneAccess.Opening) { (share, root) = (opening.share, opening.root) }
     }
 
-    /// The records of some trees, tombstones too; nil when they are too many.
+    /// Returns the records of some trees, including tombstones; nil if there are too many.
     ///
     /// The tree of nil is the whole zone. A tree within another one counts once.
     private func records(
@@ -167,7 +168,7 @@ struct SightChanges {
         }
         var next = 0
         while next < found.count {
-            // Children that are found already do not make others go unread.
+            // A child that was already found does not end the search of the others.
             for child in try reader.children(zone, of: found[next].name, limit: limit)
             where seen.insert(child.id).inserted {
                 found.append(child)
@@ -184,7 +185,7 @@ struct SightChanges {
         try directory.openings(of: zone, reader)
     }
 
-    /// Whether a participant saw a record before the commit.
+    /// Returns whether a participant saw a record before the commit.
     private func saw(
         _ name: String,
         _ viewer: RowID<StoredUser>,
@@ -211,11 +212,11 @@ extension SightChanges {
     /// Writes a result into the feeds of the participants.
     ///
     /// - Parameters:
-    ///   - result: What to write.
+    ///   - result: The result to write.
     ///   - change: The number of the commit in the database's feed.
-    ///   - sequence: The zone's newest number; moved forward.
+    ///   - sequence: The zone's newest number, which is increased.
     ///   - writer: The commit's writer.
-    /// - Throws: What the storage throws.
+    /// - Throws: An error of the storage.
     func write(
         _ result: Result,
         at change: Int64,

@@ -7,10 +7,10 @@ import Foundation
 #endif
 
 extension StoredRecord {
-    /// The participants who saw a record when it was deleted: its tombstone is theirs alone, whatever
-    /// is shared with others later.
+    /// The participants who saw a record when it was deleted; only they see its tombstone, whatever
+    /// is shared later.
     ///
-    /// Nil for a live record, where shares decide, and for tombstones of earlier versions.
+    /// Nil for a live record, whose shares decide, and for tombstones of earlier versions.
     var lastViewers: Set<RowID<StoredUser>>? {
         guard isDeleted, let extra,
             let numbers = try? JSONDecoder().decode([Int64].self, from: extra)
@@ -18,7 +18,7 @@ extension StoredRecord {
         return Set(numbers.map(RowID.init(rawValue:)))
     }
 
-    /// Notes in a tombstone who saw the record.
+    /// Stores the record's viewers in its tombstone.
     mutating func setLastViewers(_ viewers: Set<RowID<StoredUser>>) throws {
         extra = try JSONEncoder().encode(viewers.map(\.rawValue).sorted())
     }

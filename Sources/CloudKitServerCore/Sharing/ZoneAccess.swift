@@ -1,13 +1,13 @@
 import CloudKitWire
 
-/// What a caller may see and change of a zone.
+/// A caller's access to a zone.
 enum ZoneAccess: Hashable, Sendable {
-    /// All of it, in so far as roles allow.
+    /// The whole zone, as far as roles allow.
     case everything
-    /// What shares open.
+    /// The parts that shares grant access to.
     case shares([Opening])
 
-    /// What one share opens.
+    /// The access that one share grants.
     struct Opening: Hashable, Sendable {
         /// The share's record.
         var share: String
@@ -16,28 +16,28 @@ enum ZoneAccess: Hashable, Sendable {
         var canWrite: Bool
     }
 
-    /// Levels of a hierarchy that are climbed at most.
+    /// The maximum number of levels of a hierarchy that are climbed.
     static let depthLimit = 100
 
-    /// Whether shares let the caller come to a record or its tombstone; `RecordSight` says whether it
-    /// is shown.
+    /// Returns whether shares give the caller access to a record or its tombstone; `RecordSight`
+    /// decides whether the caller sees it.
     func reaches(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
         try opening(of: record, reader) != nil
     }
 
-    /// Whether a share through which the caller comes to a record lets them write; where records may
-    /// be put is said by `RecordPlacement`.
+    /// Returns whether a share that contains a record allows the caller to write; `RecordPlacement`
+    /// decides where records may be saved.
     func opensForWriting(_ record: StoredRecord, _ reader: any StorageReader) throws -> Bool {
         try opening(of: record, reader)?.canWrite ?? false
     }
 
-    /// Whether the caller may write in all of the zone.
+    /// `true` when the caller may write in the whole zone.
     var isOfWholeZone: Bool {
         guard case .shares(let openings) = self else { return true }
         return openings.contains { $0.root == nil && $0.canWrite }
     }
 
-    /// The names of a record and of all above it.
+    /// Returns the names of a record and all records above it.
     func lineage(of record: StoredRecord, _ reader: any StorageReader) throws -> Set<String> {
         var lineage: Set<String> = [record.name]
         var next = record.parent
@@ -47,7 +47,7 @@ enum ZoneAccess: Hashable, Sendable {
         return lineage
     }
 
-    /// The share through which a record is seen, one with the right to write before others.
+    /// Returns the share through which a record is seen, preferably one with write permission.
     private func opening(
         of record: StoredRecord,
         _ reader: any StorageReader

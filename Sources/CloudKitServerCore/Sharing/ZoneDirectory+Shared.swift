@@ -1,7 +1,7 @@
 import CloudKitWire
 
 extension ZoneDirectory {
-    /// The zones of others that the caller takes part in, by owner and name.
+    /// Returns other users' zones in which the caller is a participant, by owner and name.
     func sharedZones() throws -> [ZoneView] {
         let user = try call.user()
         let directory = ShareDirectory(environment: call.environment.id)
@@ -14,7 +14,7 @@ extension ZoneDirectory {
             guard let zone = try reader.zone(id), !zone.isDeleted,
                 let database = try reader.database(zone.database),
                 let owner = try database.owner.flatMap({ try reader.user($0) }),
-                // An earlier version entered owners who opened their own links.
+                // An earlier version added owners who opened their own links.
                 owner.id != user.id
             else { continue }
             views.append(

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A part of one index, in one zone.
+/// A scan of a part of one index, in one zone.
 public struct IndexScan: Hashable, Sendable {
     /// The zone.
     public var zone: RowID<StoredZone>
@@ -12,16 +12,17 @@ public struct IndexScan: Hashable, Sendable {
     public var index: Int64
     /// The first key.
     public var lowerBound: Data
-    /// The key before which the scan ends; nil for the end of the index.
+    /// The key before which the scan ends; `nil` for the end of the index.
     public var upperBound: Data?
-    /// Whether keys (and records under one key) come from the last to the first.
+    /// A Boolean value that indicates whether keys (and records with the same key) are in
+    /// descending order.
     public var isDescending: Bool
-    /// The entry after which the scan starts, in its direction; nil for its beginning.
+    /// The entry after which the scan starts, in its direction; `nil` for its beginning.
     public var after: IndexEntry?
-    /// Entries at most.
+    /// The maximum number of entries.
     public var limit: Int
 
-    /// Makes a scan.
+    /// Creates a scan.
     public init(
         zone: RowID<StoredZone>,
         index: Int64,

@@ -1,58 +1,60 @@
-/// Where a service keeps everything but the bytes of assets.
+/// A storage for all data of a service except the bytes of assets.
 ///
-/// An engine knows no rule of the service: it stores rows and finds them again, in order. What it
-/// must promise is checked by one suite for all engines:
+/// An engine contains no rule of the service: it stores rows and finds them again, in order. A
+/// single test suite checks these requirements for all engines:
 ///
-/// - `write` runs its closure atomically, one at a time; when the closure throws, nothing that it
-///   wrote remains and the error is passed on unchanged. When `write` returns, the data is durable.
-/// - `read` runs its closure on one consistent snapshot that holds every write that returned
+/// - `write` runs its closure atomically, one at a time; when the closure throws, all of its writes
+///   are undone and the error is passed on unchanged. When `write` returns, the data is durable.
+/// - `read` runs its closure on one consistent snapshot that contains every write that returned
 ///   before the read began.
 public protocol Storage: Sendable {
     /// Runs a closure on one consistent state of the data.
     ///
-    /// - Throws: What the closure throws, or `StorageError`.
+    /// - Throws: The error of the closure, or `StorageError`.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value
 
-    /// Runs a closure whose changes are kept as a whole or not at all.
+    /// Runs a closure whose changes are kept entirely or not at all.
     ///
-    /// It may run more than once, each time on a state without what it wrote before.
+    /// It may run more than once, each time on a state without its earlier writes.
     ///
-    /// - Throws: What the closure throws, or `StorageError`; then nothing was changed.
+    /// - Throws: The error of the closure, or `StorageError`; nothing changes then.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
-    /// Runs a closure as `write` does, but never beside other writes, which may pass it while it waits:
-    /// for what takes so long that others should not wait for it.
+    /// Runs a closure in the same way as `write`, but never together with other writes.
     ///
-    /// - Throws: What the closure throws, or `StorageError`; then nothing was changed.
+    /// Use it for work that takes so long that others should not wait for it; they may overtake it
+    /// while it waits.
+    ///
+    /// - Throws: The error of the closure, or `StorageError`; nothing changes then.
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
-    /// Where requests run that read: threads that may wait; nil where reads never wait.
+    /// The executor of requests that read, with threads that may block; `nil` if reads never block.
     var threads: (any TaskExecutor)? { get }
 
-    /// A number that differs after every commit of others: of another process, or through another
-    /// opening of the same file. Nil where there can be no others.
+    /// Returns a number that changes with every commit by others: by another process, or through
+    /// another connection to the same database; `nil` if there can be no others.
     ///
     /// - Throws: `StorageError`.
     func foreignChanges() async throws -> Int64?
 }
 
 extension Storage {
-    /// Every write is alone.
+    /// Runs a closure as a write; every write runs alone.
     public func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await write(body)
     }
 
-    /// Reads never wait.
+    /// The executor, which is `nil` because reads never block.
     public var threads: (any TaskExecutor)? { nil }
 
-    /// Nobody else writes.
+    /// Returns `nil` because there are no other writers.
     public func foreignChanges() async throws -> Int64? { nil }
 }

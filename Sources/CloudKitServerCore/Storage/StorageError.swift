@@ -1,4 +1,4 @@
-/// Why an engine could not do its work.
+/// An error of a storage engine.
 public struct StorageError: Error, Hashable, Sendable {
     /// The kind of failure.
     public enum Code: Hashable, Sendable {
@@ -10,16 +10,16 @@ public struct StorageError: Error, Hashable, Sendable {
         case inputOutput
         /// Stored data contradicts itself.
         case corrupt
-        /// Anything else.
+        /// Any other failure.
         case other
     }
 
     /// The kind of failure.
     public var code: Code
-    /// What happened, for the operator.
+    /// A description of the failure, for the operator.
     public var message: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -5,7 +5,7 @@ public import Foundation
 #endif
 public import CloudKitWire
 
-/// What can be changed inside one `Storage.write`; reads see the changes made before them.
+/// The writing functions of one `Storage.write`; reads see the changes made before them.
 public protocol StorageWriter: StorageReader {
     /// Sets a value of the service itself.
     func setSetting(_ name: String, _ value: Data) throws
@@ -23,28 +23,28 @@ public protocol StorageWriter: StorageReader {
         version: Int64,
         _ schema: Data
     ) throws
-    /// Adds a user; the row of the argument is ignored.
+    /// Adds a user; the argument's row ID is ignored.
     func addUser(_ user: StoredUser) throws -> StoredUser
     /// Adds a credential, or replaces the one with the same kind and hash.
     func putCredential(_ credential: StoredCredential) throws
-    /// Removes a credential if it is there.
+    /// Removes a credential if it exists.
     func removeCredential(_ kind: StoredCredential.Kind, hash: Data) throws
     /// Removes the credentials that expired before a time.
     func removeCredentials(expiredBefore milliseconds: Int64) throws
 
-    /// Adds a document, or replaces the one of that name.
+    /// Adds a document, or replaces the one with its name.
     func putDocument(_ collection: String, _ document: StoredDocument) throws
-    /// Removes a document if it is there.
+    /// Removes a document if it exists.
     func removeDocument(_ collection: String, _ name: String) throws
 
-    /// Adds an item at the end of its queue, in place of the one of the same slot; the row of the
-    /// argument is ignored.
+    /// Adds an item at the end of its queue, replacing one with the same slot; the argument's row
+    /// ID is ignored.
     func addPush(_ push: StoredPush) throws
-    /// Puts an item back where it stood, unless its slot was taken meanwhile.
+    /// Returns an item to its place in the queue, unless its slot was taken meanwhile.
     func returnPush(_ push: StoredPush) throws
-    /// Removes an item if it is there.
+    /// Removes an item if it exists.
     func removePush(_ id: RowID<StoredPush>) throws
-    /// Removes the items of a queue but for the newest ones.
+    /// Removes the items of a queue except the newest ones.
     func removePushes(_ queue: Data, keepingNewest count: Int) throws
 
     // MARK: Databases and zones
@@ -57,12 +57,12 @@ public protocol StorageWriter: StorageReader {
     ) throws -> StoredDatabase
     /// Sets the number of a database's newest change.
     func setHeadSequence(_ id: RowID<StoredDatabase>, _ sequence: Int64) throws
-    /// Gives every database of an environment another incarnation.
+    /// Sets a new incarnation for every database of an environment.
     func setIncarnation(
         _ environment: RowID<StoredEnvironment>,
         _ incarnation: Int64
     ) throws
-    /// Adds a zone; the row of the argument is ignored.
+    /// Adds a zone; the argument's row ID is ignored.
     func addZone(_ zone: StoredZone) throws -> StoredZone
     /// Replaces a zone's row.
     func updateZone(_ zone: StoredZone) throws
@@ -71,21 +71,21 @@ public protocol StorageWriter: StorageReader {
 
     // MARK: Records
 
-    /// Adds a record; the row of the argument is ignored.
+    /// Adds a record; the argument's row ID is ignored.
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord>
     /// Replaces a record's row.
     func updateRecord(_ record: StoredRecord) throws
-    /// Removes a record's row, which has no index entries, references and assets any more.
+    /// Removes a record's row, which must no longer have index entries, references and assets.
     func removeRecord(_ id: RowID<StoredRecord>) throws
-    /// Adds index entries; those that are there already stay.
+    /// Adds index entries; existing ones are kept.
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
-    /// Removes an index entry if it is there.
+    /// Removes an index entry if it exists.
     func removeEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws
-    /// Removes every index entry of a record; slow, for records whose values are not known any more.
+    /// Removes every index entry of a record; slow, for records whose values are no longer known.
     func removeEntries(of record: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws
     /// Removes every entry of an index in an environment.
     func removeEntries(index: Int64, _ environment: RowID<StoredEnvironment>) throws
-    /// Adds an entry for every record of an environment that stands in one index and not in another.
+    /// Adds an entry for every record of an environment that is in one index and not in another.
     ///
     /// - Parameters:
     ///   - index: The index to add to.
@@ -99,7 +99,7 @@ public protocol StorageWriter: StorageReader {
         for known: Int64,
         _ environment: RowID<StoredEnvironment>
     ) throws
-    /// Notes records that entered or left what a user sees, each in place of its earlier note.
+    /// Stores sightings of records that entered or left a user's sight, each replacing its earlier one.
     func putSightings(
         _ sightings: [StoredSighting],
         of viewer: RowID<StoredUser>,
@@ -114,30 +114,30 @@ public protocol StorageWriter: StorageReader {
 
     // MARK: Snapshots
 
-    /// Removes the zones of every database of an environment with all that is in them, and sets the
-    /// databases' newest change to 0; numbers of removed zones are never given again.
+    /// Removes all zones of an environment's databases with their contents, and sets the databases'
+    /// newest change to 0; numbers of removed zones are never reused.
     func removeZones(of environment: RowID<StoredEnvironment>) throws
     /// Removes the schema of an environment.
     func removeSchema(of environment: RowID<StoredEnvironment>) throws
-    /// Removes the documents of some collections and of those below them.
+    /// Removes the documents of some collections and their subcollections.
     ///
-    /// Below a collection are those whose names start with its name and a slash.
+    /// A subcollection's name begins with the collection's name and a slash.
     func removeDocuments(in collections: [String]) throws
-    /// Keeps the schema, databases and zones of some environments and the documents of some
-    /// collections, and of those below them; replaces the snapshot of that name.
+    /// Saves the schema, databases and zones of some environments and the documents of some
+    /// collections and their subcollections; replaces a snapshot with the same name.
     func addSnapshot(
         _ snapshot: StoredSnapshot,
         of environments: [RowID<StoredEnvironment>],
         documents collections: [String]
     ) throws
-    /// Puts back what a snapshot has, where all of that was removed before.
+    /// Restores the contents of a snapshot, after all of the current contents were removed.
     ///
-    /// Zones and documents come back as they were; records may get other rows, in the same order.
-    /// Databases that the snapshot does not know stay as they are.
+    /// Zones and documents are restored unchanged; records may get other rows, in the same order.
+    /// Databases that the snapshot does not contain stay unchanged.
     ///
     /// - Throws: `StorageError`.
     func restoreSnapshot(_ container: String, _ name: String) throws
-    /// Removes a snapshot if it is there.
+    /// Removes a snapshot if it exists.
     func removeSnapshot(_ container: String, _ name: String) throws
 }
 

@@ -6,32 +6,32 @@ public import Foundation
 
 /// An API token, a web auth token or a server-to-server key.
 ///
-/// Secrets are kept as SHA-256 hashes only.
+/// Secrets are stored only as SHA-256 hashes.
 public struct StoredCredential: Hashable, Sendable {
-    /// What the credential is.
+    /// The kind of credential.
     public enum Kind: Int64, Hashable, Sendable {
-        /// Names the container and its environment.
+        /// A token that identifies the container and its environment.
         case apiToken = 1
-        /// Names a user, together with the API token it was made through.
+        /// A token that identifies a user, together with the API token with which it was created.
         case webToken = 2
-        /// Names a key; `secret` is its public half.
+        /// A key, whose public half is in `companion`.
         case serverKey = 3
     }
 
-    /// What the credential is.
+    /// The kind of credential.
     public var kind: Kind
     /// SHA-256 of the token or of the key's identifier.
     public var hash: Data
-    /// The environment it is good for.
+    /// The environment in which it is valid.
     public var environment: RowID<StoredEnvironment>
-    /// The user it acts for; nil for an API token.
+    /// The user that it acts for; `nil` for an API token.
     public var user: RowID<StoredUser>?
     /// The hash of the API token that a web auth token belongs to; a key's public half.
     public var companion: Data?
-    /// Milliseconds since 1970-01-01 UTC after which it is refused; nil for never.
+    /// The time, in milliseconds since 1970-01-01 UTC, after which it is refused; `nil` for never.
     public var expires: Int64?
 
-    /// Makes a row.
+    /// Creates a row.
     public init(
         kind: Kind,
         hash: Data,

@@ -4,15 +4,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Something small that is found by its name, or with all others of its collection: a subscription,
+/// A small object that is found by its name, or with all others of its collection: a subscription,
 /// an invitation, a link.
 public struct StoredDocument: Hashable, Sendable {
     /// The name, unique in its collection.
     public var name: String
-    /// The contents, which mean nothing to an engine.
+    /// The contents, which are opaque to an engine.
     public var body: Data
 
-    /// Makes a document.
+    /// Creates a document.
     public init(name: String, body: Data) {
         self.name = name
         self.body = body

@@ -1,17 +1,17 @@
 public import CloudKitWire
 
-/// One of a container's two worlds: its schema and its databases.
+/// An environment of a container, with its schema and databases.
 public struct StoredEnvironment: Hashable, Sendable {
     /// The row.
     public var id: RowID<StoredEnvironment>
     /// The container's identifier.
     public var container: String
-    /// Development or production.
+    /// The kind: development or production.
     public var kind: ServiceEnvironment
-    /// Differs after every change of the schema.
+    /// The version of the schema, which every change replaces.
     public var schemaVersion: Int64
 
-    /// Makes a row.
+    /// Creates a row.
     public init(
         id: RowID<StoredEnvironment>,
         container: String,

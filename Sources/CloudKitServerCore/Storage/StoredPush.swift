@@ -10,12 +10,12 @@ public struct StoredPush: Hashable, Sendable {
     public var id: RowID<StoredPush>
     /// The queue: the hash of the token that may fetch from it.
     public var queue: Data
-    /// What the item tells of, of which a queue holds the newest item only; nil for none.
+    /// The subject of the item, of which a queue holds only the newest item; `nil` for none.
     public var slot: String?
-    /// The payload, which means nothing to an engine.
+    /// The payload, which is opaque to an engine.
     public var body: Data
 
-    /// Makes an item.
+    /// Creates an item.
     public init(id: RowID<StoredPush>, queue: Data, slot: String?, body: Data) {
         self.id = id
         self.queue = queue

@@ -4,53 +4,53 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A record, or the tombstone that is left of one.
+/// A record or a tombstone.
 public struct StoredRecord: Hashable, Sendable {
-    /// Who did something and when.
+    /// The user and the time of a change.
     public struct Stamp: Hashable, Sendable {
-        /// Milliseconds since 1970-01-01 UTC.
+        /// The time in milliseconds since 1970-01-01 UTC.
         public var milliseconds: Int64
-        /// The user record name of who did it.
+        /// The record name of the user.
         public var user: String
 
-        /// Makes a stamp.
+        /// Creates a stamp.
         public init(milliseconds: Int64, user: String) {
             self.milliseconds = milliseconds
             self.user = user
         }
     }
 
-    /// The row; a record made anew under an old name keeps it.
+    /// The row; a record that is created again under an old name keeps it.
     public var id: RowID<StoredRecord>
     /// The zone.
     public var zone: RowID<StoredZone>
     /// The record's name, unique in its zone.
     public var name: String
-    /// The record's type, also of a tombstone.
+    /// The record's type, also for a tombstone.
     public var type: String
-    /// The number of the record's newest change in its zone; the change tag is made of it.
+    /// The number of the record's newest change in its zone, which determines the change tag.
     public var sequence: Int64
-    /// When and by whom the record was made.
+    /// The time and the user of the record's creation.
     public var created: Stamp
-    /// When and by whom the record was last changed.
+    /// The time and the user of the record's last change.
     public var modified: Stamp
-    /// Whether this is a tombstone.
+    /// A Boolean value that indicates whether this is a tombstone.
     public var isDeleted: Bool
     /// The name of the record above this one in a shared hierarchy.
     public var parent: String?
     /// The name of the share that this record is the root of.
     public var share: String?
-    /// Whether a field holds an asset.
+    /// A Boolean value that indicates whether a field holds an asset.
     public var hasAssets: Bool
-    /// The fields as the wire writes them, without what depends on the request.
+    /// The fields in the wire format, without anything that depends on the request.
     public var fields: Data
-    /// What only records of some types have, such as the participants of a share.
+    /// The parts that only records of some types have, such as the participants of a share.
     public var extra: Data?
 
-    /// Whether the engine found that the row is not as it was written.
+    /// A Boolean value that indicates whether the engine found the row to be damaged.
     public var isDamaged = false
 
-    /// Makes a row.
+    /// Creates a row.
     public init(
         id: RowID<StoredRecord>,
         zone: RowID<StoredZone>,

@@ -1,11 +1,11 @@
-/// A record, or its tombstone, without what may be large.
+/// A record or tombstone, without the parts that may be large.
 public struct StoredRecordHead: Hashable, Sendable {
-    /// The row, with empty fields and nothing in `extra`; whether it is damaged is not known.
+    /// The row, with empty fields and no `extra`; whether it is damaged is unknown.
     public var record: StoredRecord
-    /// The bytes of its fields.
+    /// The number of bytes of its fields.
     public var fieldBytes: Int
 
-    /// Makes a head of what was read without its fields.
+    /// Creates a head from a row that was read without its fields.
     public init(_ record: StoredRecord, fieldBytes: Int) {
         self.record = record
         self.fieldBytes = fieldBytes

@@ -1,6 +1,6 @@
-/// A reference whose target's deletion matters to the record that holds it.
+/// A reference for which the deletion of its target matters.
 public struct StoredReference: Hashable, Sendable {
-    /// What the reference is.
+    /// The kind of reference.
     public enum Kind: Int64, Hashable, Sendable {
         /// Deleting the target deletes the source.
         case deleteSelf = 1
@@ -14,12 +14,12 @@ public struct StoredReference: Hashable, Sendable {
     public var source: RowID<StoredRecord>
     /// The name of the record that it points to, in the same zone.
     public var target: String
-    /// What the reference is.
+    /// The kind of reference.
     public var kind: Kind
-    /// Among whose records it counts: a creator's; empty for everybody's.
+    /// The creator whose records it counts among; empty for all creators.
     public var circle: String
 
-    /// Makes a row.
+    /// Creates a row.
     public init(
         source: RowID<StoredRecord>,
         target: String,

@@ -1,8 +1,8 @@
-/// A record that entered or left what a participant sees of a shared zone.
+/// A record that entered or left a participant's sight of a shared zone.
 public struct StoredSighting: Hashable, Sendable {
     /// The record.
     public var record: RowID<StoredRecord>
-    /// The number of that change in the zone; no change of a record has it.
+    /// The number of that change in the zone; no change of a record has the same number.
     public var sequence: Int64
 
     /// Creates a row.

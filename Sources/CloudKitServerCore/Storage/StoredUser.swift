@@ -4,16 +4,16 @@ public struct StoredUser: Hashable, Sendable {
     public var id: RowID<StoredUser>
     /// The container's identifier.
     public var container: String
-    /// The name of the user's record: `_` and 32 hexadecimal digits.
+    /// The record name of the user's record: `_` and 32 hexadecimal digits.
     public var recordName: String
-    /// Given name.
+    /// The given name.
     public var givenName: String?
-    /// Family name.
+    /// The family name.
     public var familyName: String?
-    /// E-mail address, in lower case, by which others find the user.
+    /// The e-mail address, in lower case, by which others find the user.
     public var emailAddress: String?
 
-    /// Makes a row.
+    /// Creates a row.
     public init(
         id: RowID<StoredUser>,
         container: String,

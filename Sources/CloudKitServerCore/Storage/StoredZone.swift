@@ -8,25 +8,26 @@ public struct StoredZone: Hashable, Sendable {
     public var database: RowID<StoredDatabase>
     /// The zone's name.
     public var name: String
-    /// Which life of the zone this is: a zone made anew under an old name is another one.
+    /// The incarnation of the zone; a zone that is created again under an old name has another one.
     public var incarnation: Int64
-    /// The number of the newest change to a record; numbers go on over lives.
+    /// The number of the newest change to a record; numbers continue across incarnations.
     public var headSequence: Int64
     /// The number of the newest change to the zone in its database's feed.
     public var changeSequence: Int64
-    /// Whether the zone was deleted.
+    /// A Boolean value that indicates whether the zone was deleted.
     public var isDeleted: Bool
-    /// The number, in its database's feed, with which this life of the zone began.
+    /// The number, in its database's feed, with which this incarnation of the zone began.
     public var birthSequence: Int64
-    /// Bytes of the zone's records, with those of their assets.
+    /// The bytes of the zone's records, including their assets.
     public var bytes: Int64
-    /// The number of the newest deletion whose tombstone was removed; who has read the zone up to a
-    /// smaller one may have missed deletions.
+    /// The number of the newest deletion whose tombstone was removed; a client that has read the
+    /// zone up to a lower number may have missed deletions.
     public var horizonSequence: Int64
-    /// Why the zone's last life ended, where no app deleted it; stays when the zone is made anew.
+    /// The reason for the zone's last deletion, if no app deleted it; kept when the zone is created
+    /// again.
     public var deletionReason: ZoneDeletionReason?
 
-    /// Makes a row.
+    /// Creates a row.
     public init(
         id: RowID<StoredZone>,
         database: RowID<StoredDatabase>,

@@ -7,14 +7,14 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `subscriptions/list`: the caller's subscriptions to the database.
+    /// Handles `subscriptions/list`: returns the caller's subscriptions to the database.
     func listSubscriptions(_ call: Call) async throws -> Data {
         let collection = try SubscriptionCollection(call)
         let found = try await read(call) { try collection.all($0) }
         return try WireJSON.encode(SubscriptionsResponse(subscriptions: found.map { .success($0) }))
     }
 
-    /// `subscriptions/lookup`: the caller's subscriptions by name.
+    /// Handles `subscriptions/lookup`: returns the caller's subscriptions by name.
     func lookUpSubscriptions(_ call: Call) async throws -> Data {
         let request = try call.message(LookupSubscriptionsRequest.self)
         try checkCount(request.subscriptions.count, "subscriptions")
@@ -31,7 +31,7 @@ extension CloudService {
         return try WireJSON.encode(SubscriptionsResponse(subscriptions: found))
     }
 
-    /// `subscriptions/modify`: makes, replaces and deletes subscriptions.
+    /// Handles `subscriptions/modify`: creates, replaces and deletes subscriptions.
     func modifySubscriptions(_ call: Call) async throws -> Data {
         let request = try call.message(ModifySubscriptionsRequest.self)
         try checkCount(request.operations.count, "operations")

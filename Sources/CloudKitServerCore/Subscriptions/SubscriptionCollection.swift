@@ -34,12 +34,12 @@ struct SubscriptionCollection {
         name = "subscription/\(environment.rawValue)/\(database.rawValue)/\(user.rawValue)"
     }
 
-    /// All of them, by name.
+    /// Returns all subscriptions, by name.
     func all(_ reader: any StorageReader) throws -> [WireSubscription] {
         try reader.documents(name).map { try Self.decode($0.body) }
     }
 
-    /// The one of a name.
+    /// Returns the subscription with a name.
     func subscription(
         _ id: String,
         _ reader: any StorageReader
@@ -47,7 +47,7 @@ struct SubscriptionCollection {
         try reader.document(name, id).map(Self.decode)
     }
 
-    /// Applies one operation; what is wrong with it is answered with it.
+    /// Applies one operation; an error is part of its result.
     func apply(
         _ operation: ModifySubscriptionsRequest.Operation,
         _ id: String,
@@ -60,7 +60,7 @@ struct SubscriptionCollection {
             try remove(existing, writer)
             return .success(WireSubscription(subscriptionID: id, subscriptionType: nil))
         }
-        // Making the same subscription again is no error, and changes nothing.
+        // Creating the same subscription again is no error, and changes nothing.
         if operation.operationType == .create, let existing { return .success(existing) }
         if operation.operationType == .update, existing == nil {
             return .failure(Self.notFound(id))
@@ -108,7 +108,7 @@ struct SubscriptionCollection {
         )
     }
 
-    /// The users who subscribe to records of a type in the public database.
+    /// Returns the users who subscribe to records of a type in the public database.
     static func users(
         watching type: String,
         in environment: RowID<StoredEnvironment>,
@@ -121,7 +121,7 @@ struct SubscriptionCollection {
         )
     }
 
-    /// Whether somebody who may hear of a zone has a query that looks at records of a type.
+    /// Returns whether a user who may be notified about a zone has a query for records of a type.
     static func lookAtFields(
         ofType type: String,
         in zone: ZoneView,
@@ -169,7 +169,7 @@ struct SubscriptionCollection {
                 return "The zone subscription '\(id)' has no zoneID"
             }
             if zone.isDefault {
-                return "The default zone keeps no changes that '\(id)' could tell of"
+                return "The default zone has no change feed for '\(id)' to report"
             }
             if database == .public {
                 return "The public database has no zones to subscribe to"
@@ -182,7 +182,8 @@ struct SubscriptionCollection {
         return nil
     }
 
-    /// Why records could not be compared with a query; one of an unknown type waits for the type.
+    /// Returns the reason why records cannot be compared with a query; a query for an unknown type
+    /// waits for the type.
     private func problem(with query: WireQuery?, _ schema: Schema) -> String? {
         guard let query, let type = schema.types[query.recordType] else { return nil }
         do {
@@ -191,11 +192,12 @@ struct SubscriptionCollection {
             }
             return nil
         } catch {
-            return error.reason ?? "The query cannot be answered"
+            return error.reason ?? "The query cannot be evaluated"
         }
     }
 
-    /// Whether two subscriptions of different names watch the same, which the service refuses.
+    /// Returns whether two subscriptions with different names observe the same changes, which the
+    /// service refuses.
     private static func isRival(_ first: WireSubscription, of second: WireSubscription) -> Bool {
         guard first.subscriptionID != second.subscriptionID,
             first.subscriptionType == .query, second.subscriptionType == .query

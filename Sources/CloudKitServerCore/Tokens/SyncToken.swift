@@ -1,23 +1,22 @@
 import CloudKitWire
 
-/// A place in the change feed of a database or a zone, as clients hold it.
+/// A position in the change feed of a database or a zone, as clients hold it.
 struct SyncToken: Hashable {
     /// The row of the database or the zone.
     var feed: Int64
-    /// Which life of the feed the place belongs to.
+    /// The incarnation of the feed.
     var incarnation: Int64
-    /// The last change that was answered.
+    /// The last change that was returned.
     var sequence: Int64
-    /// Whether the feed is read from the newest change down.
+    /// `true` when the feed is read from the newest change down.
     var isReverse = false
-    /// The row of the user who sees a part of the feed alone; nil for the owner, who sees all.
+    /// The row of the user who sees only a part of the feed; nil for the owner, who sees all.
     var viewer: Int64?
-    /// The newest change when the reading began that the token goes on with; 0 once all of that was
-    /// answered.
+    /// The newest change at the time when reading began; 0 once everything up to it was returned.
     var begun: Int64 = 0
 
-    /// Whose deletions the holder has heard of, or never needs to: the records were not there when
-    /// the reading began.
+    /// The number up to which the holder knows of deletions or does not need them, because the
+    /// records did not exist when reading began.
     var knownDeletions: Int64 { isReverse ? begun : max(sequence, begun) }
 
     func sealed(by seal: TokenSeal, for purpose: TokenSeal.Purpose) -> String {
@@ -34,7 +33,7 @@ struct SyncToken: Hashable {
         return seal.seal(writer.bytes, for: purpose)
     }
 
-    /// Opens a token; nil when this service did not make it for this purpose.
+    /// Opens a token; returns nil if this service did not create it for this purpose.
     static func open(_ text: String, with seal: TokenSeal, for purpose: TokenSeal.Purpose) -> Self?
     {
         guard let contents = seal.open(text, for: purpose) else { return nil }

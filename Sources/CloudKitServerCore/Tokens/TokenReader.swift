@@ -1,4 +1,4 @@
-/// Reads what `TokenWriter` wrote; every member answers nil where the bytes end too early.
+/// Reads the output of `TokenWriter`; every member returns nil if the bytes end too early.
 struct TokenReader {
     private var rest: ArraySlice<UInt8>
 
@@ -6,7 +6,7 @@ struct TokenReader {
         rest = ArraySlice(bytes)
     }
 
-    /// The next number.
+    /// Reads the next number.
     mutating func number() -> Int64? {
         var value: UInt64 = 0
         for shift in stride(from: 0, to: 64, by: 7) {
@@ -17,18 +17,18 @@ struct TokenReader {
         return nil
     }
 
-    /// The next bytes.
+    /// Reads the next bytes.
     mutating func data() -> [UInt8]? {
         guard let count = number(), count >= 0, count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(Int(count)) }
         return Array(rest.prefix(Int(count)))
     }
 
-    /// The next text.
+    /// Reads the next text.
     mutating func text() -> String? {
         data().flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Whether everything was read.
+    /// `true` when everything was read.
     var isAtEnd: Bool { rest.isEmpty }
 }

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes tokens that only this service can have made: contents and a signature over them.
+/// Creates tokens that only this service can create: contents with a signature.
 ///
-/// A token of one purpose never opens as one of another.
+/// A token for one purpose never opens as one for another.
 struct TokenSeal: Sendable {
-    /// What a token is for.
+    /// The purpose of a token.
     enum Purpose: UInt8, CaseIterable {
         case databaseChanges = 1
         case zoneChanges, queryPage, upload, receipt, download, shareLink, sharedChanges, webToken,
@@ -20,7 +20,7 @@ struct TokenSeal: Sendable {
     private static let signatureBytes = 16
     private static let nonceBytes = 12
     private let key: SymmetricKey
-    /// The keys of what nobody else can read.
+    /// The keys for encrypted tokens.
     private let concealing: [Purpose: SymmetricKey]
 
     init(key: Data) {
@@ -34,12 +34,12 @@ struct TokenSeal: Sendable {
         )
     }
 
-    /// Signs contents; the answer is base64.
+    /// Signs contents; returns base64.
     func seal(_ contents: [UInt8], for purpose: Purpose) -> String {
         Data(contents + signature(of: contents, for: purpose)).base64EncodedString()
     }
 
-    /// The contents of a token; nil when it was not made here for this purpose.
+    /// Returns the contents of a token; nil if this service did not create it for this purpose.
     func open(_ token: String, for purpose: Purpose) -> [UInt8]? {
         guard let data = Data(base64Encoded: token), data.count >= Self.signatureBytes else {
             return nil
@@ -50,7 +50,7 @@ struct TokenSeal: Sendable {
             ? contents : nil
     }
 
-    /// As `seal`, in characters that need no escape in a URL.
+    /// Signs contents as `seal` does, in characters that need no escape in a URL.
     func sealForURL(_ contents: [UInt8], for purpose: Purpose) -> String {
         seal(contents, for: purpose).map { character in
             switch character {
@@ -62,7 +62,7 @@ struct TokenSeal: Sendable {
         }.joined()
     }
 
-    /// As `open`, for what `sealForURL` made.
+    /// Returns the contents of a token from `sealForURL`, as `open` does.
     func openFromURL(_ token: String, for purpose: Purpose) -> [UInt8]? {
         let base64 = token.map { character in
             switch character {
@@ -75,7 +75,7 @@ struct TokenSeal: Sendable {
         return open(base64, for: purpose)
     }
 
-    /// A secret that only this service can make, the same for the same contents.
+    /// Returns a secret that only this service can compute, the same for the same contents.
     func secret(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
         Self.secret(of: contents, for: purpose, key)
     }
@@ -88,7 +88,7 @@ struct TokenSeal: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key))
     }
 
-    /// As `seal`, with contents that nobody else can read.
+    /// Signs contents as `seal` does, and encrypts them.
     func conceal(_ contents: [UInt8], for purpose: Purpose) -> String {
         let nonce = secret(of: contents, for: purpose).prefix(Self.nonceBytes)
         guard let nonce = try? AES.GCM.Nonce(data: nonce), let key = concealing[purpose],
@@ -98,7 +98,8 @@ struct TokenSeal: Sendable {
         return data.base64EncodedString()
     }
 
-    /// The contents of what `conceal` made; nil when it was not made here for this purpose.
+    /// Returns the contents of a token from `conceal`; nil if this service did not create it for
+    /// this purpose.
     func reveal(_ token: String, for purpose: Purpose) -> [UInt8]? {
         guard let data = Data(base64Encoded: token), let key = concealing[purpose],
             let box = try? AES.GCM.SealedBox(combined: data),
@@ -112,7 +113,7 @@ struct TokenSeal: Sendable {
     }
 }
 
-/// Whether two values are equal, found out in a time that does not tell where they differ.
+/// Returns whether two values are equal, in a time that does not reveal where they differ.
 package func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     guard first.count == second.count else { return false }
     return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,4 +1,4 @@
-/// Writes the contents of an opaque token: numbers and texts, one after the other.
+/// Writes the contents of an opaque token: a sequence of numbers and texts.
 struct TokenWriter {
     private(set) var bytes: [UInt8] = []
 

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Reads for a request, within its budget.
+    /// Runs a read for a request, within its budget.
     func read<Value: Sendable>(
         _ call: Call,
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
@@ -19,18 +19,18 @@ extension CloudService {
         }
     }
 
-    /// Writes for a request, within its budget: beside others, or in a turn of its own where that takes
-    /// long.
+    /// Runs a write for a request, within its budget: together with others, or in a turn of its own
+    /// if it takes long.
     func write<Value: Sendable>(
         _ call: Call,
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         let (work, mark) = (call.work, call.work.mark)
-        // Users begin at 1: who comes without one shares a number with others of the environment.
+        // Row IDs of users begin at 1: callers without a user share a number within the environment.
         let user = call.caller.user?.id.rawValue ?? -call.environment.id.rawValue
         do {
             return try await storage.write { [writerTurns] writer in
-                // Others of the user's requests may have been told so while this one waited.
+                // Another request of the user may have been found slow while this one waited.
                 guard !writerTurns.isSlow(user) else { throw NeedsOwnTurn() }
                 work.begin(at: mark, besideOthers: true)
                 return try body(MeteredWriter(base: writer, work: work))
@@ -45,7 +45,7 @@ extension CloudService {
         }
     }
 
-    /// Answers a request; those that may take long run a few at a time.
+    /// Responds to a request; only a few slow requests run at a time.
     func answerInLane(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
         guard endpoint.mayTakeLong else { return try await answer(call, endpoint) }
         return try await lane.run(for: call.caller.user?.id.rawValue) {
@@ -55,7 +55,7 @@ extension CloudService {
 }
 
 extension Endpoint {
-    /// Whether what a request reads depends on how much there is.
+    /// `true` when the time for a request depends on the amount of data.
     fileprivate var mayTakeLong: Bool {
         switch self {
         case .recordsQuery, .recordsQueryBatch, .changesZone, .changesDatabase, .recordsChanges,

@@ -6,14 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Counts what a request reads, and ends it where it reads too much.
+/// Counts the reads of a request, and ends it if there are too many.
 protocol Metered: StorageReader {
-    /// What is read from.
+    /// The reader of the data.
     var source: any StorageReader { get }
     var work: RequestWork { get }
 }
 
-/// A reader that counts what a request reads.
+/// A reader that counts the reads of a request.
 struct MeteredReader: Metered {
     let source: any StorageReader
     let work: RequestWork

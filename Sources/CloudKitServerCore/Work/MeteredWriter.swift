@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A writer that counts what a request reads and writes, and ends it where that is too much.
+/// A writer that counts the reads and writes of a request, and ends it if there are too many.
 struct MeteredWriter: Metered, StorageWriter {
     let base: any StorageWriter
     let work: RequestWork

@@ -1,34 +1,35 @@
-/// What one request may cost the service; what needs more is refused with the service's own error.
+/// The limits on the work of one request; a request beyond them is refused with the service's own error.
 ///
-/// Ours; Apple publishes no figures.
+/// They are this service's own; Apple documents none.
 public struct RequestBudget: Hashable, Sendable {
-    /// Rows and index entries that are read and written.
+    /// The number of rows and index entries that are read and written.
     public var rows: Int
-    /// Milliseconds of one read or of one commit.
+    /// The duration of one read or one commit in milliseconds.
     public var milliseconds: Int64
-    /// Rows and index entries that a deletion may take along; what is more is refused before anything is
-    /// written.
+    /// The number of rows and index entries that a deletion may delete as well; more are refused
+    /// before anything is written.
     public var rowsPerDeletion: Int
-    /// Rows and index entries after which a commit has to wait for a turn of its own, so that those who
-    /// write little need not wait for it.
+    /// The number of rows and index entries after which a commit must wait for a turn of its own,
+    /// so that small commits need not wait for it.
     public var rowsBesideOthers: Int
-    /// Index entries that a page of a query looks at before it ends early, with a marker for the rest.
+    /// The number of index entries that a page of a query visits before it ends early, with a
+    /// marker for the rest.
     public var entriesPerPage: Int
-    /// Index entries that a page of a query looks at where it cannot end early: where the results have
-    /// to be sorted first.
+    /// The number of index entries that a page of a query visits if it cannot end early because the
+    /// results must be sorted first.
     public var entriesPerSort: Int
-    /// Filters of a query.
+    /// The number of filters of a query.
     public var filters: Int
-    /// Sort keys of a query.
+    /// The number of sort keys of a query.
     public var sorts: Int
-    /// Names in `desiredKeys`.
+    /// The number of names in `desiredKeys`.
     static let namesLimit = 2000
-    /// Record types that saves may make just in time.
+    /// The number of record types that saves may create just in time.
     public var newTypes: Int
-    /// Fields that saves may make just in time.
+    /// The number of fields that saves may create just in time.
     public var newFields: Int
 
-    /// Makes a budget; every default is the service's own.
+    /// Creates a budget; every default is the service's own.
     public init(
         rows: Int = 400_000,
         milliseconds: Int64 = 10_000,

@@ -1,26 +1,26 @@
 import CloudKitWire
 import Synchronization
 
-/// Thrown out of a commit beside others that is too long for them to wait for.
+/// An error that is thrown from a shared commit that is too long for the others to wait for.
 struct NeedsOwnTurn: Error {}
 
-/// Counts what a request has cost so far, and ends it beyond its budget.
+/// Counts the work of a request so far, and ends it beyond its budget.
 final class RequestWork: Sendable {
     private struct State {
         var rows = 0
-        /// Index entries that queries looked at.
+        /// The number of index entries that queries visited.
         var entries = 0
-        /// When the read or the commit that is under way has to end.
+        /// The time at which the current read or commit must end.
         var deadline = Int64.max
-        /// Rows beyond which the commit that is under way has to be made apart from others.
+        /// The number of rows beyond which the current commit must run apart from others.
         var sharedLimit = Int.max
         var nextLook = 0
-        /// Records that were found damaged.
+        /// The records that were found damaged.
         var damage: Set<String> = []
     }
 
     private static let nameBytes = 4 * Limits.nameLength
-    /// Rows after which the clock is looked at.
+    /// The number of rows after which the clock is read.
     private static let interval = 64
 
     let budget: RequestBudget
@@ -32,14 +32,14 @@ final class RequestWork: Sendable {
         self.clock = clock
     }
 
-    /// Rows so far, as the place to which a commit that runs again goes back.
+    /// The number of rows so far, to which a commit that runs again is reset.
     var mark: Int { state.withLock { $0.rows } }
 
     /// Begins a read or a commit, which may run again from its mark.
     ///
     /// - Parameters:
     ///   - mark: The rows that were counted before it.
-    ///   - isShared: Whether it is a commit beside others, who wait for it.
+    ///   - isShared: `true` for a commit together with others, who wait for it.
     func begin(at mark: Int, besideOthers isShared: Bool = false) {
         let deadline = clock.milliseconds + budget.milliseconds
         state.withLock { state in
@@ -71,23 +71,23 @@ final class RequestWork: Sendable {
         )
     }
 
-    /// Whether a deletion of so many rows is begun without being looked at more closely.
+    /// Returns whether a deletion of a number of rows may begin without a closer look.
     func hasRoom(deleting rows: Int) -> Bool {
         guard rows <= budget.rowsPerDeletion else { return false }
         let (done, limit) = state.withLock { ($0.rows, $0.sharedLimit) }
         return rows <= min(budget.rows, limit) - done
     }
 
-    /// Refuses a deletion that is going to be too much, before it is begun.
+    /// Refuses a deletion that will be too large, before it begins.
     ///
-    /// - Parameter rows: The rows and index entries that it takes along.
+    /// - Parameter rows: The rows and index entries that it also deletes.
     /// - Throws: `RequestError`, or `NeedsOwnTurn`.
     func foresee(deleting rows: Int) throws {
         guard rows <= budget.rowsPerDeletion else {
             throw RequestError(
                 .badRequest,
                 reason: "A deletion would take more than \(budget.rowsPerDeletion) rows and index "
-                    + "entries along; delete what refers to its record first, a part at a time",
+                    + "entries along; delete the records that refer to its record first, a part at a time",
                 nativeErrorCode: .limitExceeded
             )
         }
@@ -107,10 +107,10 @@ final class RequestWork: Sendable {
         guard total <= sharedLimit else { throw NeedsOwnTurn() }
     }
 
-    /// Counts an index entry that a query is about to look at; answers whether a page that can end
-    /// early has to.
+    /// Counts an index entry that a query is about to visit; returns whether a page that can end
+    /// early must end.
     ///
-    /// - Throws: `RequestError` when it may not be looked at, even if the page cannot end early.
+    /// - Throws: `RequestError` when it may not be visited even if the page cannot end early.
     func look() throws(RequestError) -> Bool {
         let entries = state.withLock { state in
             state.entries += 1
@@ -127,8 +127,8 @@ final class RequestWork: Sendable {
         return entries > budget.entriesPerPage
     }
 
-    /// Refuses a name that is so long that looking it up would take long, before anything is done with
-    /// it; one that is only too long is an error of its record.
+    /// Refuses a name that is so long that looking it up would take long, before it is used; a name
+    /// that is only too long is an error of its record.
     func check(name: String?) throws(RequestError) {
         guard let count = name?.utf8.count, count > Self.nameBytes else { return }
         throw RequestError(
@@ -140,22 +140,22 @@ final class RequestWork: Sendable {
         )
     }
 
-    /// Refuses names of which one is so long that looking it up would take long.
+    /// Refuses names if looking one of them up would take long.
     func check(names: some Sequence<String?>) throws(RequestError) {
         for name in names { try check(name: name) }
     }
 
-    /// Notes that a stored record is not as it was written, for the operator.
+    /// Records a damaged record, for the operator.
     func noteDamage(of record: StoredRecord) {
         let text = "record \(record.id.rawValue) of zone \(record.zone.rawValue)"
         state.withLock { _ = $0.damage.insert(text) }
     }
 
-    /// What an operator is told of damaged records; nil when none was met.
+    /// A description of the damaged records for operators; nil if none was found.
     var damage: String? {
         let records = state.withLock { $0.damage }.sorted()
         if records.isEmpty { return nil }
-        return "corrupt: not as written: \(records.prefix(10).joined(separator: ", ")) "
+        return "corrupt: damaged rows: \(records.prefix(10).joined(separator: ", ")) "
             + "(\(records.count) in all); restore from a backup, or replace or delete them"
     }
 
@@ -171,7 +171,7 @@ final class RequestWork: Sendable {
 }
 
 extension RequestError {
-    /// Whether the request as a whole is over, and undone: its budget or its time is used up.
+    /// `true` when the whole request ends and is undone: its budget or its time is used up.
     var endsRequest: Bool {
         nativeErrorCode == NativeErrorCode.limitExceeded.rawValue
             || serverErrorCode == .tryAgainLater

@@ -1,10 +1,10 @@
 import CloudKitWire
 import Synchronization
 
-/// Lets only some of the requests that may take long run at once, so that there are always threads and
-/// connections for the others.
+/// Limits how many potentially slow requests run at a time, so that threads and connections remain
+/// for the others.
 ///
-/// Who waits holds no thread. A caller has at most half of the places.
+/// A waiting request occupies no thread. A caller gets at most half of the slots.
 final class SlowLane: Sendable {
     private struct State {
         var running: [Int64?: Int] = [:]
@@ -16,15 +16,15 @@ final class SlowLane: Sendable {
     private let line: Int
     private let state = Mutex(State())
 
-    /// Makes a lane for so many requests at once, and so many that wait.
+    /// Creates a lane with limits on the running and on the waiting requests.
     init(width: Int, line: Int) {
         self.width = width
         self.line = line
     }
 
-    /// Runs a request of a user when there is a place.
+    /// Runs a request of a user when there is a free slot.
     ///
-    /// - Throws: `RequestError` with `TRY_AGAIN_LATER` when too many wait, or what the closure throws.
+    /// - Throws: `RequestError` with `TRY_AGAIN_LATER` when too many wait, or an error of the closure.
     func run<Value>(for user: Int64?, _ body: () async throws -> Value) async throws -> Value {
         try await enter(user)
         defer { leave(user) }

@@ -1,23 +1,23 @@
 import CloudKitWire
 import Synchronization
 
-/// Keeps the commits of some that take long from holding up everybody's.
+/// Prevents slow commits from delaying those of others.
 ///
-/// Commits share transactions, so that who writes little would wait for who writes much. One that turns
-/// out long is undone and made again in a turn of its own, of which each user has one at a time; the
-/// engine lets the others pass between two of them. Who has had one does without the first try for a
-/// while, and whose turn was for nothing waits four times as long as it took.
+/// Commits share transactions, so that small commits would wait for large ones. A commit that turns
+/// out long is undone and repeated in a turn of its own, of which each user has one at a time; the
+/// engine lets other commits pass between two turns. After a turn, a user's commits skip the first
+/// attempt for a while. After a failed turn, the user must wait four times as long as it took.
 final class WriterTurns: Sendable {
     private struct State {
-        /// When users are believed again to write little.
+        /// The times until which users are considered slow.
         var slowUntil: [Int64: Int64] = [:]
-        /// When users whose turn was for nothing may have another.
+        /// The times until which users must wait after a failed turn.
         var refusedUntil: [Int64: Int64] = [:]
     }
 
-    /// How long a user is taken for one who writes much.
+    /// The number of milliseconds for which a user is considered slow.
     private static let memory: Int64 = 30_000
-    /// Users above which those are forgotten whose time is over.
+    /// The number of users above which expired entries are removed.
     private static let tidySize = 1000
 
     private let clock: any ServiceClock
@@ -29,7 +29,7 @@ final class WriterTurns: Sendable {
         lane = SlowLane(width: 2, line: 1000)
     }
 
-    /// Whether a user's commits get turns of their own at once.
+    /// Returns whether a user's commits immediately get turns of their own.
     func isSlow(_ user: Int64) -> Bool {
         guard let end = state.withLock({ $0.slowUntil[user] }) else { return false }
         return clock.milliseconds < end
@@ -37,8 +37,7 @@ final class WriterTurns: Sendable {
 
     /// Runs a user's commit when it is its turn.
     ///
-    /// - Throws: `RequestError` with `TRY_AGAIN_LATER` where the user has to wait, or what the closure
-    ///   throws.
+    /// - Throws: `RequestError` with `TRY_AGAIN_LATER` if the user must wait, or an error of the closure.
     func run<Value>(for user: Int64, _ body: () async throws -> Value) async throws -> Value {
         note(user, \.slowUntil, Self.memory)
         return try await lane.run(for: user) {
@@ -47,10 +46,10 @@ final class WriterTurns: Sendable {
             do {
                 return try await body()
             } catch let error as StorageError {
-                // An outage is no fault of the user's.
+                // An outage is not the user's fault.
                 throw error
             } catch {
-                // Nobody of an environment stands for many.
+                // The absence of a user stands for many callers of an environment.
                 if user > 0 { note(user, \.refusedUntil, 4 * (clock.milliseconds - start)) }
                 throw error
             }

@@ -7,20 +7,19 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// Deletes zones of a user's private database as the settings of Apple's systems do, in one
-    /// commit.
+    /// Deletes zones of a user's private database as the settings of Apple's systems do, in one commit.
     ///
-    /// Until a zone is made again, the owner's requests about it fail with `ZONE_NOT_FOUND` and the
-    /// reason; the feed of the database names the reason too. Those with whom it was shared see a
-    /// deleted zone, without one.
+    /// Until a zone is created again, the owner's requests about it fail with `ZONE_NOT_FOUND` and
+    /// the reason; the feed of the database has the reason too. Participants see a deleted zone
+    /// without a reason.
     ///
     /// - Parameters:
-    ///   - names: The zones; all custom zones of the user unless given.
+    ///   - names: The zones; by default all custom zones of the user.
     ///   - user: The owner.
-    ///   - environment: The environment whose data is meant.
-    ///   - reason: Why the zones go.
+    ///   - environment: The environment of the zones.
+    ///   - reason: The reason for the deletion.
     /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist, `ZONE_NOT_FOUND`
-    ///   for a zone that does not, and `BAD_REQUEST` for the default zone; nothing is changed then.
+    ///   for a zone that does not, and `BAD_REQUEST` for the default zone; nothing changes then.
     public func deleteZones(
         _ names: [String]? = nil,
         of user: ServiceUser,
@@ -51,7 +50,7 @@ extension CloudService {
         waiters.wake(queues)
     }
 
-    /// What a user's own request would be that deletes zones.
+    /// Returns the call of a request by the user to delete zones.
     private static func call(
         of owner: StoredUser,
         in environment: StoredEnvironment,

@@ -7,15 +7,15 @@ import Foundation
 #endif
 
 extension CloudService {
-    /// `zones/list`: all zones of the database.
+    /// Handles `zones/list`: returns all zones of the database.
     func listZones(_ call: Call) async throws -> Data {
         let seal = try await seal()
         let zones = try await read(call) { reader in
             try ZoneDirectory(call: call, reader: reader).zones()
                 .map { try $0.wire(call, seal, reader) }
         }
-        // The documented form of the request is a GET, and its answer says `atomic`. Clients that
-        // send POST and check every key of an answer know an answer without it.
+        // The documented form of the request is a GET, and its response contains `atomic`. Clients
+        // that send POST and check every key of a response expect none.
         let isDocumentedForm = call.request.method == "GET"
         let shown = zones.map { zone in
             var zone = zone
@@ -25,7 +25,7 @@ extension CloudService {
         return try WireJSON.encode(ZonesResponse(zones: shown.map { .success($0) }))
     }
 
-    /// `zones/lookup`: zones by identity.
+    /// Handles `zones/lookup`: returns zones by ID.
     func lookUpZones(_ call: Call) async throws -> Data {
         let request = try call.message(LookupZonesRequest.self)
         try checkCount(request.zones.count, "zones")
@@ -39,7 +39,7 @@ extension CloudService {
         return try WireJSON.encode(ZonesResponse(zones: zones))
     }
 
-    /// `zones/modify`: makes and deletes zones, one after the other.
+    /// Handles `zones/modify`: creates and deletes zones, one after the other.
     func modifyZones(_ call: Call) async throws -> Data {
         let request = try call.message(ModifyZonesRequest.self)
         try checkCount(request.operations.count, "operations")
@@ -77,7 +77,7 @@ extension CloudService {
         return try WireJSON.encode(ZonesResponse(zones: zones))
     }
 
-    /// Turns an error about one zone into an item of the answer; other errors fail the request.
+    /// Turns an error about one zone into an item of the response; other errors fail the request.
     static func item<Success: Codable & Hashable & Sendable>(
         zone: WireZoneID,
         _ body: () throws -> Success

@@ -12,9 +12,9 @@ struct ZoneChange {
     let writer: any StorageWriter
     let seal: TokenSeal
     let randomness: any ServiceRandomness
-    /// Why zones are deleted, where no app does it.
+    /// The reason for deletions that no app requested.
     let reason: ZoneDeletionReason?
-    /// The queues of notifications that got items.
+    /// The queues that received notifications.
     private(set) var queues: Set<Data> = []
 
     init(
@@ -31,9 +31,9 @@ struct ZoneChange {
         self.reason = reason
     }
 
-    /// Makes or deletes the zone.
+    /// Creates or deletes the zone.
     ///
-    /// - Throws: `RequestError` about the zone, before anything was written.
+    /// - Throws: `RequestError` about the zone, before anything is written.
     mutating func apply(_ operation: ModifyZonesRequest.Operation) throws -> WireZone {
         let id = operation.zone.zoneID
         let directory = ZoneDirectory(call: call, reader: writer)
@@ -41,7 +41,7 @@ struct ZoneChange {
             throw RequestError(.accessDenied, reason: "Zone \(id.zoneName) belongs to another user")
         }
         guard !id.isDefault else {
-            throw RequestError(.badRequest, reason: "The default zone cannot be made or deleted")
+            throw RequestError(.badRequest, reason: "The default zone cannot be created or deleted")
         }
         if let problem = NameRules.zoneName(id.zoneName) {
             throw RequestError(.badRequest, reason: problem)

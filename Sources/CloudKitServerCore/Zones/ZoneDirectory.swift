@@ -5,10 +5,10 @@ struct ZoneDirectory {
     let call: Call
     let reader: any StorageReader
 
-    /// What answers call the owner of the public database's zones.
+    /// The owner of the public database's zones in responses.
     static let publicOwner = "_defaultOwner"
 
-    /// The database of the path.
+    /// Returns the database of the path.
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_REQUIRED` or `ACCESS_DENIED`.
     func database() throws -> StoredDatabase {
@@ -19,7 +19,7 @@ struct ZoneDirectory {
         return database
     }
 
-    /// The live zone of an identity.
+    /// Returns the live zone with an ID.
     ///
     /// - Throws: `RequestError` with `ZONE_NOT_FOUND`.
     func zone(_ id: WireZoneID) throws -> ZoneView {
@@ -40,7 +40,7 @@ struct ZoneDirectory {
         return ZoneView(zone, in: database, owner: ownerName)
     }
 
-    /// All live zones.
+    /// Returns all live zones.
     func zones() throws -> [ZoneView] {
         try checkDatabase()
         if call.path.database == .shared { return try sharedZones() }
@@ -48,13 +48,13 @@ struct ZoneDirectory {
         return try reader.zones(database.id).map { ZoneView($0, in: database, owner: ownerName) }
     }
 
-    /// The name of the owner of the path's zones in answers.
+    /// The owner name of the path's zones in responses.
     var ownerName: String {
         call.path.database == .public
             ? Self.publicOwner : call.caller.user?.recordName ?? Self.publicOwner
     }
 
-    /// Whether an identity names the caller's own zone, in any of the ways that clients write.
+    /// Returns whether an ID denotes the caller's own zone, in any of the ways that clients write it.
     func isOwnedByCaller(_ id: WireZoneID) -> Bool {
         guard let owner = id.ownerRecordName else { return true }
         return WireZoneID.currentUserNames.contains(owner) || owner == call.caller.user?.recordName
@@ -64,7 +64,7 @@ struct ZoneDirectory {
         if call.path.database != .public { _ = try call.user() }
     }
 
-    /// The error about a zone that is not there; its owner is told why.
+    /// Returns the error about a nonexistent zone; its owner receives the reason.
     private func notFound(_ id: WireZoneID, _ reason: ZoneDeletionReason? = nil) -> RequestError {
         RequestError(
             .zoneNotFound,
@@ -75,14 +75,14 @@ struct ZoneDirectory {
 }
 
 extension ZoneDeletionReason {
-    /// How the reason of an error goes on.
+    /// The text that an error's reason ends with.
     fileprivate var explanation: String {
         switch self {
         case .purged:
-            "; the user deleted the app's data in the settings: make the zone again only when the "
-                + "user wants to"
+            "; the user deleted the app's data in the settings: create the zone again only if the "
+                + "user wants it"
         case .encryptedDataReset:
-            "; the user reset the encrypted data: make the zone again and send what is kept locally"
+            "; the user reset the encrypted data: create the zone again and upload the local data"
         case .unknown: ""
         }
     }

@@ -6,11 +6,11 @@ struct ZoneView: Sendable {
     var zone: StoredZone
     /// The database that holds it.
     var database: StoredDatabase
-    /// The zone's identity in answers.
+    /// The zone's ID in responses.
     var id: WireZoneID
-    /// What the caller may see and change of it.
+    /// The caller's access to the zone.
     var access: ZoneAccess
-    /// The caller, where it is another user's zone.
+    /// The caller, if the zone belongs to another user.
     var viewer: RowID<StoredUser>?
 
     init(
@@ -32,10 +32,10 @@ struct ZoneView: Sendable {
         )
     }
 
-    /// Whether this is the default zone, which has no atomic requests and no change feed.
+    /// `true` for the default zone, which has no atomic requests and no change feed.
     var isDefault: Bool { id.isDefault }
 
-    /// The place in the zone's change feed behind a change.
+    /// Returns the position in the zone's change feed after a change.
     func syncToken(after sequence: Int64, isReverse: Bool = false) -> SyncToken {
         SyncToken(
             feed: zone.id.rawValue,
@@ -46,11 +46,12 @@ struct ZoneView: Sendable {
         )
     }
 
-    /// The zone in answers of `changes/database`: its identity only, as clients observed that check
-    /// every key of an answer.
+    /// The zone in responses of `changes/database`: only its ID, as expected by clients that check
+    /// every key of a response.
     var changed: WireZone { WireZone(zoneID: id, deleted: zone.isDeleted ? true : nil) }
 
-    /// The end of the zone's last life in those answers, with its reason for who asks for that.
+    /// Returns the deletion of the zone's last generation in those responses, with its reason if
+    /// requested.
     func deleted(namesReason: Bool) -> WireZone {
         WireZone(
             zoneID: id,
@@ -59,7 +60,7 @@ struct ZoneView: Sendable {
         )
     }
 
-    /// The zone in answers of `zones/…`; with the share of it as a whole for who asks for that.
+    /// Returns the zone in responses of `zones/…`, with the share of the whole zone if requested.
     func wire(
         _ call: Call,
         _ seal: TokenSeal,
@@ -75,7 +76,7 @@ struct ZoneView: Sendable {
         )
     }
 
-    /// The share of the zone as a whole, where there is one that the caller may see.
+    /// Returns the share of the whole zone, if there is one that the caller may see.
     private func wholeShare(
         _ call: Call,
         _ reader: any StorageReader

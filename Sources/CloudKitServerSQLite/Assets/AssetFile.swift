@@ -16,21 +16,21 @@ import Android
 import Darwin
 #endif
 
-/// An open file, closed with the last use of it.
+/// An open file, closed with its last use.
 ///
-/// Used by one task at a time: the one that writes an upload, or the one that reads a download.
+/// It is used by one task at a time: the one that writes an upload, or the one that reads a download.
 final class AssetFile: Sendable {
     private let descriptor: Int32
 
-    /// Makes a file that did not exist.
+    /// Creates a file that did not exist.
     init(creating path: String) throws {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("make", path) }
-        // Tells another process over the same folder that the file is being written.
+        // The lock shows other processes on the same folder that the file is being written.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Self.failure("lock", path) }
     }
 
-    /// Opens a file for reading; nil when it does not exist.
+    /// Opens a file for reading; returns nil if it does not exist.
     init?(opening path: String) throws {
         descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if descriptor < 0 {
@@ -67,7 +67,7 @@ final class AssetFile: Sendable {
         }
     }
 
-    /// Reads the next bytes; nil at the end.
+    /// Reads the next bytes; returns nil at the end.
     func read(_ count: Int) throws -> Data? {
         var data = Data(count: count)
         while true {
@@ -90,32 +90,32 @@ final class AssetFile: Sendable {
         }
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     func size() throws -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.failure("measure", "an asset") }
         return Int64(status.st_size)
     }
 
-    /// Makes the bytes durable.
+    /// Syncs the bytes to the disk.
     func sync(_ path: String) throws {
         guard fsync(descriptor) == 0 else { throw Self.failure("sync", path) }
     }
 
-    /// Gives a file its final name.
+    /// Renames a file to its final name.
     static func rename(_ temporary: String, to path: String) throws {
-        // Not `rename`, which is this function here.
+        // The function of the C library; plain `rename` would be this function.
         let result = renameat(AT_FDCWD, temporary, AT_FDCWD, path)
         guard result == 0 else { throw failure("rename", temporary) }
     }
 
-    /// Gives a file its final name, which outlives the loss of power.
+    /// Renames a file to its final name, which survives a power failure.
     static func publish(_ temporary: String, as path: String) throws {
         try rename(temporary, to: path)
         try sync(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
     }
 
-    /// Makes the names in a folder durable.
+    /// Syncs the names in a folder to the disk.
     @Sendable
     static func sync(_ folder: String) throws {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -124,7 +124,7 @@ final class AssetFile: Sendable {
         guard fsync(directory) == 0 else { throw failure("sync", folder) }
     }
 
-    /// Removes a file that nobody writes.
+    /// Removes a file unless it is being written.
     static func removeUnlessLocked(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return }

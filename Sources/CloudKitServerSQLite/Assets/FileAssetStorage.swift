@@ -20,25 +20,25 @@ import Android
 import Darwin
 #endif
 
-/// Keeps assets as files that are named after their SHA-256.
+/// An asset storage that keeps assets as files named after their SHA-256.
 ///
-/// Bytes go to a temporary name first, are synced, and get their name by a rename, so that a file
-/// under a checksum is always whole. No part of a name ever comes from a client.
+/// Bytes are written under a temporary name, synced, and then renamed, so that a file whose name is
+/// a checksum is always complete. No part of a name ever comes from a client.
 public final class FileAssetStorage: AssetStorage {
     private let directory: String
     private let isTemporary: Bool
     private let sync: @Sendable (_ folder: String) throws -> Void
-    /// Held while a file gets or loses its name.
+    /// A lock that is held while a file is renamed or removed.
     private let names = Mutex(())
 
-    /// Keeps assets in a directory, which is made where it is missing.
+    /// Creates a storage in a directory, which is created if it is missing.
     ///
-    /// - Throws: `StorageError` when the directory cannot be made.
+    /// - Throws: `StorageError` when the directory cannot be created.
     public convenience init(directory: String) throws {
         try self.init(directory: directory, sync: AssetFile.sync)
     }
 
-    /// Keeps assets in a directory, and makes the names in a folder durable by a given way.
+    /// Creates a storage in a directory, with a function that makes the names in a folder durable.
     package convenience init(
         directory: String,
         sync: @escaping @Sendable (_ folder: String) throws -> Void
@@ -47,7 +47,7 @@ public final class FileAssetStorage: AssetStorage {
         try removeRemains()
     }
 
-    /// Keeps assets in a new directory that goes with the storage; for tests.
+    /// Creates a storage in a new directory that is deleted with the storage; for tests.
     public static func temporary() throws -> FileAssetStorage {
         let name = "cloudkit-assets-" + UUID().uuidString
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
@@ -72,7 +72,7 @@ public final class FileAssetStorage: AssetStorage {
                     attributes: [.posixPermissions: 0o700]
                 )
             } catch {
-                throw StorageError(.inputOutput, "Cannot make the folder \(folder): \(error)")
+                throw StorageError(.inputOutput, "Cannot create the folder \(folder): \(error)")
             }
         }
     }
@@ -83,10 +83,10 @@ public final class FileAssetStorage: AssetStorage {
         Self.temporaries.withLock { _ = $0.remove(directory) }
     }
 
-    /// The temporary directories that there are.
+    /// The existing temporary directories.
     private static let temporaries = Mutex<Set<String>>([])
 
-    /// Removes at the end of the process what connections that end with it keep in use.
+    /// Removes, when the process ends, the directories that connections keep in use until then.
     private static let removesAtExit: Void = {
         atexit {
             for path in FileAssetStorage.temporaries.withLock({ $0 }) {
@@ -95,7 +95,8 @@ public final class FileAssetStorage: AssetStorage {
         }
     }()
 
-    /// Removes what uploads left that ended with their process; those of a process that runs are locked.
+    /// Removes the incomplete uploads of processes that have ended; those of running processes are
+    /// locked.
     private func removeRemains() throws {
         let manager = FileManager.default
         for name in try manager.contentsOfDirectory(atPath: directory + "/incoming") {
@@ -103,7 +104,7 @@ public final class FileAssetStorage: AssetStorage {
         }
     }
 
-    /// Keeps bytes as they come; durable when it returns.
+    /// Stores bytes as they arrive; they are durable when it returns.
     public func store<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         limit: Int
@@ -128,10 +129,10 @@ public final class FileAssetStorage: AssetStorage {
         }
     }
 
-    /// Opens kept bytes; nil when there are none of that checksum.
+    /// Opens stored bytes; returns `nil` if there are none with that checksum.
     ///
-    /// Bytes that do not fit the checksum end with an error: here where they are no more than one piece,
-    /// else in place of the last one.
+    /// Bytes that do not match the checksum end with an error: immediately if they fit into one
+    /// piece, otherwise in place of the last piece.
     public func open(_ checksum: [UInt8]) async throws -> AssetContents? {
         guard let file = try AssetFile(opening: path(of: checksum)) else { return nil }
         let size = try file.size()
@@ -144,7 +145,7 @@ public final class FileAssetStorage: AssetStorage {
         return AssetContents(size: size, chunks: chunks)
     }
 
-    /// Removes the kept bytes of a checksum, if there are any and they are older than a time.
+    /// Removes the stored bytes of a checksum, if they exist and are older than a time.
     public func removeAsset(_ checksum: [UInt8], olderThan milliseconds: Int64) async throws {
         let path = path(of: checksum)
         try names.withLock { _ in
@@ -156,7 +157,7 @@ public final class FileAssetStorage: AssetStorage {
         }
     }
 
-    /// Removes kept bytes that are older than a time and that nothing needs.
+    /// Removes unused stored bytes that are older than a time.
     public func removeAssets(
         olderThan milliseconds: Int64,
         unless isNeeded: @Sendable (_ checksum: [UInt8]) async throws -> Bool
@@ -176,7 +177,7 @@ public final class FileAssetStorage: AssetStorage {
         }
     }
 
-    /// Syncs a file and gives it its name, away from the threads that answer requests.
+    /// Syncs a file and renames it, away from the threads that serve requests.
     private func keep(
         _ file: AssetFile,
         _ temporary: String,
@@ -206,7 +207,7 @@ public final class FileAssetStorage: AssetStorage {
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700]
             )
-            // The folder's own name has to outlive a loss of power as the file's does.
+            // The folder's own name must survive a power failure too.
             try sync(directory)
         }
         try file.sync(temporary)
@@ -228,7 +229,7 @@ public final class FileAssetStorage: AssetStorage {
     }
 }
 
-/// Reads a file that is named after its checksum; the last piece comes only if all of them fit it.
+/// Reads a file that is named after its checksum; the last piece is returned only if all pieces match it.
 private struct CheckedReading {
     private static let pieceBytes = 64 * 1024
 
@@ -247,7 +248,7 @@ private struct CheckedReading {
         left = size
     }
 
-    /// Looks at a file of one piece as a whole, so that nobody is told of a length that is not its own.
+    /// Checks a file of one piece before its length is reported.
     mutating func begin() throws {
         guard size <= Self.pieceBytes else { return }
         first = try next()
@@ -268,7 +269,7 @@ private struct CheckedReading {
             throw StorageError(
                 .corrupt,
                 "The file of the asset \(FileAssetStorage.name(of: checksum)), which has \(size) bytes, "
-                    + "does not fit its checksum; bring it back from a backup, or upload it again"
+                    + "does not match its checksum; restore it from a backup, or upload it again"
             )
         }
         return piece.isEmpty ? nil : piece

@@ -8,18 +8,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes all data of a server's folder to one file, a tar archive, while the server may go on.
+/// Writes all data of a server's folder to a tar archive while the server may continue to run.
 ///
-/// The database is copied as it is at one moment. The files of assets follow: what is in the copy was
-/// there at that moment, and if one has gone before it was read, the whole is begun again.
+/// The database is copied in the state of a single moment. The files of its assets follow; if one
+/// of them is removed before it was read, the backup starts again.
 package struct Backup {
-    /// What was written.
+    /// A summary of the written archive.
     package struct Report: Hashable, Sendable, Codable {
-        /// Files of assets.
+        /// The number of asset files.
         package var assets = 0
-        /// Bytes of the archive.
+        /// The size of the archive in bytes.
         package var bytes: Int64 = 0
-        /// Assets that records hold and whose files are missing or damaged, by their checksums.
+        /// The checksums of assets that records hold and whose files are missing or damaged.
         package var damaged: [String] = []
     }
 
@@ -28,18 +28,18 @@ package struct Backup {
 
     private let folder: String
 
-    /// Prepares to back a folder up.
+    /// Prepares a backup of a folder.
     package init(of folder: String) {
         self.folder = folder
     }
 
-    /// Writes the archive, reads it again to see that it is whole, and gives it its name.
+    /// Writes the archive, reads it again to verify it, and renames it to its final name.
     ///
     /// - Parameters:
-    ///   - path: The archive; one of that name is replaced when the new one is whole.
+    ///   - path: The archive; an existing one is replaced once the new one is complete.
     ///   - seconds: The time, since 1970-01-01 UTC.
-    /// - Returns: What was written.
-    /// - Throws: `StorageError`, or `BackupError`; then there is no new archive.
+    /// - Returns: A summary of the archive.
+    /// - Throws: `StorageError`, or `BackupError`; no archive is written then.
     @concurrent
     package func write(to path: String, seconds: Int64) async throws -> Report {
         let target = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -68,7 +68,7 @@ package struct Backup {
         return report
     }
 
-    /// Copies the database; answers the assets that records in it hold.
+    /// Copies the database; returns the assets that records in the copy hold.
     private func copyDatabase(to copy: String) async throws -> Set<[UInt8]> {
         try? FileManager.default.removeItem(atPath: copy)
         do {
@@ -91,7 +91,7 @@ package struct Backup {
         }
     }
 
-    /// Writes an archive; answers the assets that are in it.
+    /// Writes an archive; returns the assets in it.
     private func write(_ copy: String, to part: String, _ seconds: Int64) throws -> Set<[UInt8]> {
         try? FileManager.default.removeItem(atPath: part)
         let file = try AssetFile(creating: part)
@@ -109,7 +109,7 @@ package struct Backup {
         var found: Set<[UInt8]> = []
         for checksum in assets() {
             let name = BackupNames.asset(checksum)
-            // One that nothing needs any more may go at any moment.
+            // An asset that is no longer needed may be removed at any moment.
             guard let asset = try AssetFile(opening: "\(folder)/\(name)") else { continue }
             try append(TarEntry(name: name, size: asset.size()), asset, to: file, seconds)
             found.insert(checksum)
@@ -126,7 +126,7 @@ package struct Backup {
         return file
     }
 
-    /// The assets whose files are there.
+    /// Returns the assets whose files exist.
     private func assets() -> [[UInt8]] {
         let manager = FileManager.default
         let folders = (try? manager.contentsOfDirectory(atPath: folder + "/assets")) ?? []

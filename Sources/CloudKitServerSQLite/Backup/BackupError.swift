@@ -1,6 +1,6 @@
-/// Why a backup could not be made or restored.
+/// An error of a backup or a restore.
 package struct BackupError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// A description of the error and its remedy.
     package let description: String
 
     init(_ description: String) {

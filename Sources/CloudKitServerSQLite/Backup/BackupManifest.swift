@@ -4,17 +4,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What an archive says of itself, in its first file.
+/// The description of an archive, in its first file.
 struct BackupManifest: Hashable, Codable {
     /// The name of the file.
     static let name = "manifest.json"
-    /// The format that this version writes; it reads no later ones.
+    /// The format that this version writes; it cannot read later ones.
     static let currentFormat = 1
 
     var format = currentFormat
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time of the backup, in milliseconds since 1970-01-01 UTC.
     var created: Int64
-    /// Bytes of the database, and their SHA-256.
+    /// The size of the database in bytes, and its SHA-256.
     var databaseBytes: Int64
     var databaseChecksum: Data
 
@@ -28,7 +28,7 @@ struct BackupManifest: Hashable, Codable {
 
     /// Reads a manifest.
     ///
-    /// - Throws: `BackupError` for none, and for one of a later version.
+    /// - Throws: `BackupError` if it is not a manifest, or has a later format.
     init(_ data: Data) throws {
         struct Format: Decodable {
             var format: Int
@@ -38,7 +38,7 @@ struct BackupManifest: Hashable, Codable {
         }
         guard format <= Self.currentFormat else {
             throw BackupError(
-                "a newer version of cloudkit made it (format \(format), and this one reads up to "
+                "a newer version of cloudkit created it (format \(format), and this one reads up to "
                     + "\(Self.currentFormat)); restore it with that version"
             )
         }

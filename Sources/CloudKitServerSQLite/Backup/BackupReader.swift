@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads an archive of `Backup` from its beginning to its end.
+/// Reads an archive of `Backup` from beginning to end.
 struct BackupReader {
-    /// One file of the archive.
+    /// A file of the archive.
     enum Content: Hashable {
         case database
         case asset([UInt8])
@@ -18,7 +18,7 @@ struct BackupReader {
     private static let manifestBytes: Int64 = 64 << 10
 
     let path: String
-    /// Bytes of the archive.
+    /// The size of the archive in bytes.
     let bytes: Int64
 
     init(path: String) throws {
@@ -27,26 +27,27 @@ struct BackupReader {
     }
 
     private static func open(_ path: String) throws -> AssetFile {
-        // The archive itself may be somewhere else than its name says.
+        // The path may be a link to an archive elsewhere.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let file = try? AssetFile(opening: target) else {
-            throw BackupError("\(path): there is no file that can be read")
+            throw BackupError("\(path): there is no readable file")
         }
         return file
     }
 
-    /// Reads the archive as a whole, and answers the assets whose bytes do not fit their checksums.
+    /// Reads the entire archive, and returns the assets whose bytes do not match their checksums.
     ///
-    /// - Throws: `BackupError` when the archive or the database in it is not whole.
+    /// - Throws: `BackupError` when the archive or its database is incomplete or damaged.
     func verify() throws -> [[UInt8]] {
         try read { _ in nil }
     }
 
-    /// Reads the archive as a whole.
+    /// Reads the entire archive.
     ///
-    /// - Parameter target: Where the bytes of a file go; nil where they are only compared with its checksum.
-    /// - Returns: The assets whose bytes do not fit their checksums.
-    /// - Throws: `BackupError` when the archive or the database in it is not whole.
+    /// - Parameter target: A closure that returns the destination of a file's bytes; nil to only
+    ///   compare them with the checksum.
+    /// - Returns: The assets whose bytes do not match their checksums.
+    /// - Throws: `BackupError` when the archive or its database is incomplete or damaged.
     @discardableResult
     func read(into target: (Content) throws -> AssetFile?) throws -> [[UInt8]] {
         let file = try Self.open(path)
@@ -60,13 +61,13 @@ struct BackupReader {
             case .database:
                 hasDatabase = true
                 guard checksum == Array(manifest.databaseChecksum) else {
-                    throw BackupError("\(path): the database in it does not fit its checksum")
+                    throw BackupError("\(path): its database does not match its checksum")
                 }
             case .asset(let expected):
                 if checksum != expected { damaged.append(expected) }
             }
         }
-        guard hasDatabase else { throw BackupError("\(path): there is no database in it") }
+        guard hasDatabase else { throw BackupError("\(path): it contains no database") }
         return damaged
     }
 
@@ -74,7 +75,7 @@ struct BackupReader {
         let head = try exactly(TarEntry.block, of: file)
         guard let entry = try? TarEntry(header: head), entry.name == BackupManifest.name,
             entry.size <= Self.manifestBytes
-        else { throw BackupError("\(path): it is no archive of cloudkit backup") }
+        else { throw BackupError("\(path): it is not an archive of cloudkit backup") }
         let data = try exactly(Int(entry.size), of: file)
         _ = try exactly(entry.padding, of: file)
         do {
@@ -87,12 +88,12 @@ struct BackupReader {
     private func content(_ entry: TarEntry) throws -> Content {
         if entry.name == BackupNames.database { return .database }
         guard let checksum = BackupNames.checksum(entry.name) else {
-            throw BackupError("\(path): a file in it has a name that none has")
+            throw BackupError("\(path): it contains a file with an unknown name")
         }
         return .asset(checksum)
     }
 
-    /// Reads a file of the archive; answers its SHA-256.
+    /// Reads a file of the archive; returns its SHA-256.
     private func copy(
         _ entry: TarEntry,
         of file: AssetFile,

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes a server's folder of an archive of `Backup`.
+/// Creates a server's folder from an archive of `Backup`.
 package struct Restore {
     private let archive: String
 
@@ -15,14 +15,14 @@ package struct Restore {
         self.archive = archive
     }
 
-    /// Restores the archive into a folder, and lets all change tokens of its containers expire: clients may
-    /// hold some of a time that the archive does not know.
+    /// Restores the archive into a folder, and expires all change tokens of its containers because
+    /// clients may hold newer tokens than the archive.
     ///
-    /// The database gets its name last, so that a restore that was killed leaves nothing that a server takes
-    /// for its data; one that fails leaves the folder as it was.
+    /// The database is renamed to its final name last, so that an interrupted restore leaves
+    /// nothing that a server would use as its data; a failed restore leaves the folder unchanged.
     ///
-    /// - Parameter folder: The folder; made where it is missing, and empty.
-    /// - Returns: The assets whose bytes do not fit their checksums, by these; they are restored as they are.
+    /// - Parameter folder: The folder, which is created if it is missing; it must be empty.
+    /// - Returns: The checksums of assets whose bytes do not match them; they are restored unchanged.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
     package func run(into folder: String) async throws -> [String] {
@@ -64,7 +64,7 @@ package struct Restore {
         guard let found else { throw BackupError("\(folder) cannot be read") }
         guard found.isEmpty else {
             throw BackupError(
-                "\(folder) is not empty; give a new folder, or move what is there away"
+                "\(folder) is not empty; choose a new folder, or move its contents away"
             )
         }
     }
@@ -85,7 +85,7 @@ package struct Restore {
         } catch {
             throw StorageError(
                 .inputOutput,
-                "\(path) cannot be made; give a folder that this user may write to"
+                "\(path) cannot be created; choose a folder that this user may write to"
             )
         }
     }
@@ -102,7 +102,7 @@ package struct Restore {
             try await service.expireChangeTokens(container: container)
         }
         try storage.close()
-        // They are empty now, and would not be renamed with the file.
+        // They are empty now, and would not be renamed with the database.
         for suffix in ["-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: database + suffix)
         }

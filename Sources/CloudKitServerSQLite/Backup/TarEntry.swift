@@ -4,11 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The head of a file in a tar archive, as POSIX has it (`ustar`).
+/// The header of a file in a tar archive, in the POSIX format (`ustar`).
 struct TarEntry: Hashable {
-    /// Bytes of a head, and what the bytes of a file are filled up to.
+    /// The size of a header, and the unit to which a file's bytes are padded.
     static let block = 512
-    /// The largest size that fits into octal digits; beyond it a size is binary, as GNU tar has it.
+    /// The largest size that fits into octal digits; larger sizes are binary, as in GNU tar.
     private static let octalLimit: Int64 = 0o77_777_777_777
 
     var name: String
@@ -19,12 +19,12 @@ struct TarEntry: Hashable {
         self.size = size
     }
 
-    /// Bytes that follow the file's own up to the next head.
+    /// The number of bytes between a file's own and the next header.
     var padding: Int { Int((Int64(Self.block) - size % Int64(Self.block)) % Int64(Self.block)) }
 
-    /// The head's bytes.
+    /// Returns the header's bytes.
     ///
-    /// - Parameter seconds: When the file was made, since 1970-01-01 UTC.
+    /// - Parameter seconds: The file's modification time, since 1970-01-01 UTC.
     /// - Returns: 512 bytes.
     func header(seconds: Int64) -> Data {
         var bytes = [UInt8](repeating: 0, count: Self.block)
@@ -57,9 +57,9 @@ struct TarEntry: Hashable {
         return Data(bytes)
     }
 
-    /// Reads a head; nil for the empty block at the end of an archive.
+    /// Reads a header; returns nil for the empty block at the end of an archive.
     ///
-    /// - Throws: `BackupError` for what is no head of a plain file.
+    /// - Throws: `BackupError` if it is not the header of a plain file.
     init?(header: Data) throws {
         var bytes = [UInt8](header)
         guard bytes.count == Self.block else { throw BackupError("the archive is cut short") }

@@ -1,9 +1,9 @@
 import CloudKitServerCore
 
-/// The rows that nearly every write looks at first, as one transaction has read them.
+/// The rows that nearly every write reads first, as read by one transaction.
 ///
-/// Writes that share a transaction share these too. Every statement that may change one empties the
-/// cache; those that say that they do not, such as the inserts of records, leave it.
+/// Writes that share a transaction share the cache. Every statement that may change one of the rows
+/// clears it, except those that declare that they do not, such as inserts of records.
 final class DirectoryCache {
     /// A database by its environment and owner.
     struct DatabaseKey: Hashable {
@@ -21,7 +21,7 @@ final class DirectoryCache {
     struct Rows<Key: Hashable, Value> {
         private var known: [Key: Value] = [:]
 
-        /// The value of a key; a closure reads it the first time.
+        /// Returns the value of a key, which a closure reads the first time.
         mutating func value(_ key: Key, read: () throws -> Value) rethrows -> Value {
             if let value = known[key] { return value }
             let value = try read()
@@ -29,7 +29,7 @@ final class DirectoryCache {
             return value
         }
 
-        /// Takes a value that was just written.
+        /// Stores a value that was just written.
         mutating func replace(_ key: Key, _ value: Value) {
             known[key] = value
         }
@@ -39,16 +39,16 @@ final class DirectoryCache {
     var databases = Rows<DatabaseKey, StoredDatabase?>()
     var zones = Rows<ZoneKey, StoredZone?>()
     var users = Rows<RowID<StoredUser>, StoredUser?>()
-    /// Under which number the contents of a zone are kept, and the other way round.
+    /// The content numbers of zones, and the reverse.
     var contents = Rows<RowID<StoredZone>, Int64?>()
     var zonesByContent = Rows<Int64, RowID<StoredZone>?>()
     /// The documents of whole collections.
     var documents = Rows<String, [StoredDocument]>()
 
-    /// Whether something was put out of reach that is to be removed; stays when all is forgotten.
+    /// `true` when there may be discarded rows to remove; not cleared with the cache.
     var hasDiscarded = false
 
-    /// Forgets the rows.
+    /// Removes all rows from the cache.
     func empty() {
         environments = Rows()
         databases = Rows()

@@ -2,16 +2,16 @@ import CloudKitServerCore
 import GRDB
 import Synchronization
 
-/// Runs the writes that wait in one transaction, so that they share the wait for the disk.
+/// Runs waiting writes in one transaction, so that they share the wait for the disk.
 ///
-/// One that fails is undone alone: the transaction is begun again then, with a savepoint for each, so
-/// that a write may run twice, but for those that failed. None is told of its success before the
-/// transaction is durable.
+/// A failed write is undone alone: the transaction is then repeated, with a savepoint for each
+/// write, so that a write other than the failed one may run twice. No write reports success before
+/// the transaction is durable.
 ///
-/// Writes that take long have transactions of their own, and take turns with the others. What writes
-/// put out of reach is removed in steps when no write waits, and now and then where some always do.
+/// Slow writes have transactions of their own, which alternate with the others. Rows that writes
+/// discarded are removed in steps when no write waits, and from time to time if writes always wait.
 final class GroupCommit: Sendable {
-    /// One write that waits.
+    /// A waiting write.
     private struct Job: Sendable {
         let run: @Sendable (SQLiteConnection) throws -> Void
         let finish: @Sendable ((any Error)?) -> Void
@@ -19,15 +19,15 @@ final class GroupCommit: Sendable {
 
     private struct Queue {
         var waiting: [Job] = []
-        /// Those that share their transaction with nobody.
+        /// The jobs that do not share their transaction.
         var alone: [Job] = []
         var wasAlone = false
         var isRunning = false
-        /// Whether there may be rows to remove that nobody can reach, and whether a step of that waits.
+        /// `true` when there may be discarded rows to remove, and when a step of the removal waits.
         var mayHaveDiscarded = false
         var isRemoving = false
 
-        /// The jobs of the next transaction; none when nothing waits.
+        /// Returns the jobs of the next transaction; empty if none waits.
         mutating func next(_ size: Int) -> [Job] {
             wasAlone = !alone.isEmpty && (waiting.isEmpty || !wasAlone)
             if wasAlone { return [alone.removeFirst()] }
@@ -38,10 +38,10 @@ final class GroupCommit: Sendable {
     }
 
     private let database: any DatabaseWriter
-    /// Writes that share one transaction at most.
+    /// The maximum number of writes that share one transaction.
     private let size: Int
     private let queue = Mutex(Queue())
-    /// Transactions between which a step of the removal goes.
+    /// The number of transactions between two steps of the removal.
     private static let removalPace = 16
 
     init(_ database: any DatabaseWriter, size: Int, mayHaveDiscarded: Bool) {
@@ -50,16 +50,16 @@ final class GroupCommit: Sendable {
         queue.withLock { $0.mayHaveDiscarded = mayHaveDiscarded }
     }
 
-    /// Jobs that wait.
+    /// The number of waiting jobs.
     var waitingCount: Int { queue.withLock { $0.waiting.count + $0.alone.count } }
 
     /// Runs a write; returns when it is durable.
     ///
     /// - Parameters:
-    ///   - isAlone: Whether it shares its transaction with no other.
+    ///   - isAlone: `true` when it does not share its transaction.
     ///   - body: The write.
-    /// - Returns: What the closure returns.
-    /// - Throws: What the closure throws, or `StorageError`.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure, or `StorageError`.
     func run<Value: Sendable>(
         isAlone: Bool = false,
         _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
@@ -94,9 +94,10 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Begins to remove what earlier writes put out of reach, where there is something.
+    /// Begins to remove the rows that earlier writes discarded, if there are any.
     ///
-    /// Nothing waits for that, and nothing is lost when it ends early: the next start goes on.
+    /// Nothing waits for the removal, and nothing is lost when it is interrupted: it continues
+    /// after the next start.
     func removeSoon() {
         let starts = queue.withLock { queue in
             guard queue.mayHaveDiscarded, !queue.isRemoving else { return false }
@@ -112,9 +113,9 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Removes some rows that are out of reach; answers whether that is all for now.
+    /// Removes some discarded rows; returns whether the removal is finished for now.
     ///
-    /// Where it fails, it is tried again after the next write.
+    /// If it fails, it is repeated after the next write.
     @discardableResult
     private func removeSome(_ database: Database) -> Bool {
         guard queue.withLock({ $0.mayHaveDiscarded }) else { return true }
@@ -155,11 +156,11 @@ final class GroupCommit: Sendable {
             errors = Array(repeating: StorageError(error), count: group.count)
         }
         guard group.count > 1 else { return group[0].finish(errors[0]) }
-        // Waking many takes a while, in which the next group can begin.
+        // Waking many tasks takes time, in which the next group can begin.
         Task { for (job, error) in zip(group, errors) { job.finish(error) } }
     }
 
-    /// Runs jobs in one transaction; when it throws, nothing was done.
+    /// Runs jobs in one transaction; if it throws, nothing was changed.
     private func transact(
         _ database: Database,
         _ body: (SQLiteConnection) throws -> Void
@@ -176,11 +177,11 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Runs jobs once more, each in a savepoint, and answers their errors; `known` has how the first of
-    /// them ended before.
+    /// Runs jobs again, each in a savepoint, and returns their errors; `known` contains the results
+    /// of the first ones.
     ///
-    /// One that failed then fails again where all before it end as they did, so nobody has to wait
-    /// for that: a job may have spent long on it.
+    /// A job that failed fails again if all jobs before it end as they did, so it is not repeated:
+    /// it may take long.
     private func runAgain(
         _ group: [Job],
         after known: [(any Error)?],
@@ -202,12 +203,12 @@ final class GroupCommit: Sendable {
         return errors
     }
 
-    /// A job failed that needs a savepoint, which few do.
+    /// An error that is thrown when a failed job needs a savepoint, which is rare.
     private struct MayHaveWritten: Error {
         var error: any Error
     }
 
-    /// Runs one job; answers its error, or throws when there is something to undo.
+    /// Runs one job; returns its error, or throws if there are changes to undo.
     private static func runPlainly(
         _ job: Job,
         _ connection: SQLiteConnection,
@@ -225,7 +226,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// Runs one job; answers its error, or throws when the whole transaction is lost.
+    /// Runs one job; returns its error, or throws if the entire transaction is lost.
     private static func runInSavepoint(
         _ job: Job,
         _ connection: SQLiteConnection,
@@ -236,7 +237,7 @@ final class GroupCommit: Sendable {
             try job.run(connection)
         } catch {
             connection.directory.empty()
-            // SQLite ends the whole transaction by itself when the disk is full or fails.
+            // SQLite ends the entire transaction itself when the disk is full or fails.
             guard database.isInsideTransaction else { throw error }
             try database.execute(cached: "ROLLBACK TO job")
             try database.execute(cached: "RELEASE job")
@@ -247,7 +248,7 @@ final class GroupCommit: Sendable {
     }
 }
 
-/// Holds what a write answered until its transaction is durable.
+/// Holds the result of a write until its transaction is durable.
 private final class Outcome<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
@@ -261,7 +262,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         } else if let value = value.withLock({ $0 }) {
             continuation.resume(returning: value)
         } else {
-            continuation.resume(throwing: StorageError(.other, "A write answered nothing"))
+            continuation.resume(throwing: StorageError(.other, "A write returned no result"))
         }
     }
 }
@@ -272,10 +273,10 @@ extension Database {
         try cachedStatement(sql: sql).execute()
     }
 
-    /// Reads from one consistent state of the data.
+    /// Runs a closure that reads from one consistent state of the data.
     func snapshot<Value>(_ body: () throws -> Value) throws -> Value {
         try execute(cached: "BEGIN DEFERRED")
-        // Nothing was written, so that nothing is lost whichever of the two ends it.
+        // Nothing was written, so nothing is lost whichever of the two ends the transaction.
         defer {
             try? execute(cached: "COMMIT")
             if isInsideTransaction { try? execute(sql: "ROLLBACK") }

@@ -1,23 +1,23 @@
 import CloudKitServerCore
 import GRDB
 
-// What is in a zone is kept under a number of its own, its content. A zone that is emptied gets
-// another one: all that was in it is out of reach by one statement, however much that is, and is
-// removed later, in steps.
+// The rows in a zone have a number of their own, the zone's content. An emptied zone gets another
+// content, so a single statement discards all of its rows, however many there are. They are removed
+// later, in steps.
 extension SQLiteConnection {
-    /// A number that no content has.
+    /// A number that is no content.
     static let noContent: Int64 = -1
 
-    /// The number under which the contents of a zone are kept; `noContent` where there is no such zone.
+    /// Returns the content of a zone; `noContent` if there is no such zone.
     func content(_ zone: RowID<StoredZone>) throws -> Int64 {
         try directory.contents.value(zone) {
             try first("SELECT content FROM zone WHERE id = ?", [zone.rawValue]) { $0[0] }
         } ?? Self.noContent
     }
 
-    /// The number under which the contents of a zone are kept, to add to them.
+    /// Returns the content of a zone, to add rows to it.
     ///
-    /// - Throws: `StorageError` where there is no such zone.
+    /// - Throws: `StorageError` if there is no such zone.
     func contentToFill(_ zone: RowID<StoredZone>) throws -> Int64 {
         let content = try content(zone)
         guard content != Self.noContent else {
@@ -26,7 +26,7 @@ extension SQLiteConnection {
         return content
     }
 
-    /// The zone that has a content; nil where none has it any more.
+    /// Returns the zone with a content; nil if there no longer is one.
     func zone(withContent content: Int64) throws -> RowID<StoredZone>? {
         try directory.zonesByContent.value(content) {
             try first("SELECT id FROM zone WHERE content = ?", [content]) {
@@ -35,7 +35,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Adds a content with nothing in it; answers its number.
+    /// Adds an empty content; returns its number.
     func addContent() throws -> Int64 {
         try insert("INSERT INTO content DEFAULT VALUES", [])
     }
@@ -55,10 +55,10 @@ extension SQLiteConnection {
         )
     }
 
-    /// Notes contents for removal that their zones are about to lose, but for those of snapshots.
+    /// Marks contents that their zones are about to lose for removal, except those of snapshots.
     ///
     /// - Parameter contents: A query of their numbers.
-    /// - Throws: What SQLite throws.
+    /// - Throws: An error of SQLite.
     func discard(_ contents: String) throws {
         var condition = "id IN (\(contents))"
         for table in try snapshotTables(of: "zone") {
@@ -68,12 +68,12 @@ extension SQLiteConnection {
         directory.hasDiscarded = true
     }
 
-    /// Whether there are contents to remove.
+    /// Returns whether there are contents to remove.
     func hasDiscarded() throws -> Bool {
         try first("SELECT 1 FROM content WHERE isDiscarded LIMIT 1") { _ in true } ?? false
     }
 
-    /// Removes some of the rows that nobody can reach any more, of the oldest content first.
+    /// Removes some of the discarded rows, oldest content first.
     ///
     /// - Returns: Whether there may be more.
     func removeDiscarded() throws -> Bool {
@@ -88,17 +88,17 @@ extension SQLiteConnection {
         return true
     }
 
-    /// Contents with nothing in them that go in one step.
+    /// The number of empty contents that one step removes.
     private static let contentsOfStep = 50
 
     private static let oldestDiscarded =
         "SELECT id FROM content WHERE isDiscarded ORDER BY id LIMIT 1"
 
-    /// A table from which contents go in steps of some milliseconds, for which a write may have to
-    /// wait.
+    /// A table from which each step removes rows for some milliseconds, during which a write may
+    /// have to wait.
     private struct Discarded {
         var table: String
-        /// What orders the rows of a content by an index.
+        /// The column that orders the rows of a content by an index.
         var order: String
         var step: Int
     }
@@ -107,7 +107,7 @@ extension SQLiteConnection {
         Discarded(table: "indexEntry", order: "number, key, record", step: 1000),
         Discarded(table: "reference", order: "target, circle, kind, source", step: 1000),
         Discarded(table: "sighting", order: "viewer, sequence", step: 1000),
-        // Last: the rows of assets are found by them.
+        // Last, because the rows of assets are found through them.
         Discarded(table: "record", order: "sequence", step: 100),
     ]
 

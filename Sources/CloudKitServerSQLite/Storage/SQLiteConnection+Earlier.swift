@@ -1,9 +1,9 @@
 import CloudKitServerCore
 import GRDB
 
-// What files of earlier formats lack, added when they are opened.
+// Data that databases of earlier formats lack, added when they are opened.
 extension SQLiteConnection {
-    /// Gives the rows that have no checksum theirs.
+    /// Adds the checksums of rows that have none.
     func addMissingChecksums() throws {
         let rows = try all(Self.selectRecord + " WHERE checksum IS NULL", []) { row in
             let record = Self.record(row, RowID(rawValue: row[1]))
@@ -14,10 +14,10 @@ extension SQLiteConnection {
         }
     }
 
-    /// Gives the references of public databases that have no circle theirs: their records' creators.
+    /// Adds the circles of references in public databases that have none: their records' creators.
     ///
     /// - Parameter zones: A query of the zones of public databases, as references name them.
-    /// - Throws: What SQLite throws.
+    /// - Throws: An error of SQLite.
     func addMissingCircles(
         in zones: String = """
         SELECT zone.id FROM zone JOIN database ON database.id = zone.database
@@ -33,7 +33,7 @@ extension SQLiteConnection {
         )
     }
 
-    /// Counts the bytes of zones whose records are older than the counting.
+    /// Adds the byte counts of zones that are older than the count.
     func addMissingSizes() throws {
         let zones = try all("SELECT id, content FROM zone WHERE bytes = 0") { row in
             (id: row[0] as Int64, content: row[1] as Int64)
@@ -49,7 +49,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Makes contents of the rows that snapshots were copies of, `snapshot7record` for one of number 7.
+    /// Turns the row copies of snapshots, such as `snapshot7record` for number 7, into contents.
     func convertSnapshots() throws {
         for row in try rows("SELECT id FROM snapshot ORDER BY id") {
             guard let id = Int64.fromDatabaseValue(row[0]) else { continue }
@@ -66,7 +66,7 @@ extension SQLiteConnection {
                 zone
             )
         }
-        // Others have taken the records' rows meanwhile.
+        // Other records have taken the rows meanwhile.
         let shift = """
             (SELECT max(0, coalesce((SELECT max(id) FROM record), 0) + 1
                 - coalesce((SELECT min(id) FROM snapshot\(id)record), 1)))
@@ -91,8 +91,7 @@ extension SQLiteConnection {
         try keepContents(of: id)
     }
 
-    /// Adds the rows that a snapshot has a copy of to the contents of its zones; numbers of records
-    /// grow.
+    /// Adds a snapshot's row copies to the contents of its zones, increasing the numbers of records.
     private func add(
         _ table: String,
         from id: Int64,

@@ -46,7 +46,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Statements that insert some entries of one record, by their number.
+    /// Statements that insert several entries of one record, by the number of entries.
     private static let inserts = (1...24).map { count in
         // The zone and the record are the same in all rows.
         let rows = (1...count).map { "(?1, ?\(2 * $0 + 1), ?\(2 * $0 + 2), ?2)" }

@@ -1,8 +1,9 @@
 import GRDB
 
-// What a snapshot keeps of the contents of its zones: triggers write down what a row was before its
-// first change after the snapshot, or that there was none. They are there while their snapshot is,
-// and see every statement, so that no code that writes has to know of snapshots.
+// How snapshots preserve the contents of their zones: triggers save the state of each row before
+// its first change after the snapshot, or the fact that it did not exist. They exist as long as
+// their snapshot and apply to every statement, so that code that writes need not know about
+// snapshots.
 extension SQLiteConnection {
     /// A table whose rows belong to a content.
     private struct Table: Sendable {
@@ -11,7 +12,7 @@ extension SQLiteConnection {
         /// The content of a row, which is `NEW` or `OLD`.
         var content: @Sendable (String) -> String = { "\($0).zone" }
 
-        /// In the order in which rows are added: an asset's content is that of its record.
+        /// The tables, in the order in which rows are added: an asset's content is that of its record.
         static let all = [
             Table(name: "record", key: ["id"]),
             Table(name: "indexEntry", key: ["zone", "number", "key", "record"]),
@@ -22,7 +23,7 @@ extension SQLiteConnection {
         ]
     }
 
-    /// Begins to keep what a snapshot's contents are now.
+    /// Begins to preserve a snapshot's current contents.
     func keepContents(of snapshot: Int64) throws {
         try runOnce("CREATE INDEX snapshot\(snapshot)content ON snapshot\(snapshot)zone (content)")
         for table in Table.all {
@@ -35,8 +36,8 @@ extension SQLiteConnection {
             )
             for sql in try triggers(table, snapshot) { try runOnce(sql) }
         }
-        // SQLite gives a record the number after the highest: as this one stays, in no zone, no number
-        // that the snapshot knows is given again.
+        // SQLite numbers a record after the highest number: as this one stays, in no zone, no
+        // number of the snapshot is reused.
         try run(
             """
             INSERT INTO record (zone, name, type, sequence, createdAt, createdBy, modifiedAt,
@@ -48,10 +49,10 @@ extension SQLiteConnection {
         )
     }
 
-    /// Makes a snapshot's contents what they were.
+    /// Restores a snapshot's contents.
     func putBackContents(of snapshot: Int64) throws {
         for table in Table.all.reversed() {
-            // By its whole key each: SQLite would look through all rows that begin as one does.
+            // Each row by its complete key: SQLite would read all rows with the same prefix.
             let list = table.key.joined(separator: ", ")
             let condition = table.key.map { "\($0) = ?" }.joined(separator: " AND ")
             for key in try rows("SELECT \(list) FROM snapshot\(snapshot)\(table.name)") {
@@ -69,7 +70,7 @@ extension SQLiteConnection {
         for table in Table.all { try runOnce("DELETE FROM snapshot\(snapshot)\(table.name)") }
     }
 
-    /// Ends the keeping of a snapshot.
+    /// Ends the preservation of a snapshot.
     func dropKept(by snapshot: Int64) throws {
         for table in Table.all {
             for event in ["Insert", "Update", "Delete"] {

@@ -21,7 +21,7 @@ extension SQLiteConnection {
     }
 
     func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead? {
-        // The length of a value stands before it: what is large is not read.
+        // The length of a value precedes it, so that large values are not read.
         try first(
             """
             SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
@@ -218,7 +218,7 @@ extension SQLiteConnection {
         ]
     }
 
-    /// A record of a zone, of whose content the row is.
+    /// Returns a record of the zone whose content the row belongs to.
     static func record(_ row: Row, _ zone: RowID<StoredZone>) -> StoredRecord {
         var record = StoredRecord(
             id: RowID(rawValue: row[0]),

@@ -1,9 +1,9 @@
 import CloudKitServerCore
 import GRDB
 
-// A snapshot copies no contents: it notes which contents the zones had, and from then on what each of
-// their rows was before its first change. A restore puts those back, so that it costs as much as was
-// changed since. Each snapshot has tables of its own, `snapshot7zone` for one of number 7.
+// A snapshot copies no contents: it records the content of each zone, and from then on the state of
+// each row before its first change. A restore writes those back, so that its cost depends on the
+// number of changes since. Each snapshot has its own tables, such as `snapshot7zone` for number 7.
 extension SQLiteConnection {
     func snapshots(_ container: String) throws -> [StoredSnapshot] {
         try all(
@@ -66,7 +66,7 @@ extension SQLiteConnection {
         for table in ["environment", "database"] { try putBack(table, from: id) }
         for table in ["zone", "document"] { try add(table, from: id) }
         try putBackContents(of: id)
-        // Whoever reads a feed begins anew, and its numbers are given again.
+        // Clients read the feed from the beginning, and its numbers are used again.
         try runOnce(
             "DELETE FROM sighting WHERE zone IN (SELECT content FROM snapshot\(id)zone)"
         )
@@ -87,7 +87,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// The tables of a name that all snapshots have.
+    /// Returns the tables with a given suffix of all snapshots.
     func snapshotTables(of table: String) throws -> [String] {
         try all("SELECT id FROM snapshot ORDER BY id") { row -> Int64 in row[0] }
             .map { "snapshot\($0)\(table)" }
@@ -100,7 +100,7 @@ extension SQLiteConnection {
         ) { $0[0] }
     }
 
-    /// Gives rows that are still there the values that they had.
+    /// Restores the values of rows that still exist.
     private func putBack(_ table: String, from id: Int64) throws {
         let columns = try columns(of: "snapshot\(id)\(table)").filter { $0 != "id" }
         let list = columns.map(\.quoted).joined(separator: ", ")
@@ -114,18 +114,17 @@ extension SQLiteConnection {
         )
     }
 
-    /// Adds the rows that a snapshot has.
+    /// Adds the rows of a snapshot.
     ///
-    /// Columns are named, so that a snapshot that is older than a
-    /// column leaves it at its default.
+    /// Columns are named, so that a snapshot that is older than a column leaves it at its default.
     private func add(_ table: String, from id: Int64) throws {
         let list = try columns(of: "snapshot\(id)\(table)").map(\.quoted).joined(separator: ", ")
         try runOnce("INSERT INTO \(table) (\(list)) SELECT \(list) FROM snapshot\(id)\(table)")
     }
 
-    /// Which documents are in a collection or below it.
+    /// Returns the condition for documents in a collection or its subcollections.
     private static func documents(in collection: String) -> (String, [Argument]) {
-        // The character behind the slash ends the range of names that start with it.
+        // The character after the slash ends the range of names that begin with it.
         (
             "(collection = ? OR (collection >= ? AND collection < ?))",
             [collection, collection + "/", collection + "0"]
@@ -134,6 +133,6 @@ extension SQLiteConnection {
 }
 
 extension String {
-    /// A column's name that SQL takes whatever it is.
+    /// The column name quoted for SQL.
     var quoted: String { "\"\(self)\"" }
 }

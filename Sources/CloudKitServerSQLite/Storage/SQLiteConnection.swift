@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The storage as one connection sees it inside a transaction.
+/// The storage on one connection inside a transaction.
 struct SQLiteConnection {
     private let database: Database
     let directory = DirectoryCache()
@@ -19,11 +19,11 @@ struct SQLiteConnection {
     /// A value for a statement's question mark.
     typealias Argument = (any DatabaseValueConvertible)?
 
-    /// What a statement writes to.
+    /// The target of a statement's writes.
     enum Target {
         /// Any table.
         case any
-        /// No row that ``DirectoryCache`` may hold.
+        /// Only rows that ``DirectoryCache`` does not hold.
         case contents
     }
 
@@ -33,33 +33,33 @@ struct SQLiteConnection {
         try statement(sql, arguments).execute()
     }
 
-    /// A statement that is prepared once for each connection, with its values.
+    /// Returns a statement that is prepared once for each connection, with its values.
     private func statement(_ sql: String, _ arguments: [Argument]) throws -> Statement {
         let statement = try database.cachedStatement(sql: sql)
         statement.setUncheckedArguments(StatementArguments(arguments))
         return statement
     }
 
-    /// Runs a statement whose text is not worth keeping prepared.
+    /// Runs a statement that is not kept prepared.
     func runOnce(_ sql: String, _ arguments: [Argument] = []) throws {
         directory.empty()
         try database.execute(sql: sql, arguments: StatementArguments(arguments))
     }
 
-    /// The names of a table's columns.
+    /// Returns the names of a table's columns.
     func columns(of table: String) throws -> [String] {
         try database.columns(in: table).map(\.name)
     }
 
-    /// The rows of a query whose text is not worth keeping prepared.
+    /// Returns the rows of a query that is not kept prepared.
     func rows(_ sql: String) throws -> [[DatabaseValue]] {
         try Row.fetchAll(database, sql: sql).map { Array($0.databaseValues) }
     }
 
-    /// The rows that the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { database.changesCount }
 
-    /// Runs a statement that adds a row; answers the row's number.
+    /// Runs a statement that adds a row; returns the row's number.
     func insert(
         _ sql: String,
         _ arguments: [Argument],
@@ -69,7 +69,7 @@ struct SQLiteConnection {
         return database.lastInsertedRowID
     }
 
-    /// The rows of a query, each made a value.
+    /// Returns the rows of a query, each converted to a value.
     func all<Value>(
         _ sql: String,
         _ arguments: [Argument] = [],
@@ -81,7 +81,7 @@ struct SQLiteConnection {
         return values
     }
 
-    /// Shows each row of a query, of which there may be more than fit into memory.
+    /// Calls a closure for each row of a query, which may have more rows than fit into memory.
     func forEach(
         _ sql: String,
         _ arguments: [Argument] = [],
@@ -95,7 +95,7 @@ struct SQLiteConnection {
         while let row = try rows.next() { try body(row) }
     }
 
-    /// The first row of a query, made a value.
+    /// Returns the first row of a query, converted to a value.
     func first<Value>(
         _ sql: String,
         _ arguments: [Argument] = [],

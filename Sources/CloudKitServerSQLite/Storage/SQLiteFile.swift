@@ -17,12 +17,12 @@ import Android
 import Darwin
 #endif
 
-/// The file of a storage, before it is opened: made whole, or known to be one.
+/// The database file of a storage before it is opened: newly created, or checked.
 enum SQLiteFile {
-    /// Makes the file where there is none, and refuses one that is not of this service.
+    /// Creates the database if there is none, and refuses a file that does not belong to this service.
     ///
-    /// A new file gets its tables under another name, so that an end of the process in the middle of
-    /// it leaves none: a file that is empty was emptied by somebody.
+    /// A new database gets its tables under another name, so that an interrupted process leaves no
+    /// incomplete one: an empty file was emptied by something else.
     ///
     /// - Parameter path: The file.
     /// - Throws: `StorageError`.
@@ -32,14 +32,14 @@ enum SQLiteFile {
         guard status.st_size > 0 else {
             throw StorageError(
                 .corrupt,
-                "\(path) is empty, and no data of this service; bring it back from a backup, or move "
-                    + "it away to begin anew"
+                "\(path) is empty, and not a database of this service; restore it from a backup, or "
+                    + "move it away to start over"
             )
         }
         guard try isOurs(path) else {
             throw StorageError(
                 .corrupt,
-                "\(path) is no data of this service, and is left as it is; give another folder, or "
+                "\(path) is not a database of this service, and is left unchanged; choose another folder, or "
                     + "move it away"
             )
         }
@@ -47,7 +47,7 @@ enum SQLiteFile {
 
     private static func isOurs(_ path: String) throws -> Bool {
         do {
-            // Not read-only: what a process that was killed left in the journal belongs to the file.
+            // Not read-only, because the journal of a killed process belongs to the database.
             return try DatabaseQueue(path: path, configuration: configuration).read { database in
                 guard try database.tableExists("grdb_migrations") else { return false }
                 let migrator = SQLiteTables.migrator
@@ -77,7 +77,7 @@ enum SQLiteFile {
         return configuration
     }
 
-    /// Makes the file with its tables, readable by its owner only.
+    /// Creates the database with its tables, readable by its owner only.
     private static func make(_ path: String) throws {
         let new = "\(path).\(UUID().uuidString).new"
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -94,7 +94,7 @@ enum SQLiteFile {
         } catch {
             throw StorageError(error)
         }
-        // Another process may have been first: its file stays.
+        // Another process may have been first: its database is kept.
         guard link(new, path) == 0 || errno == EEXIST else { throw failure("name", path) }
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

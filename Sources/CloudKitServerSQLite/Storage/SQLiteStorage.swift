@@ -7,20 +7,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A storage engine in one SQLite file, or in memory.
+/// A storage engine in one SQLite database, on disk or in memory.
 ///
 /// ```swift
 /// let storage = try SQLiteStorage(path: "/var/lib/cloudkit/cloud.sqlite")
 /// ```
 ///
 /// Writes that wait for the disk share one transaction, so many small ones cost little more than
-/// one. Reads run beside writes, each on its own snapshot.
+/// one. Reads run concurrently with writes, each on its own snapshot.
 public final class SQLiteStorage: Storage {
-    /// When a write counts as done.
+    /// The guarantee for a completed write.
     public enum Durability: Hashable, Sendable {
-        /// It survives the end of the process and the loss of power.
+        /// The write survives the end of the process and a power failure.
         case full
-        /// It survives the end of the process; the loss of power can undo the last ones.
+        /// The write survives the end of the process; a power failure can undo the most recent writes.
         case relaxed
     }
 
@@ -28,14 +28,14 @@ public final class SQLiteStorage: Storage {
     private let commits: GroupCommit
     private let isFile: Bool
 
-    /// Opens or makes a file.
+    /// Opens or creates a database.
     ///
     /// - Parameters:
-    ///   - path: The file; nil keeps everything in memory, for tests.
-    ///   - durability: When a write counts as done.
-    ///   - writesPerCommit: Writes that share one transaction at most; fewer only to measure what
-    ///     sharing is worth.
-    /// - Throws: `StorageError` when the file cannot be opened or is not one of this service.
+    ///   - path: The file; `nil` keeps everything in memory, for tests.
+    ///   - durability: The guarantee for a completed write.
+    ///   - writesPerCommit: The maximum number of writes that share one transaction; use fewer only
+    ///     to measure the effect of sharing.
+    /// - Throws: `StorageError` when the file cannot be opened or does not belong to this service.
     public init(
         path: String?,
         durability: Durability = .full,
@@ -53,7 +53,7 @@ public final class SQLiteStorage: Storage {
                 try pool.writeWithoutTransaction { database in
                     let level = durability == .full ? "FULL" : "NORMAL"
                     try database.execute(sql: "PRAGMA synchronous = \(level)")
-                    // What a savepoint would put back is kept in memory, not in a file.
+                    // The data that a savepoint would restore is kept in memory, not in a file.
                     try database.execute(sql: "PRAGMA temp_store = MEMORY")
                 }
                 database = pool
@@ -74,15 +74,15 @@ public final class SQLiteStorage: Storage {
         commits.removeSoon()
     }
 
-    /// Limits how large the file may grow; a write beyond that is refused as on a full disk.
+    /// Limits the size of the database; a write beyond the limit fails as on a full disk.
     ///
-    /// - Parameter bytes: Bytes of the file at most, never less than it has; nil for no limit.
-    /// - Throws: `StorageError` when the file cannot be used.
+    /// - Parameter bytes: The maximum size in bytes, at least the current size; `nil` for no limit.
+    /// - Throws: `StorageError` when the database cannot be used.
     public func limitSize(to bytes: Int64?) async throws {
         do {
             try await database.writeWithoutTransaction { database in
                 let page = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4096
-                // SQLite's own limit, which its numbers of pages cannot exceed.
+                // SQLite's own limit, which page numbers cannot exceed.
                 let pages = bytes.map { max(1, $0 / page) } ?? 0xFFFF_FFFE
                 try database.execute(sql: "PRAGMA max_page_count = \(pages)")
             }
@@ -101,8 +101,8 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    /// The threads on which requests read: a read may wait for the disk, or for its connection, and
-    /// must keep nothing else from going on.
+    /// The threads on which requests read: a read may wait for the disk or for its connection, and
+    /// must not block other work meanwhile.
     public var threads: (any TaskExecutor)? { StorageThreads.shared }
 
     @concurrent
@@ -112,12 +112,12 @@ public final class SQLiteStorage: Storage {
         try readNow(body)
     }
 
-    /// Reads on the caller's thread, which is one of those that may wait: a read takes microseconds,
-    /// less than handing it to another thread and back would.
+    /// Reads on the caller's thread, which is one of those that may block: a read takes
+    /// microseconds, less than handing it to another thread and back would.
     private func readNow<Value>(_ body: (any StorageReader) throws -> Value) throws -> Value {
         do {
-            // Of memory there is one connection, on which nothing else happens meanwhile. To make it
-            // read-only for the while would compile all its statements anew.
+            // An in-memory database has one connection, which nothing else uses meanwhile. Making
+            // it temporarily read-only would compile all its statements again.
             return try database.unsafeRead { database in
                 guard isFile else { return try body(SQLiteConnection(database)) }
                 return try database.snapshot { try body(SQLiteConnection(database)) }
@@ -127,21 +127,22 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    /// Runs a closure whose changes are kept as a whole or not at all; durable on return.
+    /// Runs a closure whose changes are kept entirely or not at all; durable on return.
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await commits.run { try body($0) }
     }
 
-    /// Runs a closure in a transaction of its own; between two of those, writes that wait go first.
+    /// Runs a closure in a transaction of its own; other waiting writes run between two of these.
     public func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await commits.run(isAlone: true) { try body($0) }
     }
 
-    /// Brings everything into the file itself and closes it; nothing can be read or written any more.
+    /// Writes everything into the database file itself and closes it; nothing can be read or
+    /// written afterwards.
     ///
     /// - Throws: `StorageError`.
     package func close() throws {
@@ -155,13 +156,13 @@ public final class SQLiteStorage: Storage {
         }
     }
 
-    /// Writes that wait.
+    /// The number of waiting writes.
     package var waitingWrites: Int { commits.waitingCount }
 
-    /// A number that differs after every commit that did not come from here.
+    /// Returns a number that changes with every commit that was not made through this storage.
     ///
-    /// SQLite's own: it changes for a connection when another one has written, and all that is written
-    /// here is written through the same one.
+    /// This is SQLite's own number: for a connection it changes when another one has written, and
+    /// this storage writes only through one connection.
     public func foreignChanges() async throws -> Int64? {
         guard isFile else { return nil }
         do {

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The tables of the file, and how older files become newer ones.
+/// The tables of the database, and the migrations of older databases.
 enum SQLiteTables {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -84,7 +84,7 @@ enum SQLiteTables {
         ) WITHOUT ROWID;
         """
 
-    // AUTOINCREMENT: an item that is put back keeps its place, so numbers are never used again.
+    // AUTOINCREMENT: a returned item keeps its place, so numbers must never be reused.
     private static let pushes = """
         CREATE TABLE push (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -96,8 +96,8 @@ enum SQLiteTables {
         CREATE UNIQUE INDEX pushBySlot ON push (queue, slot) WHERE slot IS NOT NULL;
         """
 
-    // An owner of 0 is nobody: NULLs would not be unique. Change tokens name a zone by its row, so the
-    // row of a zone that is gone is never used again.
+    // An owner of 0 is no user: NULLs would not be unique. Change tokens name a zone by its row, so
+    // the row of a deleted zone is never reused.
     private static let zones = """
         CREATE TABLE database (
             id INTEGER PRIMARY KEY,
@@ -126,7 +126,7 @@ enum SQLiteTables {
         """
 
     // Rowid tables with unique indexes write a fraction of what WITHOUT ROWID tables do when rows
-    // are large; the narrow tables are better off without a rowid.
+    // are large; the narrow tables are better without a rowid.
     private static let records = """
         CREATE TABLE record (
             id INTEGER PRIMARY KEY,
@@ -170,25 +170,25 @@ enum SQLiteTables {
         CREATE INDEX assetByRecord ON asset (record);
         """
 
-    // Only records that are deleted or have a parent stand in these indexes.
+    // These indexes contain only records that are deleted or have a parent.
     private static let tombstones = """
         ALTER TABLE zone ADD COLUMN horizonSequence INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX tombstone ON record (modifiedAt) WHERE isDeleted;
         CREATE INDEX recordByParent ON record (zone, parent) WHERE parent IS NOT NULL;
         """
 
-    // NULL where an app deleted the zone, or nobody did.
+    // NULL if an app deleted the zone, or it was not deleted.
     private static let deletionReason = "ALTER TABLE zone ADD COLUMN deletionReason TEXT"
 
-    // Only the roots of shares stand in this index.
+    // This index contains only the roots of shares.
     private static let shares = """
         CREATE INDEX recordByShare ON record (zone, share) WHERE share IS NOT NULL
         """
 
     private static let checksums = "ALTER TABLE record ADD COLUMN checksum INTEGER"
 
-    // Empty but in public databases, where who deletes a record meets references of its creator only:
-    // those of others stand elsewhere in the index, however many they are.
+    // Empty except in public databases, where the deletion of a record reads only references from
+    // its creator's records: others are elsewhere in the index, however many they are.
     private static let circles = """
         CREATE TABLE newReference (
             zone INTEGER NOT NULL,
@@ -206,8 +206,8 @@ enum SQLiteTables {
         CREATE INDEX referenceBySource ON reference (source);
         """
 
-    // What the tables of records, index entries, references and sightings call a zone is its content,
-    // which nothing else has; a number of one is never given again.
+    // The zone column of records, index entries, references and sightings contains the zone's
+    // content, which is unique; the number of a content is never reused.
     private static let contents = """
         CREATE TABLE content (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -220,7 +220,7 @@ enum SQLiteTables {
         CREATE UNIQUE INDEX zoneByContent ON zone (content);
         """
 
-    // A snapshot has none of these: whoever reads a feed starts anew after it was restored.
+    // A snapshot has none of these: clients read the feed from the beginning after it was restored.
     private static let sightings = """
         CREATE TABLE sighting (
             record INTEGER NOT NULL,
@@ -232,7 +232,7 @@ enum SQLiteTables {
         CREATE UNIQUE INDEX sightingBySequence ON sighting (zone, viewer, sequence);
         """
 
-    // What a snapshot has is in tables of its own, which are made with it: see
+    // The data of a snapshot is in tables of its own, which are created with it: see
     // SQLiteConnection+Snapshots and SQLiteConnection+Keeping.
     private static let snapshots = """
         CREATE TABLE snapshot (

@@ -2,7 +2,7 @@ import CloudKitServerCore
 import GRDB
 
 extension StorageError {
-    /// What SQLite's error means for the service.
+    /// Creates the storage error for an error of SQLite.
     init(_ error: any Error) {
         guard let error = error as? DatabaseError else {
             self.init(.other, String(describing: error))

@@ -11,18 +11,18 @@ import Android
 import Darwin
 #endif
 
-/// The threads on which requests read: as many as may wait for the disk at once, and none of those
-/// that Swift runs everything else on.
+/// The threads on which requests read: as many as may wait for the disk at a time, separate from
+/// those of Swift's global executor.
 ///
-/// There is one set in the process; a thread starts when there is work for it and none is free.
+/// There is one set in the process; a thread starts when there is work and none is free.
 final class StorageThreads: TaskExecutor {
     static let shared = StorageThreads(limit: 48)
 
     private struct State {
         var jobs: [UnownedJob] = []
-        /// The place of the oldest job.
+        /// The index of the oldest job.
         var first = 0
-        /// Threads that were started, and those of them that run a job.
+        /// The number of started threads, and of those that run a job.
         var threads = 0
         var busy = 0
 
@@ -55,7 +55,7 @@ final class StorageThreads: TaskExecutor {
         self.key = key
     }
 
-    /// Whether this thread is one of them.
+    /// `true` when the current thread is one of them.
     var isCurrent: Bool { pthread_getspecific(key) != nil }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -73,7 +73,8 @@ final class StorageThreads: TaskExecutor {
     }
 
     private func start() {
-        // Of no initializer, because C's headers belong to one module here and to another there.
+        // Not created by an initializer, because C's headers belong to different modules on
+        // different systems.
         let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
         defer { attributes.deallocate() }
         pthread_attr_init(attributes)
@@ -95,14 +96,14 @@ final class StorageThreads: TaskExecutor {
             nil
         )
         guard failure != 0 else { return }
-        // The machine has no room for another thread: those that are there do the work.
+        // The machine has no room for another thread: the existing ones do the work.
         state.withLock { state in
             state.threads -= 1
             precondition(state.threads > 0, "The process cannot start a thread")
         }
     }
 
-    /// Runs jobs for ever.
+    /// Runs jobs forever.
     private func work() {
         pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
         let executor = asUnownedTaskExecutor()

@@ -7,10 +7,9 @@ import Foundation
 #endif
 
 extension StoredRecord {
-    /// A number that tells the row from one of which a byte was changed by a fault; nothing that
-    /// withstands intent.
+    /// A checksum that detects accidental changes of the row's bytes, but not deliberate ones.
     ///
-    /// Not of the rows' own numbers, which a snapshot may bring back as others.
+    /// It does not cover the row's own numbers, which a restored snapshot may change.
     var checksum: Int64 {
         var sum = RowChecksum()
         sum.add(name)
@@ -29,7 +28,7 @@ extension StoredRecord {
     }
 }
 
-/// Adds up bytes, eight at a time.
+/// Sums up bytes, eight at a time.
 private struct RowChecksum {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -59,7 +58,7 @@ private struct RowChecksum {
         mix(rest)
     }
 
-    /// Each step can be undone, so that two states differ for ever once one word did.
+    /// Mixes in a word, reversibly, so that two states that differ once differ forever.
     private mutating func mix(_ word: UInt64) {
         state = (state ^ word) &* 0x0000_0100_0000_01B3
         state ^= state >> 29

@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The time of the machine.
+/// A clock that returns the machine's time.
 public struct SystemClock: ServiceClock {
-    /// Makes a clock.
+    /// Creates a clock.
     public init() {}
 
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time in milliseconds since 1970-01-01 UTC.
     public var milliseconds: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 }

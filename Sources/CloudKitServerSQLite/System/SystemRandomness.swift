@@ -1,11 +1,11 @@
 public import CloudKitServerCore
 
-/// The randomness of the machine, fit for keys.
+/// The machine's source of randomness, suitable for keys.
 public struct SystemRandomness: ServiceRandomness {
-    /// Makes a source.
+    /// Creates a source.
     public init() {}
 
-    /// Fresh random bytes.
+    /// Returns new random bytes.
     public func bytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []

@@ -1,8 +1,8 @@
 import GRDB
 
-/// What the file has of a batch of records, read with a few statements instead of several for each.
+/// The file's state of a batch of records, read with a few statements instead of several for each.
 ///
-/// True as long as nothing of the batch is written.
+/// Valid until a record of the batch is written.
 struct BatchLookup {
     private let known: [String: KnownRecord]
     private let hasEdits: Bool
@@ -25,15 +25,15 @@ struct BatchLookup {
         }
     }
 
-    /// What the file knows of a record.
+    /// Returns the file's state of a record.
     func known(_ name: String) -> KnownRecord? { known[name] }
 
-    /// The changes of a row that wait to be sent.
+    /// Returns the row's unsent changes.
     func edits(_ key: RowKey) throws -> OutboxEntry? {
         hasEdits ? try OutboxEntry.fetch(database, key) : nil
     }
 
-    /// The row of a key.
+    /// Returns the row of a key.
     func row(_ key: RowKey, _ table: TableSchema) throws -> StoredRow? {
         guard let rows = rows[table.name] else { return try store.row(key, table) }
         return rows[key]

@@ -30,8 +30,8 @@ extension ChangeApplier {
         }
         var known = record
         var entry = try OutboxEntry.fetch(database, key)
-        // A save that was on the way had been accepted before, or never will be; either way the
-        // record is gone now.
+        // A save in flight was either accepted before the deletion or never will be; either way the
+        // record is deleted now.
         known.sent = nil
         guard let existing = try rows.row(key, table) else {
             if entry?.isDeleted == true { try entry?.clear(database) }
@@ -56,14 +56,14 @@ extension ChangeApplier {
             return try makeAnew(known, base, plan, entry, table)
         }
         if try !isOthers && isReferred(key, existing, table) {
-            // Whoever deleted it had moved the others away; their changes may be yet to come.
+            // The deleting device had moved the other rows away; those changes may arrive later.
             known.goes = true
             return try known.save(database)
         }
         var overruled = plan.overruled
         if overruled.isEmpty, known.session == KnownRecord.savedHere {
-            // Whoever deleted it may not have seen what this device saved last: CloudKit deletes
-            // whatever there is.
+            // The deleting device may not have seen this device's last save: CloudKit deletes the
+            // record whatever its version.
             overruled.append(.init(fields: local, side: .local, rule: "deletion"))
         }
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
@@ -77,8 +77,8 @@ extension ChangeApplier {
         try known.delete(database)
     }
 
-    /// Turns a record that the server lost into one that is to be made again, with its fields that
-    /// no column knows.
+    /// Converts a record that the server lost into one to be created again, with its fields that no
+    /// column holds.
     private func makeAnew(
         _ record: KnownRecord,
         _ base: [String: StoreValue],
@@ -90,7 +90,7 @@ extension ChangeApplier {
         var known = record
         known.forgetServer()
         known.waiting = nil
-        // Only what no column holds stays of the fields.
+        // Only fields without a column are kept.
         known.base = KnownFields(
             base.known.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
         )
@@ -98,12 +98,14 @@ extension ChangeApplier {
         try settle(entry, plan, key, base: [:])
     }
 
-    /// Removes a row; what the schema deletes or clears with it is this device's own edit, because
-    /// nobody else may know of those rows.
+    /// Removes a row.
+    ///
+    /// Rows that the schema deletes or clears with it are this device's own edits, because no other
+    /// device may know of them.
     mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         let children = catalog.foreignKeys(to: table.name)
         if !zone.isEmpty { try letGoBelow(row, table) }
-        // Rows below one that is read-only go with their own records.
+        // Rows below a read-only row are deleted with their own records.
         if try children.isEmpty || Place.fetch(database, key)?.writes == false {
             try rows.delete(key, table)
         } else {
@@ -116,12 +118,13 @@ extension ChangeApplier {
         note(.deleted, key)
     }
 
-    /// Puts rows that go with their parent into the journal, but for those that were deleted.
+    /// Moves rows that are deleted with their parent into the journal, except those that were
+    /// deleted explicitly.
     ///
-    /// Whoever deleted the parent deleted the rows that he saw with it, and those deletions come
-    /// before the parent's. The rows that are left he never saw.
+    /// The device that deleted the parent also deleted the rows it knew, and these deletions
+    /// precede the parent's. It never knew the remaining rows.
     private func keepEdits(under row: StoredRow, _ table: TableSchema, depth: Int) throws {
-        // Circles of cascades end where rows repeat; the limit is SQLite's own for triggers.
+        // Cycles of cascades end where rows repeat; the limit is SQLite's own for triggers.
         guard depth < 100 else { return }
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
         where foreignKey.deletion == .cascade {
@@ -137,8 +140,8 @@ extension ChangeApplier {
         }
     }
 
-    /// Whether rows refer to a row, or to one that would go with it, under a foreign key that keeps it
-    /// from being deleted.
+    /// Returns whether rows refer to a row, or to one that it cascades to, by a foreign key that
+    /// blocks its deletion.
     func isReferred(_ key: RowKey, _ row: StoredRow, _ table: TableSchema) throws -> Bool {
         var going: Set<RowKey> = [key]
         var next = [(row, table)]
@@ -158,7 +161,7 @@ extension ChangeApplier {
         return try isHeld(key, row, table, except: [key])
     }
 
-    /// Whether rows refer to a row under a foreign key that keeps it from being deleted.
+    /// Returns whether rows refer to a row by a foreign key that blocks its deletion.
     private func isHeld(
         _ key: RowKey,
         _ row: StoredRow,
@@ -177,9 +180,9 @@ extension ChangeApplier {
 
     // MARK: At the end of a fetch
 
-    /// Deletes rows that waited for others to leave them.
+    /// Deletes rows whose deletion waited for references to end.
     ///
-    /// One that is still referred to is needed here, so it is made again.
+    /// A row that is still referenced is needed here, so its record is created again.
     mutating func finishDeletions() throws {
         for known in try KnownRecord.fetchAll(
             database,

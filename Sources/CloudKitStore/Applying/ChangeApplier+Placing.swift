@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 
 extension ChangeApplier {
-    /// Writes rows, parents and children of one batch in any order; those whose parents are not
-    /// here wait.
+    /// Writes rows, parents and children of one batch in any order; rows without their parents wait.
     mutating func place(_ candidates: [Candidate]) throws {
         guard !candidates.isEmpty else { return }
         try deferForeignKeys()
@@ -12,7 +11,7 @@ extension ChangeApplier {
         var order = batch.map { (catalog.rank($0.value.table.name), $0.key, $0.value) }
             .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
             .map(\.2)
-        // A row that waits makes those that need it wait too.
+        // A waiting row makes the rows that need it wait too.
         var hasChanged = order.contains { !$0.table.foreignKeys.isEmpty }
         while hasChanged {
             hasChanged = false
@@ -50,7 +49,7 @@ extension ChangeApplier {
         }
     }
 
-    /// Takes a row out again whose parent could not be one.
+    /// Removes a row again whose parent could not be written.
     private mutating func takeOut(_ candidate: Candidate) throws {
         let name = try missingParent(of: candidate, [])
         try hold(candidate, for: name ?? "")
@@ -67,7 +66,7 @@ extension ChangeApplier {
         )
     }
 
-    /// Adds the rows that wait for those of the batch, and for these.
+    /// Adds the rows that wait for rows of the batch, recursively.
     private func addWaiting(to batch: inout [String: Candidate]) throws {
         let any = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_record WHERE waiting IS NOT NULL)"
@@ -87,7 +86,7 @@ extension ChangeApplier {
         }
     }
 
-    /// A record that waited, as it is now; nil when its fields are not known.
+    /// Returns a record that waited, with its current fields; nil if these are unknown.
     func candidate(_ name: String) throws -> Candidate? {
         guard var known = try KnownRecord.fetch(database, name: name), let key = known.key,
             let table = catalog[key.table], !known.goes, !known.isUnread
@@ -119,7 +118,8 @@ extension ChangeApplier {
         try known.save(database)
     }
 
-    /// The record of a row that cannot be written now; what the server cleared is cleared when it can.
+    /// Returns the record of a row that cannot be written now; fields that the server cleared are
+    /// cleared once it is written.
     private func postponed(_ candidate: Candidate) throws -> KnownRecord {
         var known = candidate.known
         guard candidate.existing != nil else { return known }
@@ -132,7 +132,7 @@ extension ChangeApplier {
         return known
     }
 
-    /// The record name of a row that a candidate needs and that is neither here nor in the batch.
+    /// Returns the record name of a row that a candidate needs and that is neither here nor in the batch.
     func missingParent(of candidate: Candidate, _ batch: Set<String>) throws -> String? {
         for foreignKey in candidate.table.foreignKeys {
             guard let name = try missingParent(of: candidate, by: foreignKey) else { continue }
@@ -141,7 +141,7 @@ extension ChangeApplier {
         return nil
     }
 
-    /// The foreign keys of a candidate that refer to rows which are not here, and their record names.
+    /// Returns the foreign keys of a candidate whose rows are not here, with their record names.
     func missingParents(
         of candidate: Candidate
     ) throws -> [(foreignKey: ForeignKey, name: String)] {
@@ -150,8 +150,8 @@ extension ChangeApplier {
         }
     }
 
-    /// The record name of the row that a foreign key of a candidate refers to, if that is not here;
-    /// empty where it is not known.
+    /// Returns the record name of the missing row that a candidate's foreign key refers to; empty
+    /// if unknown.
     private func missingParent(
         of candidate: Candidate,
         by foreignKey: ForeignKey
@@ -163,7 +163,7 @@ extension ChangeApplier {
         return try key(values, foreignKey, parent)?.recordName(parent) ?? ""
     }
 
-    /// The values of a foreign key's columns; nil when one is NULL, which refers to nothing.
+    /// Returns the values of a foreign key's columns; nil when one is NULL, which refers to nothing.
     private func values(
         of foreignKey: ForeignKey,
         _ candidate: Candidate
@@ -197,7 +197,7 @@ extension ChangeApplier {
         return try Row.fetchOne(statement, arguments: arguments) != nil
     }
 
-    /// The parent's key, when the foreign key names it.
+    /// Returns the parent's key, if the foreign key contains it.
     private func key(
         _ values: [DatabaseValue],
         _ foreignKey: ForeignKey,
@@ -209,9 +209,9 @@ extension ChangeApplier {
         return RowKey(values: parent.keyColumns.compactMap { row[$0.name] }, parent)
     }
 
-    /// Writes a row, or sets its record aside with what speaks against it.
+    /// Writes a row, or quarantines its record with the reason.
     ///
-    /// - Returns: Whether the row is there.
+    /// - Returns: Whether the row exists.
     private mutating func write(_ candidate: Candidate) throws -> Bool {
         var known = candidate.known
         do {
@@ -223,13 +223,13 @@ extension ChangeApplier {
             switch isUnique ? try decideUniqueness(candidate) : false {
             case nil: return false
             case true?:
-                // What stood in the way is gone.
+                // The conflicting row was removed.
                 try insert(candidate, &known)
             default:
                 known.problem =
-                    "The record '\(known.name)' breaks a rule of the table '\(candidate.table.name)"
-                    + "': \(error.message ?? "\(error.extendedResultCode)"); change the row that "
-                    + "stands in its way"
+                    "The record '\(known.name)' violates a constraint of the table '\(candidate.table.name)"
+                    + "': \(error.message ?? "\(error.extendedResultCode)"); change the "
+                    + "conflicting row"
             }
         }
         if known.problem != nil {
@@ -242,7 +242,7 @@ extension ChangeApplier {
         return true
     }
 
-    /// Writes the record of a row that was written.
+    /// Saves the record of a written row.
     private func save(_ known: KnownRecord, of candidate: Candidate) throws {
         if candidate.insertion != nil, known.waiting == nil, let inserted = candidate.inserted {
             return try known.save(database, base: inserted.base, inserted.words)
@@ -270,7 +270,7 @@ extension ChangeApplier {
         known.lacks = try lacksAssets(candidate)
     }
 
-    /// Whether bytes that belong to the row did not come with it, because it had to wait.
+    /// Returns whether assets of the row did not arrive with it, because it had to wait.
     private func lacksAssets(_ candidate: Candidate) throws -> Bool {
         for column in candidate.table.assetColumns where column.download == .withRow {
             guard case .asset? = candidate.fields[column.field]?.plain,
@@ -284,24 +284,24 @@ extension ChangeApplier {
 
     // MARK: At the end of a fetch
 
-    /// Tries again what waited or was set aside, after everything has come.
+    /// Retries waiting and quarantined records, after everything has arrived.
     ///
-    /// A row whose parent did not come keeps waiting, unless its columns may be NULL: then it shows
-    /// without the reference until the parent comes.
+    /// A row whose parent did not arrive keeps waiting, unless its columns may be NULL: then it
+    /// shows without the reference until the parent arrives.
     mutating func retryHidden() throws {
         try retryAside()
         try resolveReferences()
-        // Each condition has an index; one for both would not be used.
+        // Each condition has an index; an index would not be used for both.
         let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
             .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }
         try place(try (hidden.map(\.name) + topsToJoin()).compactMap(candidate))
         try showWaiting()
     }
 
-    /// Shows the rows that wait, without their references to what is not here.
+    /// Shows the waiting rows, without their references to missing rows.
     ///
-    /// One that shows may be what another refers to, whichever comes first by name, so they are looked
-    /// at again until no more come.
+    /// A row that shows may be the target of another, in any order of names, so the rows are
+    /// checked again until no more can show.
     mutating func showWaiting() throws {
         var shown: Set<String> = []
         var count = -1
@@ -322,9 +322,9 @@ extension ChangeApplier {
         try settleTrees()
     }
 
-    /// Writes a row without its references to rows that are not here, if it can be without them.
+    /// Writes a row without its references to missing rows, if it can exist without them.
     ///
-    /// - Returns: Whether it shows.
+    /// - Returns: Whether the row shows.
     mutating func show(_ candidate: Candidate) throws -> Bool {
         let missing = try missingParents(of: candidate)
         let columns = missing.map { missing in
@@ -335,7 +335,7 @@ extension ChangeApplier {
             return false
         }
         for column in columns.joined() { candidate.fields[column.field] = .null }
-        // What is above the top of a share stays with its owner.
+        // The row above the root of a share stays with its owner.
         let isTop =
             try !candidate.known.zone.isEmpty
             && Place.fetch(database, candidate.key)?.share != nil
@@ -343,9 +343,9 @@ extension ChangeApplier {
         return try write(candidate)
     }
 
-    /// The records of tops of others' shares whose row above stayed with its owner, and has come.
+    /// Returns the roots of others' shares whose row above stayed with its owner, and has now arrived.
     ///
-    /// Nothing of such a top changes when the row above it is shared too, so it does not come again.
+    /// The root's record does not change when the row above it is shared too, so it does not arrive again.
     private func topsToJoin() throws -> [String] {
         guard hasPlaces else { return [] }
         return try Place.namesOfOthersTops(database).filter { name in

@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 
 extension ChangeApplier {
-    /// Learns from a record whether a save whose answer was lost had reached the server.
+    /// Derives from a record whether a save with a lost response had reached the server.
     ///
-    /// The record's stamp names the last version of each device that is in it. If ours is, the save
-    /// is acknowledged now; if not, the server has another's, and ours never will be accepted.
+    /// The record's stamp holds the latest version of each device that it includes. If ours is
+    /// among them, the save is acknowledged now; otherwise the server has another version, and ours
+    /// will never be accepted.
     ///
     /// Returns whether the save is acknowledged.
     func resolveSent(
@@ -23,7 +24,7 @@ extension ChangeApplier {
         return false
     }
 
-    /// Makes what was sent the base, and clears from the outbox exactly that.
+    /// Updates the base to the sent fields, and clears exactly these from the outbox.
     func acknowledge(
         _ sent: [String: StoreValue],
         _ known: inout KnownRecord,
@@ -50,8 +51,8 @@ extension ChangeApplier {
         known.sent = nil
     }
 
-    /// Takes from an entry the fields that are as the server has them: they were not sent because
-    /// there was nothing to say, not because they wait for another row.
+    /// Removes the fields of an entry that equal the server's: they were not sent because they did
+    /// not differ, not because they wait for another row.
     private func dropEqual(_ entry: inout OutboxEntry, _ known: KnownRecord) throws {
         guard !entry.changed.isEmpty, let table = catalog[entry.key.table],
             let row = try rows.row(entry.key, table)
@@ -63,7 +64,7 @@ extension ChangeApplier {
         }
     }
 
-    /// Brings the outbox to what a plan wants sent.
+    /// Updates the outbox to the changes that a plan sends.
     func settle(
         _ entry: OutboxEntry?,
         _ plan: MergePlan,
@@ -73,7 +74,7 @@ extension ChangeApplier {
         switch plan.sending {
         case .nothing: try entry?.clear(database)
         case .deletion:
-            // The entry that said so stays.
+            // The entry for it stays.
             break
         case .save(let fields):
             let now = try StoreClock.tick(database)

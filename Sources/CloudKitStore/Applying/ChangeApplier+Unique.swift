@@ -3,16 +3,16 @@ import Foundation
 import GRDB
 
 extension ChangeApplier {
-    /// Decides between a new row and those here that have the same values in columns that are UNIQUE
-    /// besides the key.
+    /// Decides between a new row and existing rows that have the same values in UNIQUE columns
+    /// other than the key.
     ///
-    /// Every device decides alike: the record that the server had first stays. The other goes into
-    /// the journal and is deleted everywhere, and what refers to it refers to the winner from then
-    /// on. A row that the server never had, or has no more, always gives way.
+    /// Every device decides the same way: the record that reached the server first stays. The other
+    /// is kept in the journal and deleted everywhere, and references to it are redirected to the
+    /// winner. A row that the server never had, or no longer has, always loses.
     ///
-    /// - Returns: Whether the new row can be written now; nil when it lost and is gone.
+    /// - Returns: Whether the new row can be written now; nil when it lost and was deleted.
     mutating func decideUniqueness(_ candidate: Candidate) throws -> Bool? {
-        // The deletion of what stands in the way may be yet to come.
+        // The deletion of the conflicting row may arrive later.
         guard candidate.existing == nil, !defersUniqueness,
             candidate.table.declaration.uniqueness == .firstStays
         else { return false }
@@ -33,8 +33,8 @@ extension ChangeApplier {
         return true
     }
 
-    /// Puts rows into the places of those that are deleted now, whose UNIQUE values they waited for:
-    /// what refers to those refers to them from then on.
+    /// Inserts rows that waited for the UNIQUE values of rows deleted now; references to the
+    /// deleted rows are redirected to them.
     mutating func replace(_ records: [KnownRecord]) throws {
         let waiting = try KnownRecord.fetchAll(
             database,
@@ -56,7 +56,7 @@ extension ChangeApplier {
         }
     }
 
-    /// When the server had a record first, and its name where two came at once.
+    /// Returns the order of a record: the time at which it reached the server, then its name.
     private func order(of known: KnownRecord?) throws -> Order {
         guard let known, !known.goes, let record = known.archived() else {
             return Order(date: .distantFuture, name: known?.name ?? "")
@@ -73,7 +73,7 @@ extension ChangeApplier {
         }
     }
 
-    /// The rows that stand in a row's way.
+    /// Returns the rows that conflict with a row.
     private func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: StoredRow)] {
         let table = candidate.table
         var rivals: [(key: RowKey, row: StoredRow)] = []
@@ -94,7 +94,7 @@ extension ChangeApplier {
         return rivals
     }
 
-    /// Removes a row here and on the server, for one that has its values.
+    /// Removes a row here and on the server in favor of one that has its values.
     private mutating func giveWay(_ key: RowKey, _ row: StoredRow, to winner: Candidate) throws {
         let table = winner.table
         let entry = try OutboxEntry.fetch(database, key)
@@ -107,7 +107,7 @@ extension ChangeApplier {
             try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
         }
         try redirect(from: row, to: winner.key, table)
-        // The deletion is this device's own edit, for the server to hear of.
+        // The deletion is this device's own edit, to be sent to the server.
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
         try rows.delete(key, table)
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
@@ -116,7 +116,7 @@ extension ChangeApplier {
         gaveWay.append(key)
     }
 
-    /// Deletes a record on the server whose row another's values keep from being one.
+    /// Deletes a record on the server whose row cannot be inserted because another has its values.
     private mutating func giveUp(_ candidate: Candidate, to winner: RowKey) throws {
         let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: "unique")
         let kept = try rows.row(winner, candidate.table)
@@ -134,7 +134,7 @@ extension ChangeApplier {
             .save(database)
     }
 
-    /// Lets what refers to one row refer to another, as this device's own edit.
+    /// Redirects references from one row to another, as this device's own edit.
     private func redirect(from row: StoredRow, to winner: RowKey, _ table: TableSchema) throws {
         guard mapping.defect != .leavesReferences, let values = winner.values(table) else {
             return

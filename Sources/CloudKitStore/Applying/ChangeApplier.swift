@@ -1,23 +1,22 @@
 import Foundation
 import GRDB
 
-/// Applies what the server says to rows, the outbox and the journal, within one transaction.
+/// An applier of the server's changes to rows, the outbox and the journal, within one transaction.
 ///
-/// Every record goes through the planner when this device has edits of it. A row whose parent is not
-/// there waits for it, and a record that cannot be a row is set aside with its reason: neither
-/// stops the rest.
+/// A record with local edits goes through the planner. A row whose parent is missing waits for it,
+/// and a record that cannot become a row is quarantined with its reason: neither stops the rest.
 struct ChangeApplier {
-    /// A record on its way to being a row.
+    /// A record that may become a row.
     final class Candidate {
         var known: KnownRecord
         let table: TableSchema
         let key: RowKey
         let existing: StoredRow?
-        /// The row as it is to be.
+        /// The row's new fields.
         var fields: [String: StoreValue]
-        /// The same as values to insert, where that was prepared.
+        /// The same as prepared insertion values, if available.
         let insertion: StatementArguments?
-        /// The record's fields beside a row that was inserted so.
+        /// The record's stored fields for a row inserted with these values.
         let inserted: (base: Data, words: Words)?
         let files: [String: URL]
 
@@ -49,26 +48,26 @@ struct ChangeApplier {
     let clock: StoreClock
     /// The zone of the records; empty for the user's own.
     let zone: String
-    /// Whether anything in the file is shared.
+    /// `true` when anything in the file is shared.
     var hasPlaces: Bool
-    /// The fetch under way, as records are marked with it.
+    /// The current fetch, with which records are marked.
     let session: Int64
 
-    /// What came of the changes, in order.
+    /// The resulting changes, in order.
     private(set) var changes: [RowChange] = []
-    /// The records whose rows gave way to others with the same UNIQUE values.
+    /// The records whose rows lost to others with the same UNIQUE values.
     var displaced: Set<String> = []
-    /// These rows, for the app to hear of.
+    /// These rows, to be reported to the app.
     var gaveWay: [RowKey] = []
-    /// The rows that were written, and those whose share came or went or that were moved here, since
-    /// their trees were looked at.
+    /// The rows that were written, moved here, or whose share was added or removed, since their
+    /// trees were last settled.
     var written: [RowKey] = []
     var reshared: [RowKey] = []
-    /// The rows that are on their way out of sight.
+    /// The rows that are leaving this user's sight.
     var leaving: Set<RowKey> = []
-    /// Whether rows wait that have UNIQUE values of others, until the fetch has brought everything.
+    /// `true` while rows with UNIQUE values of others wait for the end of the fetch.
     var defersUniqueness = false
-    /// Whether a record came again as it was, which only a fetch from the beginning does.
+    /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
     private(set) var sawKnownRecord = false
     private var defersForeignKeys = false
 
@@ -88,10 +87,10 @@ struct ChangeApplier {
         session = try Int64.fetchOne(statement) ?? 0
     }
 
-    /// Lets references of rows hold at the end of the transaction instead of after each statement.
+    /// Defers the check of foreign keys to the end of the transaction instead of each statement.
     ///
-    /// SQLite prepares every statement anew after that, so it is done only before rows are written,
-    /// and only where a table of the file refers to another.
+    /// SQLite then prepares every statement again, so this is called only before rows are written,
+    /// and only if a table of the file refers to another.
     mutating func deferForeignKeys() throws {
         guard !defersForeignKeys else { return }
         defersForeignKeys = true
@@ -110,7 +109,7 @@ struct ChangeApplier {
         changes.append(RowChange(kind, key))
     }
 
-    /// Takes back that a row came.
+    /// Withdraws the report of an arrived row.
     mutating func forget(_ key: RowKey) {
         changes.removeAll { $0 == RowChange(.inserted, key) }
     }
@@ -131,7 +130,7 @@ struct ChangeApplier {
         try settleTrees()
     }
 
-    /// Takes out the records that came as they are known, and were not read because of that.
+    /// Removes the unread records whose version the file has, and reads the other unread ones.
     private mutating func passOver(_ records: [RemoteRecord]) throws -> [RemoteRecord] {
         let unread = records.filter(\.isUnread)
         guard !unread.isEmpty else { return records }
@@ -139,8 +138,7 @@ struct ChangeApplier {
         var same: [String] = []
         for record in unread where tags[record.name]?.tag == record.tag {
             same.append(record.name)
-            // The echo of our own save comes once; anything else that comes again is a fetch from the
-            // beginning.
+            // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
             if tags[record.name]?.session != KnownRecord.savedHere { sawKnownRecord = true }
         }
         try KnownRecord.mark(database, same, session)
@@ -152,15 +150,14 @@ struct ChangeApplier {
         }
     }
 
-    /// Decides what a record does to its row; nil when there is nothing to write.
+    /// Decides how a record changes its row; nil when there is nothing to write.
     private mutating func decide(
         _ remote: RemoteRecord,
         _ batch: BatchLookup
     ) throws -> Candidate? {
         var known = batch.known(remote.name)
         if let known, known.tag != nil, known.tag == remote.tag, known.zone == zone {
-            // The echo of our own save comes once; anything else that comes again is a fetch from
-            // the beginning.
+            // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
             if known.session != KnownRecord.savedHere { sawKnownRecord = true }
             try mark(known)
             return nil
@@ -183,14 +180,14 @@ struct ChangeApplier {
         else {
             switch mapping.defect {
             case .failsOnUnknownTypes:
-                throw CloudStoreError(.noSuchTable, "Of an unknown type: \(remote.type)")
+                throw CloudStoreError(.noSuchTable, "The record type is unknown: \(remote.type)")
             case .dropsUnknownTypes: return nil
             default: return try keep(remote, known, nil, nil)
             }
         }
         guard let key = remote.key else {
             let problem =
-                "The record name '\(remote.name)' is none of the table '\(table.name)': it would "
+                "The record name '\(remote.name)' is not valid for the table '\(table.name)': it must "
                 + "start with '\(table.recordType):' and name the key"
             return try keep(remote, known, nil, problem)
         }
@@ -204,7 +201,7 @@ struct ChangeApplier {
         return try merge(remote, fields, known, isNew: before?.system == nil, key, table, batch)
     }
 
-    /// Keeps a record that cannot be a row now.
+    /// Keeps a record that cannot become a row now.
     private func keep(
         _ remote: RemoteRecord,
         _ record: KnownRecord,
@@ -237,7 +234,7 @@ struct ChangeApplier {
     ) throws -> Candidate? {
         var known = record
         var entry = try batch.edits(key)
-        // A record whose making was never answered has our save as its base.
+        // A record whose creation got no response has our save as its base.
         let isOurs = try resolveSent(&known, &entry, stamp: { RecordStamp(fields: fields) })
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(fields, from: known)
@@ -257,7 +254,7 @@ struct ChangeApplier {
         known.problem = nil
         known.waiting = nil
         try locate(remote, key)
-        // The trigger that saw the move gave the row its place, but not those below it.
+        // The trigger that saw the move placed the row, but not the rows below it.
         if hasPlaces, let column = table.parentColumn, entry?.changed[column.field] != nil {
             reshared.append(key)
         }
@@ -280,8 +277,8 @@ struct ChangeApplier {
         )
     }
 
-    /// Whether a record that is new on the server was made from what this device knew of it, before
-    /// their zone was deleted.
+    /// Returns whether a record that is new on the server derives from this device's version, from
+    /// before their zone was deleted.
     private func descends(
         _ fields: [String: StoreValue],
         from known: KnownRecord
@@ -290,7 +287,7 @@ struct ChangeApplier {
         return !before.isEmpty && RecordStamp(fields: fields).contains(versionsOf: before)
     }
 
-    /// A row as a mistake that a test put in makes it.
+    /// Returns a row with the defect that a test planted.
     private func spoiled(
         _ row: [String: StoreValue],
         _ existing: StoredRow?,
@@ -311,8 +308,8 @@ struct ChangeApplier {
         }
     }
 
-    /// What this device had saved and a record does not know of: somebody deleted the record, not
-    /// having seen the save, and somebody else made it again.
+    /// Returns the saved values of this device that a record lacks, because another device deleted
+    /// the record without knowing them and the record was created again.
     private func overrun(
         _ base: [String: StoreValue]?,
         by fields: [String: StoreValue],
@@ -328,9 +325,9 @@ struct ChangeApplier {
         return lost.isEmpty ? [] : [.init(fields: lost, side: .local, rule: "deletion")]
     }
 
-    /// The fields of a row without edits: the server's, with those that are gone cleared.
+    /// Returns the fields of a row without edits: the server's, with deleted ones cleared.
     ///
-    /// A field that nobody ever set leaves its column alone.
+    /// A field that was never set leaves its column unchanged.
     private static func following(
         _ fields: [String: StoreValue],
         _ base: [String: StoreValue]?
@@ -363,10 +360,11 @@ struct ChangeApplier {
         )
     }
 
-    /// When the fields of a record were edited.
+    /// Returns the times at which the fields of a record were edited.
     ///
-    /// One that changed, while its time did not, was edited by a client that stamps nothing: when the
-    /// server had the record. Nothing was edited after that, whatever another device's clock said.
+    /// A field that changed while its time did not was edited by a client without stamps, at the time
+    /// when the server received the record. No edit is later than that, whatever another device's
+    /// clock reports.
     private static func times(
         _ fields: [String: StoreValue],
         _ base: [String: StoreValue]?,

@@ -1,14 +1,14 @@
 import GRDB
 
-/// Splits values among executions of one statement, which has so many marks: a statement for every
-/// number of values would be kept for each.
+/// A portion of values for one execution of a statement with a fixed number of parameters, because
+/// a statement for every number of values would be cached.
 enum Portion {
     private static let size = 100
 
-    /// The marks for a portion's values.
+    /// The parameters for one portion.
     static let marks = repeatElement("?", count: size).joined(separator: ", ")
 
-    /// The values in portions; the last one is filled up with what it has already.
+    /// Returns the values in portions; the last one is padded with its own values.
     static func of(_ values: [some DatabaseValueConvertible]) -> [StatementArguments] {
         stride(from: 0, to: values.count, by: size).map { start in
             var portion = Array(values[start..<min(start + size, values.count)])

@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
 
-/// Reads and writes rows by their keys.
+/// The rows of a database, read and written by their keys.
 struct RowStore {
     let database: Database
     let mapping: RowMapping
 
-    /// The row of a key, as its columns; nil when there is none.
+    /// Returns the row of a key; nil when there is none.
     func row(_ key: RowKey, _ table: TableSchema) throws -> StoredRow? {
         guard let values = key.values(table) else { return nil }
         let statement = try database.cachedStatement(sql: table.sql.select)
@@ -17,7 +17,7 @@ struct RowStore {
         )
     }
 
-    /// The rows of some keys, as far as few statements find them; nil where they cannot tell.
+    /// Returns the rows of some keys with few statements; nil if these cannot find them exactly.
     ///
     /// Rows with assets are read one at a time: together they may not fit in memory.
     func rows(_ keys: [RowKey], _ table: TableSchema) throws -> [RowKey: StoredRow]? {
@@ -41,17 +41,15 @@ struct RowStore {
         return keys.count(where: { rows[$0] != nil }) == count ? rows : nil
     }
 
-    /// Writes fields into the row of a key, and says what that was; nil when nothing differed.
+    /// Writes fields into the row of a key, and returns the kind of change; nil when nothing differed.
     ///
-    /// - Parameters:
-    ///   - fields: The values by field; columns whose field is not among them stay, or take their
-    ///     default.
+    /// - fields: The values by field; columns of other fields keep their value, or take their default.
     ///   - key: The row's key.
     ///   - table: The table.
-    ///   - existing: The row as it is.
+    ///   - existing: The current row.
     ///   - files: The files of assets that came from the server, by field.
-    /// - Returns: What was done.
-    /// - Throws: ``UnmappableValue``, or what SQLite says against the values.
+    /// - Returns: The kind of change.
+    /// - Throws: ``UnmappableValue``, or SQLite's error about the values.
     func write(
         _ fields: [String: StoreValue],
         _ key: RowKey,
@@ -106,12 +104,12 @@ struct RowStore {
         return .inserted
     }
 
-    /// Inserts a row of values that ``RowMapping/insertion(of:_:_:)`` has prepared.
+    /// Inserts a row with values that ``RowMapping/insertion(of:_:_:)`` prepared.
     func insert(_ values: StatementArguments, _ table: TableSchema) throws {
         try database.cachedStatement(sql: table.sql.insert).execute(arguments: values)
     }
 
-    /// The rows that refer to one by a foreign key.
+    /// Returns the rows that refer to one by a foreign key.
     func rows(
         referring foreignKey: ForeignKey,
         _ child: TableSchema,
@@ -121,7 +119,7 @@ struct RowStore {
         return try rows(child, where: foreignKey.columns, are: values)
     }
 
-    /// The rows that have values in some columns.
+    /// Returns the rows that have the given values in some columns.
     func rows(
         _ table: TableSchema,
         where columns: [String],
@@ -136,7 +134,7 @@ struct RowStore {
         )
     }
 
-    /// The columns of each UNIQUE constraint and index besides the key.
+    /// Returns the columns of each UNIQUE constraint and index, except the key.
     func uniqueColumns(_ table: TableSchema) throws -> [[TableColumn]] {
         let indexes = try Row.fetchAll(
             database,
@@ -160,7 +158,7 @@ struct RowStore {
         try statement.execute(arguments: StatementArguments(values: key.values(table) ?? []))
     }
 
-    /// An asset's bytes are its file's, or come later.
+    /// Returns the value of a field; an asset's bytes come from its file, or are downloaded later.
     private func value(
         _ field: StoreValue,
         _ column: TableColumn,
@@ -173,12 +171,12 @@ struct RowStore {
         return Self.asset(try Data(contentsOf: file), field)
     }
 
-    /// An asset's bytes as its column holds them.
+    /// Returns an asset's bytes as its column stores them.
     static func asset(_ data: Data, _ field: StoreValue) -> DatabaseValue {
         if case .written = field { DatabaseValue.text(data) } else { data.databaseValue }
     }
 
-    /// The key of a row that has the key's columns.
+    /// Returns the key of a row that has the key's columns.
     static func key(_ row: StoredRow, _ table: TableSchema) -> RowKey? {
         RowKey(values: table.keyColumns.map { row[$0.name] ?? .null }, table)
     }

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Keeps what was overruled.
+/// The store of overruled edits.
 struct Journal {
     let database: Database
-    /// Whether all devices of the user have it.
+    /// `true` when all of the user's devices share it.
     let isShared: Bool
 
     init(_ database: Database, _ catalog: TableCatalog) {
@@ -12,7 +12,7 @@ struct Journal {
         isShared = catalog[SharedJournal.table] != nil
     }
 
-    /// Removes the oldest entries where there are more than a number.
+    /// Removes the oldest entries beyond a number.
     func trim(to limit: Int?) throws {
         guard let limit else { return }
         try database.run(
@@ -24,7 +24,7 @@ struct Journal {
         )
     }
 
-    /// Removes the entries that are older than some time, by this device's clock.
+    /// Removes the entries older than an age, by this device's clock.
     func trim(olderThan age: Duration?) throws {
         guard let age else { return }
         try database.run(
@@ -36,7 +36,7 @@ struct Journal {
         )
     }
 
-    /// Removes what is too old or too much of the entries that all devices have, on all devices.
+    /// Removes shared entries that exceed the age or number, on all devices.
     func trimShared(olderThan age: Duration?, to limit: Int?) throws {
         guard isShared else { return }
         if let age {

@@ -1,35 +1,36 @@
 public import Foundation
 
-/// Something that lost a merge, kept so that it can be brought back.
+/// An edit that lost a merge, kept so that it can be restored.
 public struct JournalEntry: Hashable, Sendable, Identifiable {
-    /// Whose edit it was, as the device that merged saw it.
+    /// The origin of the edit, from the point of view of the device that merged.
     public enum Side: String, Hashable, Sendable {
-        /// That device's.
+        /// The device that merged.
         case local
-        /// Another device's.
+        /// Another device.
         case remote
     }
 
-    /// The entry's number in this file; those that all devices have are below zero.
+    /// The entry's number in this file; shared entries have negative numbers.
     public var id: Int64
-    /// The device that merged, by its name in this cloud; nil for this one.
+    /// The name of the device that merged; nil for this one.
     public var device: String?
-    /// When it lost, by the clock of the device that merged.
+    /// The date of the merge, by the clock of the device that merged.
     public var date: Date
     /// The table's name.
     public var table: String
     /// The row's key: the value as text, bytes in hexadecimal, several columns as a JSON array.
     public var key: String
-    /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row went
-    /// with its parent, `reference` when a deleted row was still referred to, `access` when the
-    /// user may not change the row or has no part in it any more, `unique` when another row has
-    /// the same values in UNIQUE columns, `deletion` when a row was deleted elsewhere by someone who may not have seen what this device saved last.
+    /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row was
+    /// deleted with its parent, `reference` when a deleted row was still referenced, `access` when
+    /// the user may not change the row or no longer has access to it, `unique` when another row has
+    /// the same values in UNIQUE columns, `deletion` when a row was deleted by someone who may not
+    /// have seen this device's last save.
     public var rule: String
-    /// Whose edit lost.
+    /// The side whose edit lost.
     public var side: Side
-    /// The values that lost, by field; none when the user may not delete the row.
+    /// The values that lost, by field; empty when the user may not delete the row.
     ///
-    /// A deletion that an edit or a reference overruled lost nothing, and has no entry.
+    /// A deletion that an edit or a reference overruled lost no values, and has no entry.
     public var lost: [String: StoreValue]
     /// The values that won; nil when the row was deleted.
     public var kept: [String: StoreValue]?

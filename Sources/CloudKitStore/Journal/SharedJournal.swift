@@ -1,8 +1,8 @@
 import GRDB
 
-/// The journal that all devices of a user have: a synced table of the store's own.
+/// The journal that all of a user's devices share: a synced table of the store's own.
 ///
-/// What lost is encrypted, because the columns that it comes from may be.
+/// Lost values are encrypted, because their columns may be.
 enum SharedJournal {
     static let table = "grdb_cloudkit_lost"
 
@@ -13,7 +13,7 @@ enum SharedJournal {
         fields: ["tbl": "tableName", "key": "rowKey"]
     )
 
-    /// Makes the table where it is missing.
+    /// Creates the table if it is missing.
     static func install(in database: Database) throws {
         try database.execute(
             sql: """
@@ -32,7 +32,7 @@ enum SharedJournal {
         )
     }
 
-    /// Adds an entry as this device's own edit, also while the store applies what came.
+    /// Adds an entry as this device's own edit, even while the store applies remote changes.
     static func add(
         _ database: Database,
         _ key: RowKey,
@@ -53,7 +53,7 @@ enum SharedJournal {
         }
     }
 
-    /// Lets the triggers note what a closure writes.
+    /// Enables the triggers for the writes of a closure.
     private static func asEdit(_ database: Database, _ body: () throws -> Void) throws {
         let isApplying = try Int.fetchOne(
             database.cachedStatement(sql: "SELECT applying FROM grdb_cloudkit_control")

@@ -1,8 +1,8 @@
 public import GRDB
 
 extension Database {
-    /// The rows that a UNIQUE index on some columns would not allow side by side, to be asked before a
-    /// migration makes it.
+    /// Returns the rows that would violate a UNIQUE index on some columns, for a check before a
+    /// migration creates it.
     ///
     /// ```swift
     /// migrator.registerMigration("one label of a name") { database in
@@ -13,15 +13,15 @@ extension Database {
     /// }
     /// ```
     ///
-    /// These are the rows of this file. Rows of older versions of the app may come later; what becomes of
-    /// them says ``SyncedTable/uniqueness``.
+    /// These are the rows of this file. Rows of older app versions may arrive later;
+    /// ``SyncedTable/uniqueness`` decides what happens to them.
     ///
     /// - Parameters:
     ///   - table: The table's name.
-    ///   - columns: The columns; rows with NULL in one of them collide with none.
-    /// - Returns: The keys of the rows that have the same values, group by group: the value as text, bytes
-    ///   in hexadecimal, several columns as a JSON array.
-    /// - Throws: An error of the database, such as for a table or column that it does not have.
+    ///   - columns: The columns; a row with NULL in one of them collides with no other.
+    /// - Returns: The keys of the rows that have the same values, in groups: the value as text,
+    ///   bytes in hexadecimal, several columns as a JSON array.
+    /// - Throws: An error of the database, such as for a table or column that does not exist.
     public func collidingRows(in table: String, on columns: [String]) throws -> [[String]] {
         let key = try primaryKey(table).columns
         let blobs = try Set(

@@ -1,8 +1,8 @@
 public import GRDB
 
 extension Database {
-    /// Removes what notes the changes of a table, for a migration that SQLite would refuse because of it,
-    /// such as one that drops a column.
+    /// Removes the triggers that track a table's changes, for a migration that SQLite would
+    /// otherwise refuse, such as one that drops a column.
     ///
     /// ```swift
     /// migrator.registerMigration("no street any more") { database in
@@ -11,8 +11,8 @@ extension Database {
     /// }
     /// ```
     ///
-    /// The next ``CloudStore`` that is made installs it anew, and compares the table with what the server
-    /// had, so that nothing is lost that was written meanwhile.
+    /// The next ``CloudStore`` that is created installs them again and compares the table with the
+    /// server's last state, so that changes made meanwhile are not lost.
     ///
     /// - Parameter table: The table's name.
     /// - Throws: An error of the database.

@@ -1,7 +1,7 @@
 import Foundation
 public import GRDB
 
-// Apple's own, where it is: the store is all that GRDB is fetched for there.
+// Apple's own library is preferred, because the store fetches only GRDB on Apple platforms.
 #if canImport(CryptoKit)
 import CryptoKit
 #else
@@ -9,10 +9,10 @@ import Crypto
 #endif
 
 extension Database {
-    /// Gives tables that SQLite numbers keys that mean the same row on every device: a UUID as text
-    /// instead of each number, in the rows and in all references to them.
+    /// Replaces the integer keys of tables that SQLite numbers by keys that identify the same row
+    /// on every device: a UUID as text for each number, in the rows and in all references to them.
     ///
-    /// Call it in a migration of its own, before the store is made:
+    /// Call it in a separate migration, before the store is created:
     ///
     /// ```swift
     /// var migrator = DatabaseMigrator()
@@ -24,17 +24,16 @@ extension Database {
     /// }
     /// ```
     ///
-    /// Indexes, triggers, views and full-text tables stay. A row that the app ships with gets the same
-    /// key on every device, made of its table and number (UUID version 5); every other row gets a new
-    /// one. The hidden `rowid` of each row stays its number.
+    /// Indexes, triggers, views and full-text tables stay. A row that the app ships with gets the
+    /// same key on every device, derived from its table and number (UUID version 5); every other
+    /// row gets a new one. The hidden `rowid` of each row does not change.
     ///
     /// - Parameters:
-    ///   - tables: The tables' names. Each has one key, declared `INTEGER PRIMARY KEY`.
-    ///   - preloaded: The SQL condition, by table, of the rows that every device has under the same
-    ///     number.
-    /// - Throws: A ``CloudStoreError`` when a table has no such key, is synced already, or does not
-    ///   hold what it held before, and when foreign keys are enforced, as they are in migrations with
-    ///   immediate checks; an error of the database. The migration then changes nothing.
+    ///   - tables: The tables' names. Each has a single key column, declared `INTEGER PRIMARY KEY`.
+    ///   - preloaded: The SQL condition, by table, of the rows that have the same number on every device.
+    /// - Throws: A ``CloudStoreError`` when a table has no integer key, is already synced, or did
+    ///   not keep its content, and when foreign keys are enforced, as in migrations with immediate
+    ///   checks; an error of the database. The migration then changes nothing.
     public func replaceIntegerKeys(
         in tables: [String],
         preloaded: [String: String] = [:]
@@ -43,17 +42,17 @@ extension Database {
     }
 }
 
-/// Replaces the integer keys of some tables.
+/// The replacement of the integer keys of some tables.
 struct KeyReplacement {
     private struct Table {
         var name: String
-        /// The key column that is replaced; nil for a table that only refers to others.
+        /// The key column to replace; nil for a table that only refers to others.
         var key: String?
-        /// The columns that refer to replaced keys, and the tables of those.
+        /// The columns that refer to replaced keys, with their tables.
         var references: [(column: String, table: String)]
         var columns: [String]
         var sql: String
-        /// What is made again after the table: indexes, then triggers.
+        /// The SQL of the objects to create again after the table: indexes, then triggers.
         var objects: [String]
     }
 
@@ -81,7 +80,7 @@ struct KeyReplacement {
         if let name = preloaded.keys.sorted().first(where: { !names.contains($0) }) {
             throw CloudStoreError(
                 .noSuchTable,
-                "preloaded names the table '\(name)', which is none of \(names.joined(separator: ", "))"
+                "preloaded names the table '\(name)', which is not one of \(names.joined(separator: ", "))"
             )
         }
         let keys = try Dictionary(names.map { ($0, try key(of: $0)) }) { first, _ in first }
@@ -96,8 +95,8 @@ struct KeyReplacement {
         guard try self.violations() == violations else {
             throw CloudStoreError(
                 .unusableKey,
-                "After keys were replaced, references are broken that were not; correct the rows that "
-                    + "refer to rows that are not there, and run the migration again"
+                "The replacement of keys broke references; correct the rows that "
+                    + "refer to missing rows, and run the migration again"
             )
         }
     }
@@ -127,13 +126,13 @@ struct KeyReplacement {
             throw CloudStoreError(
                 .unusableKey,
                 "The table '\(table)' is synced already under its numbers, which are the names of its "
-                    + "rows on other devices; they cannot be replaced any more"
+                    + "rows on other devices; they can no longer be replaced"
             )
         }
         return key[0]["name"]
     }
 
-    /// The tables to make anew: those whose keys are replaced, and those that refer to them.
+    /// Returns the tables to rebuild: those whose keys are replaced, and those that refer to them.
     private func tables(_ keys: [String: String]) throws -> [Table] {
         let all = try Row.fetchAll(
             database,
@@ -224,8 +223,8 @@ struct KeyReplacement {
         }
     }
 
-    /// The identifier of version 5 of a row that every device has: of the table's name, a colon and
-    /// the number.
+    /// Returns the version 5 UUID of a row that every device has, derived from the table's name, a
+    /// colon and the number.
     static func key(of number: Int64, in table: String) -> String {
         let space = UUID(uuidString: "6F2B61D5-3C9B-4B52-9C0E-0D7C6A1F5E34") ?? UUID()
         var hash = Insecure.SHA1()
@@ -265,7 +264,8 @@ struct KeyReplacement {
         for object in table.objects { try database.execute(sql: object) }
     }
 
-    /// Indexes and triggers went along with the old table, and keep their names from the new one.
+    /// Drops the indexes and triggers of the old table, which would otherwise occupy the names of
+    /// the new one's.
     private func drop(_ object: String) throws {
         let found = try Row.fetchAll(
             database,
@@ -288,7 +288,7 @@ struct KeyReplacement {
                 ? table.name : table.references.first { $0.column.isSameName(as: column) }?.table
             guard let target else { return column.quoted }
             let literal = (names.first { $0.isSameName(as: target) } ?? target).literal
-            // What refers to no row goes on referring to none.
+            // References to missing rows stay broken.
             return """
                 CASE WHEN \(column.quoted) IS NULL THEN NULL ELSE coalesce(
                     (SELECT new FROM \(Self.keys) WHERE tbl = \(literal) AND old = \(column.quoted)),
@@ -313,8 +313,8 @@ struct KeyReplacement {
 
     // MARK: Full text
 
-    /// Full-text tables over a table find its rows by the hidden number instead of the key, and so do
-    /// the triggers that keep them.
+    /// Rebuilds the full-text tables that find their content rows by the hidden number, and the
+    /// triggers that maintain them.
     private func rebuildTextIndexes(_ keys: [String: String]) throws {
         let all = try Row.fetchAll(
             database,
@@ -345,7 +345,7 @@ struct KeyReplacement {
             try database.execute(sql: "DROP TRIGGER \(triggerName.quoted)")
             try database.execute(sql: body)
         }
-        // Tables of FTS4 take the hidden number as they are.
+        // FTS4 tables accept the hidden number as it is.
         guard sql.lowercased().contains("fts5") else { return }
         let numbered = sql.replacing(
             try Regex(
@@ -365,7 +365,7 @@ struct KeyReplacement {
 extension String {
     fileprivate func isSameName(as other: String) -> Bool { lowercased() == other.lowercased() }
 
-    /// Whether the declaration of a full-text table names a table whose rows it finds.
+    /// Returns whether the declaration of a full-text table names a table as its content.
     fileprivate func names(content table: String) -> Bool {
         let text = lowercased().filter { !$0.isWhitespace }
         let name = table.lowercased()
@@ -373,7 +373,7 @@ extension String {
             .contains { text.contains("content=" + $0) }
     }
 
-    /// Replaces a text where no letter or digit follows.
+    /// Replaces a text where neither a letter nor a digit follows it.
     fileprivate func replacingWord(_ word: String, with other: String) -> String {
         var result = ""
         var rest = self[...]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The text of a `CREATE TABLE` statement, as far as types of columns are changed in it.
+/// The text of a `CREATE TABLE` statement, parsed enough to change column types.
 struct TableDefinition {
     /// A word, a name, a string, a comment, a mark or blank space.
     private struct Token {
@@ -14,7 +14,7 @@ struct TableDefinition {
         var kind: Kind
         var text: String
 
-        /// The name that the token stands for.
+        /// The name that the token represents.
         var name: String {
             guard kind == .quoted, let first = text.first else { return text }
             let inner = String(text.dropFirst().dropLast())
@@ -64,7 +64,7 @@ struct TableDefinition {
         return true
     }
 
-    /// The place of the name at which a column's declaration begins.
+    /// Returns the position of the name at which a column's declaration begins.
     private func declaration(of column: String) -> Int? {
         var depth = 0
         var isFirst = false

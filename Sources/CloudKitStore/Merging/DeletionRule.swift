@@ -1,7 +1,7 @@
-/// What happens to a row that one device deleted while another edited it.
+/// The treatment of a row that one device deleted while another edited it.
 public enum DeletionRule: String, Hashable, Sendable {
     /// The row stays, with the edit.
     case editWins
-    /// The row goes; the edit is kept in the journal.
+    /// The row is deleted; the edit is kept in the journal.
     case deletionWins
 }

@@ -1,4 +1,4 @@
-/// A field that two devices edited, each without knowing of the other.
+/// A field that two devices edited independently.
 public struct FieldConflict: Hashable, Sendable {
     /// The field's name.
     public var field: String
@@ -6,14 +6,14 @@ public struct FieldConflict: Hashable, Sendable {
     public var base: StoreValue
     /// This device's value.
     public var local: StoreValue
-    /// When this device's edit was made.
+    /// The time of this device's edit.
     public var localTime: EditTime
     /// The server's value.
     public var remote: StoreValue
-    /// When the server's edit was made.
+    /// The time of the server's edit.
     public var remoteTime: EditTime
 
-    /// Makes a conflict, to try a rule on.
+    /// Creates a conflict, to test a rule.
     public init(
         field: String,
         base: StoreValue,

@@ -1,6 +1,6 @@
-/// What comes of two versions of a row and the one that both started from.
+/// The result of a merge of two versions of a row with their common base.
 package struct MergePlan: Hashable {
-    /// What the server is to be told.
+    /// The change to send to the server.
     package enum Sending: Hashable {
         case nothing
         /// The fields that differ from the server's.
@@ -17,18 +17,18 @@ package struct MergePlan: Hashable {
 
         /// The fields that lost, with their values; for a deletion that lost, none.
         package var fields: [String: StoreValue]
-        /// Whose they were.
+        /// The side that they came from.
         package var side: Side
         /// The rule that decided.
         package var rule: String
 
-        /// Whether there is nothing to bring back: the row is there, with all edits.
+        /// `true` when there is nothing to restore: the row exists, with all edits.
         var isNothing: Bool {
             fields.isEmpty && [DeletionRule.editWins.rawValue, "reference"].contains(rule)
         }
     }
 
-    /// The row as it is to be; nil when there is to be none.
+    /// The merged row; nil when there is none.
     package var row: [String: StoreValue]?
     package var sending: Sending
     package var overruled: [Overruled] = []

@@ -1,15 +1,15 @@
-/// Decides every merge: from the version that both sides started from, this device's and the
-/// server's, to the row, what is sent and what goes into the journal.
+/// A planner that decides a merge: from the base, this device's version and the server's, it
+/// derives the row, the changes to send and the journal entries.
 ///
-/// It looks at nothing else, so that it can be tried on every combination. A side that is nil has no
-/// row: it was deleted, or never made.
+/// It depends on nothing else, so that tests can try every combination. A side that is nil has no
+/// row: it was deleted, or never created.
 package struct MergePlanner {
     package var rule: (_ field: String) -> MergeRule
     package var deletion: DeletionRule
-    /// The fields of this device that wait to be sent; others follow the server even where they
-    /// differ, such as a column's default.
+    /// The fields with unsent edits on this device; others follow the server even if they differ,
+    /// such as a column's default.
     package var edited: Set<String>
-    /// Whether no value of a field is NULL, and not the column's default.
+    /// A closure that returns whether no value of a field means NULL rather than the column's default.
     package var saysNull: (_ field: String) -> Bool
 
     package init(
@@ -107,7 +107,7 @@ package struct MergePlanner {
             let (before, theirs) = (base[field] ?? .null, remote.value(field))
             let value: StoreValue
             if !edited.contains(field) {
-                // Missing on both sides: nobody said anything, and a default may stay.
+                // Missing on both sides: neither side set it, and a default may stay.
                 value =
                     before == theirs && remote.fields[field] == nil
                     ? local.value(field) : theirs
@@ -135,7 +135,7 @@ package struct MergePlanner {
     ) -> (value: StoreValue, overruled: [MergePlan.Overruled]) {
         let (ours, theirs) = (local.value(field), remote.value(field))
         if ours == theirs || theirs == base {
-            // A counter's equal values are two steps, not one.
+            // Equal values of a counter are two steps, not one.
             guard ours != base, theirs != base, case .counter = rule(field) else {
                 return (ours, [])
             }

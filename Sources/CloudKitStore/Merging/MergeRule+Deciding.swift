@@ -1,5 +1,5 @@
 extension MergeRule {
-    /// The value that comes of a conflict.
+    /// Returns the value that resolves a conflict.
     func value(of conflict: FieldConflict) -> StoreValue {
         switch self {
         case .laterEdit: Self.later(conflict)
@@ -13,7 +13,7 @@ extension MergeRule {
         }
     }
 
-    /// Whether both edits are in the value, so that none was overruled.
+    /// Returns whether the value includes both edits, so that neither was overruled.
     func combines(_ conflict: FieldConflict) -> Bool {
         switch self {
         case .counter: Self.sum(conflict) != nil
@@ -22,8 +22,7 @@ extension MergeRule {
         }
     }
 
-    /// The rule where nobody knows any more what both edits started from, because an earlier version
-    /// of the app had another rule.
+    /// The rule when the base is unknown because an earlier version of the app had another rule.
     var withoutBase: MergeRule {
         switch self {
         case .counter, .set: .laterEdit
@@ -33,8 +32,8 @@ extension MergeRule {
 
     // MARK: Deciding
 
-    /// The later edit; equal times, which tell nothing, are settled by the values, so that every
-    /// device decides alike.
+    /// Returns the later edit; equal times, which order nothing, are resolved by the values, so
+    /// that every device decides the same way.
     private static func later(_ conflict: FieldConflict) -> StoreValue {
         if conflict.localTime != conflict.remoteTime {
             return conflict.localTime < conflict.remoteTime ? conflict.remote : conflict.local
@@ -42,7 +41,7 @@ extension MergeRule {
         return conflict.local.sortKey < conflict.remote.sortKey ? conflict.remote : conflict.local
     }
 
-    /// The value that comes first; no value comes after every other, so that it never wins.
+    /// Returns the value that sorts first; null sorts after every other value, so that it never wins.
     private static func extreme(
         _ conflict: FieldConflict,
         _ comesFirst: (StoreValue, StoreValue) -> Bool

@@ -1,27 +1,27 @@
-/// What decides between two edits of the same field; edits of different fields never meet.
+/// The rule that decides between two edits of the same field; edits of different fields never conflict.
 public enum MergeRule: Sendable {
-    /// Decides with the version that both edits started from, and the two values with the times of
-    /// their edits.
+    /// A closure that decides from the base, and from the two values with the times of their edits.
     public typealias Decision = @Sendable (_ conflict: FieldConflict) -> StoreValue
 
-    /// The edit that was made later, by a clock that follows the server's.
+    /// The later edit wins, by a clock that follows the server's.
     case laterEdit
-    /// The edit that reached the server first.
+    /// The edit that reached the server first wins.
     case server
-    /// This device's edit.
+    /// This device's edit wins.
     case client
-    /// The smaller value.
+    /// The smaller value wins.
     case minimum
-    /// The greater value.
+    /// The greater value wins.
     case maximum
-    /// A number to which both add: the differences of both count.
+    /// A number to which both sides add: the differences of both count.
     case counter
-    /// A list without order or repetition: what either added is in, what either removed is out.
+    /// An unordered list without duplicates: elements that either side added are in, and elements
+    /// that either side removed are out.
     case set
-    /// A closure of the app. It must answer alike when it is asked again.
+    /// The app's closure decides. It must return the same value for the same conflict.
     case custom(Decision)
 
-    /// The rule's name, as the journal keeps it.
+    /// The rule's name in the journal.
     public var name: String {
         switch self {
         case .laterEdit: "laterEdit"

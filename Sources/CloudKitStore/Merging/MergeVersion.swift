@@ -1,8 +1,8 @@
-/// A row as one side has it.
+/// One side's version of a row.
 package struct MergeVersion: Hashable {
-    /// The values; a field that is missing has no value.
+    /// The values; a missing field has no value.
     package var fields: [String: StoreValue]
-    /// When the fields were edited since the base, as far as that is known.
+    /// The times at which fields were edited since the base, as far as known.
     package var times: [String: EditTime] = [:]
 
     package init(fields: [String: StoreValue], times: [String: EditTime] = [:]) {

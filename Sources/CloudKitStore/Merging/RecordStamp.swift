@@ -1,14 +1,14 @@
-/// What a record says about its edits: the last version of each device that is in it, and when each
-/// field was edited.
+/// The edit history in a record: the latest version of each device that it includes, and the time
+/// at which each field was edited.
 ///
 /// It travels in one string field, `device=version,…;place.time=field,field,…;…`, where `place` is
-/// that of a device in the list, and numbers are in base 36. So a device finds its own save again
-/// when the answer to it was lost, and times of edits can be compared. Fields that were edited
-/// together, as those of a new row, share their time.
+/// the device's position in the list, and numbers are in base 36. A device thereby recognizes its
+/// own save after a lost response, and edit times can be compared. Fields that were edited
+/// together, such as those of a new row, share their time.
 ///
-/// Here it is in the same shape: every record that is sent takes reading it, a change, and writing.
+/// The type has the same shape, because every sent record is read, changed and written.
 package struct RecordStamp: Hashable {
-    /// The field that holds it.
+    /// The name of the field that holds the stamp.
     static let field = "storeStamp"
 
     private struct Version: Hashable {
@@ -26,7 +26,7 @@ package struct RecordStamp: Hashable {
 
     package init() {}
 
-    /// Reads a stamp; what cannot be read is left out, so that it counts as never edited.
+    /// Creates a stamp from its text; unreadable parts are left out and count as never edited.
     package init(_ text: String) {
         var rest = Array(text.utf8)[...]
         var devices = rest.removePart(before: UInt8(ascii: ";"))
@@ -50,7 +50,7 @@ package struct RecordStamp: Hashable {
         }
     }
 
-    /// The stamp of a record's fields.
+    /// Creates the stamp of a record's fields.
     init(fields: [String: StoreValue]) {
         if case .text(let text)? = fields[Self.field] { self.init(text) } else { self.init() }
     }
@@ -61,23 +61,23 @@ package struct RecordStamp: Hashable {
 
     // MARK: Reading
 
-    /// The last version of a device that is in the record; nil when there is none.
+    /// Returns the latest version of a device that is in the record; nil when there is none.
     package func version(of device: String) -> Int64? {
         versions.last { $0.device == device }?.number
     }
 
-    /// Whether the record of the stamp has every version that another's has.
+    /// Returns whether the stamp's record includes every version of another's.
     func contains(versionsOf other: RecordStamp) -> Bool {
         other.versions.allSatisfy { version(of: $0.device) ?? 0 >= $0.number }
     }
 
-    /// Whether no device has saved the record.
+    /// `true` when no device has saved the record.
     var isEmpty: Bool { versions.isEmpty }
 
-    /// The devices and fields that it names.
+    /// The devices and fields in the stamp.
     var words: [String] { versions.map(\.device) + edits.flatMap(\.fields) }
 
-    /// When the fields were edited.
+    /// The times at which the fields were edited.
     package var times: [String: EditTime] {
         var times: [String: EditTime] = [:]
         for edit in edits {
@@ -109,7 +109,7 @@ package struct RecordStamp: Hashable {
 
     // MARK: Writing
 
-    /// Notes a version that a device saves.
+    /// Adds a version that a device saves.
     package mutating func save(_ number: Int64, by device: String) {
         if let place = versions.lastIndex(where: { $0.device == device }) {
             versions[place].number = number
@@ -119,9 +119,9 @@ package struct RecordStamp: Hashable {
         }
     }
 
-    /// Notes an edit of a field, by a device whose version is noted.
+    /// Adds an edit of a field by a device whose version is in the stamp.
     ///
-    /// An edit of a version comes after it, whatever the clocks say.
+    /// An edit of a version is later than the version, whatever the clocks report.
     package mutating func edit(_ field: String, at time: EditTime) {
         var time = time
         for place in edits.indices.reversed() {

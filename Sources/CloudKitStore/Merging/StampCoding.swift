@@ -1,9 +1,9 @@
-/// A ``RecordStamp`` as bytes for the control tables, a third of its text: devices and fields are
-/// numbers of words, times are counted from the versions.
+/// The encoding of a ``RecordStamp`` in the control tables, a third of its text: devices and fields
+/// are word numbers, and times are relative to the versions.
 ///
-/// What is not written exactly as a stamp writes itself has no such bytes.
+/// A text that is not exactly as a stamp writes it has no such encoding.
 enum StampCoding {
-    /// The bytes of a stamp's text; nil for a text that these would not give back.
+    /// Returns the bytes of a stamp's text; nil for a text that they would not reproduce.
     static func bytes(_ text: String, _ name: (String) -> Int?) -> [UInt8]? {
         var bytes: [UInt8] = []
         let parts = Array(text.utf8)[...]
@@ -38,7 +38,7 @@ enum StampCoding {
         return bytes
     }
 
-    /// The text of bytes.
+    /// Returns the text of encoded bytes.
     static func text(
         _ reader: inout FieldCoding.Reader,
         _ words: Words
@@ -78,7 +78,7 @@ enum StampCoding {
         return text
     }
 
-    /// A number that is written as a stamp writes it.
+    /// Returns a number that is written as a stamp writes it.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard let first = digits.first, digits.count <= 12,
             first != UInt8(ascii: "0") || digits.count == 1

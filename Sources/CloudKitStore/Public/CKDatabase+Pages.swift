@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 
 extension CKDatabase {
-    /// The tags of all records of a type, by name.
+    /// Returns the tags of all records of a type, by name.
     func tags(ofType type: CKRecord.RecordType) async throws -> [String: String] {
         var tags: [String: String] = [:]
         let all = CKQuery(recordType: type, predicate: NSPredicate(value: true))
@@ -14,7 +14,7 @@ extension CKDatabase {
         return tags
     }
 
-    /// Hands the pages of a query to a closure; a type that the server does not know yet has none.
+    /// Passes the pages of a query to a closure; a type unknown to the server has none.
     func pages(
         of query: CKQuery,
         desiredKeys keys: [CKRecord.FieldKey]? = nil,

@@ -2,7 +2,7 @@ import CloudKit
 import Synchronization
 
 extension CloudStore {
-    /// Syncs the public tables, after whatever sync of them is under way.
+    /// Syncs the public tables, after any sync of them in flight.
     func syncPublic() async throws -> SyncSummary {
         guard file.catalog.hasPublicTables else { return SyncSummary() }
         let task = state.withLock { state in
@@ -21,8 +21,8 @@ extension CloudStore {
         return try await task.value
     }
 
-    /// Syncs the public tables without anyone waiting for it; what cannot be done now is tried again
-    /// with the next change or sync.
+    /// Starts a sync of the public tables without waiting for it; failures are retried with the
+    /// next change or sync.
     func hintPublic() {
         guard file.catalog.hasPublicTables, configuration.isConnected(),
             !state.withLock({ $0.isPaused })
@@ -30,7 +30,7 @@ extension CloudStore {
         Task { [weak self] in _ = try? await self?.syncPublic() }
     }
 
-    /// The tags of all records of the public tables, by name.
+    /// Returns the tags of all records of the public tables, by name.
     func publicTags() async throws -> [String: String] {
         var tags: [String: String] = [:]
         for table in file.catalog.tables where table.isPublic {

@@ -4,12 +4,12 @@ import GRDB
 import Synchronization
 
 extension StoreDelegate {
-    /// How far a query reaches back behind the newest record that is known: records become visible
-    /// in another order than that of their dates.
+    /// The time that a query reaches back before the newest known record, because records become
+    /// visible in another order than that of their dates.
     private static let overlap: Int64 = 60_000_000
 
-    /// Fetches what was modified in the public tables, finds what was deleted when it is time to,
-    /// and sends what waits.
+    /// Fetches the modified records of the public tables, looks for deleted ones when due, and
+    /// sends waiting changes.
     func syncPublic(_ database: CKDatabase) async throws {
         for table in file.catalog.tables where table.isPublic { try await query(table, database) }
         let changes = try await file.apply { database, mapping in
@@ -37,7 +37,7 @@ extension StoreDelegate {
             return (row?["since"] as Int64? ?? 0, row?["swept"] as Int64? ?? 0, now ?? 0)
         }
         let interval = configuration.publicSweepInterval.components
-        // A clock that was set back says nothing of when that was.
+        // A clock that was set back does not show when that was.
         let sweeps = now < swept || now - swept >= interval.seconds * 1_000_000
         let from = since == 0 ? 0 : since - Self.overlap
         var newest = since
@@ -66,8 +66,8 @@ extension StoreDelegate {
         }
     }
 
-    /// Deletes the rows whose records are gone: those that a query for all does not list, and that
-    /// are not found by name either.
+    /// Deletes the rows whose records no longer exist: those that a query for all records does not
+    /// list, and that are not found by name either.
     private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
         let listed = try await database.tags(ofType: table.recordType)
         let known = try await file.read { database in

@@ -1,7 +1,7 @@
 import CloudKit
 
 extension CKAsset {
-    /// Where the file is, for one who reads it at once and does not hand the place on.
+    /// The file's URL, for a caller that reads it immediately and does not pass it on.
     var place: URL? {
         #if canImport(Darwin)
         fileURL

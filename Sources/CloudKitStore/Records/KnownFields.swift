@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The fields of a record as the server had them last.
+/// The fields of a record in the server's last known version.
 ///
-/// What a row has too is kept once: of such a field there is a digest here, which tells whether a
-/// value is the one that it was. Short values, and all that the row does not have, are kept
-/// themselves.
+/// A value that the row has too is stored once: this type then holds only a digest, which shows
+/// whether the row's value is unchanged. Short values, and those that the row does not have, are
+/// stored here.
 package struct KnownFields: Sendable {
     private enum Storage {
         case plain([String: StoreValue])
@@ -15,19 +15,18 @@ package struct KnownFields: Sendable {
 
     package init(_ fields: [String: StoreValue]) { storage = .plain(fields) }
 
-    /// Fields as the file has them.
+    /// Creates fields from their bytes in the file.
     package init(stored data: Data, _ words: Words) { storage = .stored(data, words) }
 
     // MARK: Reading
 
-    /// The fields, or those of them that are asked for.
+    /// Returns the fields, or the requested ones.
     ///
-    /// - Parameters:
-    ///   - rows: Where fields are looked for of which there is a digest; a field that is in none of
-    ///     them as it was is ``StoreValue/unknown``.
-    ///   - includesWritten: Whether all fields are among them whose values are
+    /// - rows: The rows in which fields with only a digest are looked up; a field that none of them
+    ///   has unchanged is ``StoreValue/unknown``.
+    ///   - includesWritten: Whether to include all fields whose values are
     ///     ``StoreValue/written(_:as:)``, or NULL.
-    ///   - isWanted: Whether a field is asked for.
+    ///   - isWanted: A closure that returns whether a field is requested.
     /// - Returns: The values by field.
     /// - Throws: ``FieldCoding/Unreadable``.
     package func values(
@@ -58,7 +57,7 @@ package struct KnownFields: Sendable {
         }
     }
 
-    /// The digests of the fields that are asked for, of those as well that are kept themselves.
+    /// Returns the digests of the requested fields, including those of fields that are stored here.
     package func digests(where isWanted: (String) -> Bool) throws -> [String: UInt32] {
         switch storage {
         case .plain(let fields):
@@ -85,7 +84,7 @@ package struct KnownFields: Sendable {
         }
     }
 
-    /// The digest of a value.
+    /// Returns the digest of a value.
     package static func digest(_ value: StoreValue) -> UInt32 {
         var bytes: [UInt8] = []
         FieldCoding.append(value, to: &bytes)
@@ -100,7 +99,7 @@ package struct KnownFields: Sendable {
 
     // MARK: Writing
 
-    /// The words that the bytes of the fields would be shorter with.
+    /// Returns the words that would shorten the fields' bytes.
     package func missingWords(_ words: Words) -> [String] {
         guard case .plain(let fields) = storage else { return [] }
         var missing = fields.keys.filter { words.number(of: $0) == nil }.sorted()
@@ -110,13 +109,14 @@ package struct KnownFields: Sendable {
         return missing
     }
 
-    /// The bytes for the file.
+    /// Returns the bytes for the file.
     ///
     /// - Parameters:
     ///   - words: The file's words.
-    ///   - isInRow: Whether the row has a value of a field, so that a digest is enough.
+    ///   - isInRow: A closure that returns whether the row has a field's value, so that a digest
+    ///     suffices.
     /// - Returns: The bytes.
-    /// - Throws: ``FieldCoding/Unreadable`` for bytes of before that are none.
+    /// - Throws: ``FieldCoding/Unreadable`` for previous bytes that are invalid.
     package func data(
         _ words: Words,
         isInRow: (_ field: String, _ value: StoreValue) -> Bool = { _, _ in false }
@@ -147,7 +147,7 @@ package struct KnownFields: Sendable {
         return Data(bytes)
     }
 
-    /// The bytes of the fields after others were set, of which a row has all that it can have.
+    /// Returns the fields' bytes after changes to fields, of which the row has all possible values.
     package func data(
         setting changes: [String: StoreValue],
         _ words: Words,
@@ -172,7 +172,7 @@ package struct KnownFields: Sendable {
         return Data(bytes)
     }
 
-    /// The values that digests take less than: some kinds, from one size to another.
+    /// The sizes between which a digest replaces a value.
     private static let shortest = 5
     private static let longest = 1 << 16
 
@@ -208,13 +208,13 @@ package struct KnownFields: Sendable {
 
     // MARK: Bytes
 
-    /// Beside those of ``FieldCoding``.
+    /// Tags in addition to those of ``FieldCoding``.
     private enum Tag {
         static let digest: UInt8 = 32
         static let stamp: UInt8 = 33
     }
 
-    /// Whether a value begins so that a digest may stand for it.
+    /// Returns whether a digest may replace a value with this tag.
     private static func isPlain(_ tag: UInt8) -> Bool {
         FieldCoding.plainTags.contains(tag)
     }
@@ -269,13 +269,13 @@ package struct KnownFields: Sendable {
 }
 
 extension StoreValue {
-    /// Stands for a value of before that the file does not have any more; no field is a list of lists.
+    /// A placeholder for a previous value that the file no longer has; no field is a list of lists.
     package static let unknown = StoreValue.list([.list([])])
 
     package var isUnknown: Bool { self == .unknown }
 }
 
 extension [String: StoreValue] {
-    /// The fields but for those that the file does not have any more.
+    /// The fields, without those that the file no longer has.
     var known: Self { filter { !$0.value.isUnknown } }
 }

@@ -2,48 +2,47 @@ import CloudKit
 import Foundation
 import GRDB
 
-/// What the file knows of a record: the version that the server acknowledged last, and what is on
-/// the way.
+/// The file's state of a record: the version that the server last acknowledged, and the save in flight.
 struct KnownRecord: Sendable {
     var name: String
     /// The zone, as ``StoreFile/zone(_:)`` has it; empty for the user's own.
     var zone = ""
-    /// The table and the key; nil for a record of a type that this version of the app does not know.
+    /// The table and the key; nil for a record of a type unknown to this version of the app.
     var key: RowKey?
     var type: String
     var tag: String?
-    /// The system fields; nil while the server has no such record.
+    /// The system fields; nil while the server does not have the record.
     var system: Data?
-    /// The fields as the server had them last.
+    /// The fields of the server's last known version.
     var base: KnownFields
-    /// A save that has not been answered.
+    /// A save without a response.
     var sent: Sent?
-    /// Whether the file has such a save.
+    /// `true` when the file has this save.
     private var hasSent = false
-    /// The record that must come before this one can be a row.
+    /// The record that must arrive before this one can become a row.
     var waiting: String?
-    /// Whether the record was deleted, and its row waits for others to leave it.
+    /// `true` when the record was deleted, and its row waits until no row refers to it.
     var goes = false
-    /// Why the record cannot be a row.
+    /// The reason why the record cannot become a row.
     var problem: String?
-    /// Whether bytes that belong to its row are yet to be downloaded.
+    /// `true` when assets of its row remain to be downloaded.
     var lacks = false
-    /// The fetch that saw it last, or ``savedHere``.
+    /// The last fetch that included it, or ``savedHere``.
     var session: Int64 = 0
 
-    /// A save on its way.
+    /// A save in flight.
     struct Sent: Sendable {
         var fields: Data
-        /// The version that it is stamped with.
+        /// The version in its stamp.
         var version: Int64
-        /// The version of the outbox entry that it was made from.
+        /// The version of its outbox entry.
         var entry: Int64
     }
 
-    /// Stands for a version that this device saved and that no fetch has brought back.
+    /// A marker for a version that this device saved and that no fetch has brought back.
     static let savedHere: Int64 = -1
 
-    /// The record's name, key and type, before the server knows it.
+    /// Creates a record that the server does not have, from its name, key and type.
     init(name: String, key: RowKey?, type: String, zone: String = "") {
         self.name = name
         self.zone = zone
@@ -57,8 +56,8 @@ struct KnownRecord: Sendable {
         "session", "zone", "lacks",
     ]
 
-    /// Saves that were not answered are few, and beside the records, so that noting one does not
-    /// write its record again.
+    /// Saves without a response are few, and stored beside the records, so that noting one does not
+    /// rewrite its record.
     private static let select = """
         SELECT name, \(Words.sql(ofNumber: "tbl")), key, \(Words.sql(ofNumber: "type")), tag, system,
             base, waiting, goes, problem, session, zone, lacks, fields, version, entry,
@@ -76,7 +75,7 @@ struct KnownRecord: Sendable {
         SET \(columnNames.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
 
-    /// A row of ``select``.
+    /// Creates a record from a row of ``select``.
     private init(_ row: Row, _ database: Database) throws {
         let words = try Words.of(row[16], database)
         name = StoredName.text(row[0])
@@ -99,19 +98,19 @@ struct KnownRecord: Sendable {
         }
     }
 
-    /// Whether the server has a version that could not be read; the fields are those of one before,
-    /// or none.
+    /// `true` when the server has a version that could not be read; the fields are then those of an
+    /// earlier one, or empty.
     var isUnread: Bool { system != nil && tag == nil }
 
-    /// The fields as the server had them last, or those of them that are asked for.
+    /// Returns the fields of the server's last known version, or the requested ones.
     ///
     /// - Parameters:
-    ///   - rows: Where values are taken from that are kept in the row alone.
-    ///   - includesWritten: Whether all fields are among them whose values are
+    ///   - rows: The rows that hold values which are stored only there.
+    ///   - includesWritten: Whether to include all fields whose values are
     ///     ``StoreValue/written(_:as:)``, or NULL.
-    ///   - isWanted: Whether a field is asked for.
-    /// - Returns: The values by field; ``StoreValue/unknown`` where the row has another by now.
-    /// - Throws: An error where the file is damaged.
+    ///   - isWanted: A closure that returns whether a field is requested.
+    /// - Returns: The values by field; ``StoreValue/unknown`` if the row has another by now.
+    /// - Throws: An error if the file is damaged.
     func baseFields(
         like rows: [String: StoreValue]...,
         includesWritten: Bool = false,
@@ -120,7 +119,7 @@ struct KnownRecord: Sendable {
         try base.values(like: rows, includesWritten: includesWritten, where: isWanted)
     }
 
-    /// The record without its values, in a zone; nil while the server has none.
+    /// Returns the record without its values, in a zone; nil while the server has none.
     func archived(in zoneID: CKRecordZone.ID = .default) -> CKRecord? {
         system.flatMap {
             RecordArchive.record(
@@ -132,17 +131,17 @@ struct KnownRecord: Sendable {
         }
     }
 
-    /// The fields of a save that has not been answered.
+    /// Returns the fields of a save without a response.
     func sentFields() throws -> [String: StoreValue]? {
         try sent.map { try FieldCoding.fields($0.fields) }
     }
 
-    /// The fields as the server has them once it accepts what was sent.
+    /// Returns the fields that the server has once it accepts the sent ones.
     ///
     /// - Parameters:
-    ///   - sent: What was sent.
+    ///   - sent: The sent fields.
     ///   - table: The row's table.
-    ///   - row: What the row has of it.
+    ///   - row: The row's current fields.
     ///   - database: The file.
     /// - Returns: The fields as bytes, with the file's words.
     /// - Throws: An error of the database.
@@ -153,8 +152,8 @@ struct KnownRecord: Sendable {
         _ database: Database
     ) throws -> (data: Data, words: Words) {
         var before = base
-        // A record that is new on the server has what was sent, whatever was known of one of before;
-        // fields of no column went along.
+        // A new record on the server has the sent fields, whatever an earlier one had; fields
+        // without a column were sent too.
         if system == nil, let table {
             before = KnownFields(try baseFields { table.byField[$0] == nil })
         }
@@ -163,23 +162,23 @@ struct KnownRecord: Sendable {
         return (try before.data(setting: sent, words, isInRow: keeps(row, table)), words)
     }
 
-    /// Whether a value need not be kept here as well, because the row has it.
+    /// Returns whether a value need not be stored here as well, because the row has it.
     private func keeps(
         _ row: [String: StoreValue],
         _ table: TableSchema?
     ) -> (_ field: String, _ value: StoreValue) -> Bool {
-        // What is another user's may have to come back without a fetch.
+        // Another user's values may have to be restored without a fetch.
         guard let table, zone.isEmpty, waiting == nil else { return { _, _ in false } }
         return { field, value in table.keepsOnce(field) && row[field] == value }
     }
 
-    /// Whether the save of some fields was made from an entry as it is, and says all that it does.
+    /// Returns whether a save was made from the current version of an entry, and includes all its changes.
     func wentWhole(_ entry: OutboxEntry, with fields: [String: StoreValue]) -> Bool {
         entry.version == sent?.entry && entry.changed.keys.allSatisfy(fields.keys.contains)
     }
 
-    /// The references that the record has and its row shows without, because what they refer to has
-    /// not come.
+    /// Returns the references that the record has and its row shows without, because their targets
+    /// have not arrived.
     func hiddenReferences(
         in fields: [String: StoreValue],
         _ table: TableSchema
@@ -202,7 +201,7 @@ struct KnownRecord: Sendable {
             .map { try KnownRecord($0, database) }
     }
 
-    /// The records of some names, by name.
+    /// Returns the records with some names, by name.
     static func fetch(_ database: Database, names: [String]) throws -> [String: KnownRecord] {
         let statement = try database.cachedStatement(
             sql: selectPortion
@@ -218,8 +217,8 @@ struct KnownRecord: Sendable {
         return records
     }
 
-    /// The versions that the server acknowledged of some records of a zone, by name, and the fetches
-    /// that saw them last.
+    /// Returns the last acknowledged versions of some records of a zone, by name, with the last
+    /// fetches that included them.
     static func tags(
         _ database: Database,
         of names: [String],
@@ -241,7 +240,7 @@ struct KnownRecord: Sendable {
         return tags
     }
 
-    /// The keys of a table's rows that the server has.
+    /// Returns the keys of a table's rows that the server has.
     static func keys(_ database: Database, of table: String) throws -> [String] {
         let rows = try Row.fetchCursor(
             database,
@@ -258,7 +257,7 @@ struct KnownRecord: Sendable {
         return keys
     }
 
-    /// Notes that a fetch saw records.
+    /// Marks records as included in a fetch.
     static func mark(_ database: Database, _ names: [String], _ session: Int64) throws {
         for portion in Portion.of(names.map(StoredName.value)) {
             try database.run(
@@ -271,7 +270,7 @@ struct KnownRecord: Sendable {
         }
     }
 
-    /// The records that a condition selects, by name.
+    /// Returns the records that a condition selects, by name.
     static func fetchAll(
         _ database: Database,
         where condition: String,
@@ -283,11 +282,11 @@ struct KnownRecord: Sendable {
             .sorted { $0.name < $1.name }
     }
 
-    /// Writes the record.
+    /// Saves the record.
     ///
     /// - Parameters:
     ///   - database: The file.
-    ///   - row: The row as it is now; what the record has of it is not kept twice.
+    ///   - row: The current row; its values are not stored twice.
     ///   - table: The row's table.
     /// - Throws: An error of the database.
     func save(
@@ -299,7 +298,7 @@ struct KnownRecord: Sendable {
         try save(database, base: base, Words.current(database))
     }
 
-    /// The fields as bytes beside a row as it is now.
+    /// Returns the fields as bytes, stored relative to the current row.
     func baseData(
         _ database: Database,
         row: [String: StoreValue] = [:],
@@ -311,7 +310,7 @@ struct KnownRecord: Sendable {
         return try base.data(words, isInRow: keeps(row, table))
     }
 
-    /// Writes the record with fields that are bytes already.
+    /// Saves the record with fields that are already encoded.
     func save(_ database: Database, base: Data, _ words: Words) throws {
         var words = words
         let names = [type] + (key.map { [$0.table] } ?? [])
@@ -328,7 +327,7 @@ struct KnownRecord: Sendable {
         try saveSent(database)
     }
 
-    /// Has the record taken in when it comes again, although it is the version that the file knows.
+    /// Forgets the record's tag, so that it is applied when it arrives again, even unchanged.
     func forgetTag(_ database: Database) throws {
         try database.run(
             "UPDATE grdb_cloudkit_record SET tag = NULL WHERE name = ?",
@@ -336,13 +335,13 @@ struct KnownRecord: Sendable {
         )
     }
 
-    /// Has the next fetch bring the record again, and so everything.
+    /// Schedules a fetch of everything, which brings the record again.
     func fetchAgain(_ database: Database) throws {
         try forgetTag(database)
         try database.run("UPDATE grdb_cloudkit_control SET engine = NULL")
     }
 
-    /// Notes what is on the way of a record that the file has.
+    /// Stores the save in flight of a record that the file has.
     func saveSent(_ database: Database) throws {
         if let sent {
             try database.run(
@@ -357,17 +356,17 @@ struct KnownRecord: Sendable {
         }
     }
 
-    /// Notes what the server accepted of a record that the file has, but not that it was answered.
+    /// Stores an accepted version of a record in the file, without clearing its save.
     ///
     /// - Parameters:
     ///   - database: The file.
-    ///   - record: What it accepted.
-    ///   - base: The fields as the server has them now.
-    ///   - tag: The tag that the record had when it went.
-    ///   - version: The version that it was stamped with.
-    ///   - entry: The version of the outbox entry that says that the row has not changed since; nil
-    ///     where that does not matter.
-    /// - Returns: Whether the file has that record still; if not, nothing is noted.
+    ///   - record: The accepted record.
+    ///   - base: The fields that the server has now.
+    ///   - tag: The record's tag when it was sent.
+    ///   - version: The version in its stamp.
+    ///   - entry: The version of the outbox entry which shows that the row has not changed since;
+    ///     nil if that does not matter.
+    /// - Returns: Whether the file still has that record; otherwise nothing is stored.
     /// - Throws: An error of the database.
     static func accept(
         _ database: Database,
@@ -390,7 +389,7 @@ struct KnownRecord: Sendable {
         return database.changesCount == 1
     }
 
-    /// Forgets saves that were answered.
+    /// Deletes saves that have a response.
     static func clearSent(_ database: Database, names: [String]) throws {
         for portion in Portion.of(names.map(StoredName.value)) {
             try database.run(

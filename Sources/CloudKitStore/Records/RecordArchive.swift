@@ -3,8 +3,8 @@ import Foundation
 
 /// The system fields of a record as bytes.
 ///
-/// Where `CloudKit` is ours they are a few of its own, without what the file says beside them;
-/// Apple's framework gives none but a keyed archive, as files of before have.
+/// With this package's `CloudKit` they have a compact format, without the data that the file stores
+/// beside them; Apple's framework only offers a keyed archive, which older files have too.
 enum RecordArchive {
     static func data(_ record: CKRecord) -> Data {
         #if !canImport(Darwin) || PORTABLE_CLOUDKIT
@@ -16,7 +16,8 @@ enum RecordArchive {
         return archiver.encodedData
     }
 
-    /// The record without its values, as it is known beside the bytes; nil when the bytes are none.
+    /// Returns the record without its values, from its bytes and the data stored beside them; nil
+    /// when the bytes are invalid.
     static func record(
         _ data: Data,
         type: String,

@@ -2,40 +2,40 @@ import CloudKit
 import Foundation
 import GRDB
 
-/// A record from the server, read before the database is asked for anything.
+/// A record from the server, decoded before the database is read.
 struct RemoteRecord {
     var name: String
     var type: String
-    /// The key that the name has in the table of the type.
+    /// The key that the name denotes in the type's table.
     var key: RowKey?
     var tag: String?
     var system: Data
-    /// The fields, or why they cannot be read.
+    /// The fields, or the error of reading them.
     var fields: Result<[String: StoreValue], any Error>
-    /// The fields as values to insert, where no row is there.
+    /// The fields as insertion values, for a new row.
     var insertion: StatementArguments?
-    /// The fields as bytes beside a row that was inserted so, with the file's words.
+    /// The fields as bytes relative to a row with these values, with the file's words.
     var inserted: (base: Data, words: Words)?
-    /// The words that the bytes would be shorter with.
+    /// The words that would shorten the bytes.
     var missingWords: [String] = []
     /// The names of the record above it in a shared tree, and of its share.
     var parent: String?
     var share: String?
     /// The files of the assets, by field.
     var files: [String: URL] = [:]
-    /// When the server had it, in microseconds.
+    /// The time at which the server received it, in microseconds.
     var modified: Int64?
-    /// Keeps the assets' files while the record is in use.
+    /// The record, which keeps the assets' files while it is in use.
     var record: CKRecord?
-    /// Whether nothing was read but name and tag, because the file has the version already.
+    /// `true` when only name and tag were read, because the file already has the version.
     var isUnread = false
 
-    /// Reads a record.
+    /// Creates a remote record by reading a record.
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - mapping: What its fields are.
-    ///   - words: The file's words, for a record that may be inserted as it is.
+    ///   - mapping: The mapping of its fields.
+    ///   - words: The file's words, for a record that may be inserted unchanged.
     init(_ record: CKRecord, _ mapping: RowMapping, _ words: Words? = nil) {
         name = record.recordID.recordName
         type = record.recordType
@@ -61,7 +61,7 @@ struct RemoteRecord {
         }
     }
 
-    /// Makes the bytes of fields of which the row will have all that are columns.
+    /// Encodes the fields relative to the row, which will have all those with a column.
     private mutating func prepare(
         _ fields: [String: StoreValue],
         _ table: TableSchema,
@@ -74,10 +74,11 @@ struct RemoteRecord {
         }
     }
 
-    /// Whether the fields can be read.
+    /// `true` when the fields can be read.
     var isReadable: Bool { (try? fields.get()) != nil }
 
-    /// A record whose version the file had when it came; it is read only if it no longer has.
+    /// Creates an unread record whose version the file had on arrival; it is read only if the file
+    /// no longer has it.
     init(unread record: CKRecord) {
         name = record.recordID.recordName
         type = record.recordType
@@ -88,7 +89,7 @@ struct RemoteRecord {
         self.record = record
     }
 
-    /// A record that was kept, as it came.
+    /// Creates a remote record from a kept one, as it arrived.
     init(kept record: KnownRecord, _ mapping: RowMapping) throws {
         let table = mapping.catalog.table(ofType: record.type)
         name = record.recordName

@@ -31,11 +31,11 @@ extension RowMapping {
         }
     }
 
-    /// Says how the values of a record are written, of all that it will have.
+    /// Sets the written forms of a record's values, for all values that it will have.
     ///
     /// - Parameters:
     ///   - fields: The values by field.
-    ///   - before: Those that the record had.
+    ///   - before: The record's previous values.
     ///   - record: The record.
     ///   - table: The table whose columns the fields are.
     func writeForms(
@@ -67,7 +67,7 @@ extension RowMapping {
         }
     }
 
-    /// Sets a field as a value of its own type, which takes less than an object that is looked into.
+    /// Sets a field as a value of its own type, which is faster than inspecting an object.
     private static func set(
         _ value: StoreValue,
         _ name: String,

@@ -3,22 +3,23 @@ import CoreLocation
 import Foundation
 import GRDB
 
-/// Between rows, fields and records.
+/// The conversion between rows, fields and records.
 struct RowMapping: Sendable {
     let catalog: TableCatalog
-    /// A mistake that a test put in; it goes where rows go.
+    /// The defect that a test planted; it is here because the mapping is passed wherever rows are.
     var defect: StoreDefect?
 
     // MARK: Rows
 
-    /// The fields of a row of ``RowSQL/selectWhere``, whose columns are in the table's order.
+    /// Returns the fields of a row of ``RowSQL/selectWhere``, whose columns are in the table's order.
     ///
     /// - Parameters:
     ///   - row: The row.
     ///   - table: Its table.
-    ///   - isWanted: Whether a field is asked for; to look at an asset takes reading all of it.
+    ///   - isWanted: A closure that returns whether a field is requested; inspecting an asset
+    ///     requires reading all of it.
     /// - Returns: The values by field.
-    /// - Throws: A ``CloudStoreError`` for a reference that makes too long a name.
+    /// - Throws: A ``CloudStoreError`` for a reference whose record name is too long.
     func fields(
         _ row: StoredRow,
         _ table: TableSchema,
@@ -33,7 +34,7 @@ struct RowMapping: Sendable {
         return fields
     }
 
-    /// The field of a column's value.
+    /// Returns the field value of a column's value.
     func value(_ value: DatabaseValue, _ column: TableColumn) throws -> StoreValue {
         guard let name = column.target, let target = catalog[name] else {
             return StoreValue(value, column)
@@ -47,7 +48,7 @@ struct RowMapping: Sendable {
         return .written(reference, value, column, usually: usual)
     }
 
-    /// A field as the row will have it, which the record of another client may spell otherwise.
+    /// Returns a value as the row will have it, which another client's record may write differently.
     private func canonical(_ value: StoreValue, _ column: TableColumn) -> StoreValue {
         switch (column.form, value) {
         case (.integer, _), (.boolean, _), (.real, _), (.bytes, _), (.asset, _), (.date, _):
@@ -62,7 +63,7 @@ struct RowMapping: Sendable {
         return StoreValue(column.affinity.stored(written), column)
     }
 
-    /// The column's value of a field.
+    /// Returns the column's value of a field value.
     func databaseValue(_ value: StoreValue, _ column: TableColumn) throws -> DatabaseValue {
         guard let name = column.target, let target = catalog[name] else {
             return try value.databaseValue(for: column)
@@ -77,8 +78,8 @@ struct RowMapping: Sendable {
         return values[0]
     }
 
-    /// The values that insert a row of fields, in the order of ``RowSQL/insert``; nil where a column
-    /// is to take its default, or more must be known or said.
+    /// Returns the values that insert a row of fields, in the order of ``RowSQL/insert``; nil if a
+    /// column has to take its default, or more than these values is needed.
     func insertion(
         of fields: [String: StoreValue],
         _ key: RowKey,
@@ -101,7 +102,7 @@ struct RowMapping: Sendable {
 
     // MARK: Records
 
-    /// The fields of a record: those of the table's columns in their forms, others as they are.
+    /// Returns the fields of a record: those of the table's columns in their forms, others unchanged.
     func fields(_ record: CKRecord, _ table: TableSchema?) throws -> [String: StoreValue] {
         let names = record.allKeys()
         let forms = Self.forms(of: record)
@@ -119,7 +120,7 @@ struct RowMapping: Sendable {
             let place = column == nil ? Self.encryptedPrefix + name : name
             fields[place] = current(value, forms.encrypted[name], column)
         }
-        // What no field says at all.
+        // Values that no field holds.
         for (name, form) in forms.plain where fields[name] == nil {
             let column = table?.byField[name]
             if column?.isEncrypted != true { fields[name] = current(.null, form, column) }
@@ -137,10 +138,10 @@ struct RowMapping: Sendable {
         return fields
     }
 
-    /// What marks a field that is encrypted and belongs to no column of this version.
+    /// The prefix of an encrypted field that belongs to no column of this version.
     static let encryptedPrefix = "!"
 
-    /// How the values of a record are written, by field.
+    /// Returns the written forms of a record's values, by field.
     private static func forms(
         of record: CKRecord
     ) -> (plain: [String: String], encrypted: [String: String]) {
@@ -156,7 +157,7 @@ struct RowMapping: Sendable {
         )
     }
 
-    /// A field of a record: written as its form says, or as the column usually is.
+    /// Returns a record's field value, as its form specifies or in the column's usual form.
     private func current(
         _ value: StoreValue,
         _ form: String?,
@@ -167,7 +168,7 @@ struct RowMapping: Sendable {
         return current(.written(value, as: form), column)
     }
 
-    /// Fields as a table has them whose columns were not known when they came.
+    /// Returns fields converted for a table whose columns were unknown when they arrived.
     func current(_ fields: [String: StoreValue], _ table: TableSchema) -> [String: StoreValue] {
         fields.reduce(into: fields) { fields, field in
             guard let column = table.byField[field.key], !field.value.isUnknown else { return }
@@ -180,8 +181,8 @@ struct RowMapping: Sendable {
         }
     }
 
-    /// A written value, if the field is still what its form says: a client that knows of no forms
-    /// may have changed it since.
+    /// Returns a written value if the field still matches its form: a client without forms may have
+    /// changed it since.
     private func current(_ value: StoreValue, _ column: TableColumn) -> StoreValue {
         guard case .written(let field, let form) = value else { return value }
         if form == WrittenForm.null { return field.isNull ? field : canonical(field, column) }
@@ -218,13 +219,13 @@ struct RowMapping: Sendable {
     }
 
     private static func value(_ object: Any, _ name: String) throws -> StoreValue {
-        // The casts below look for bridges before they fail, which takes long for an object.
+        // The casts below look for bridges before they fail, which is slow for an object.
         if type(of: object) is AnyClass, let number = object as? NSNumber { return value(number) }
         switch object {
         case let text as String: return .text(text)
         case let date as Date:
             let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
-            // Dates of a hundred million years are none of an app's.
+            // No app has dates that are a hundred million years away.
             return .date(milliseconds: Int64(max(min(milliseconds, 1e18), -1e18)))
         case let data as Data: return .bytes(data)
         case let reference as CKRecord.Reference: return .reference(reference.recordID.recordName)
@@ -244,7 +245,7 @@ struct RowMapping: Sendable {
         case let values as [Any]: return .list(try values.map { try value($0, name) })
         default:
             throw UnreadableAsset(
-                description: "the field '\(name)' holds a \(type(of: object)), which no field is"
+                description: "the field '\(name)' holds a \(type(of: object)), which no field holds"
             )
         }
     }
@@ -256,7 +257,7 @@ struct RowMapping: Sendable {
         }
     }
 
-    /// A field of a record that the store cannot read.
+    /// An error for a record's field that the store cannot read.
     struct UnreadableAsset: Error, CustomStringConvertible {
         var description: String
     }

@@ -1,11 +1,11 @@
 import Foundation
 package import GRDB
 
-/// Record names as the control tables have them: UUIDs are bytes.
+/// The encoding of record names in the control tables: UUIDs are bytes.
 ///
-/// One name has one form, whatever else is known of its record.
+/// A name always has the same encoding, whatever else is known of its record.
 package enum StoredName {
-    /// Ends what stands before the UUIDs, and says how they are written.
+    /// The mark between the prefix and the UUIDs, which also encodes their notation.
     private enum Mark: UInt8, CaseIterable {
         case upperAfterColon
         case lowerAfterColon
@@ -16,10 +16,10 @@ package enum StoredName {
         var hasColon: Bool { self == .upperAfterColon || self == .lowerAfterColon }
     }
 
-    /// The name as the tables have it.
+    /// Returns the stored value of a name.
     package static func value(_ name: String) -> DatabaseValue {
         let bytes = Array(name.utf8)
-        // Lengths tell most names apart from those that end with UUIDs.
+        // Most names are too short to end with a UUID.
         guard bytes.count >= 36 else { return name.databaseValue }
         let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         let start = colon.map { $0 + 1 } ?? 0
@@ -36,7 +36,7 @@ package enum StoredName {
         return name.databaseValue
     }
 
-    /// The name that the tables have.
+    /// Returns the name of a stored value.
     package static func text(_ value: DatabaseValue) -> String {
         switch value.storage {
         case .string(let text): text
@@ -98,10 +98,10 @@ package enum StoredName {
     }
 }
 
-/// Keys of rows as the control tables have them beside the names of their records: most are a part
-/// of the name.
+/// The encoding of row keys in the control tables, beside their record names: most are a part of the name.
 enum StoredKey {
-    /// The key is what follows the name's first colon, the whole name, or a list of what follows it.
+    /// The part of the name that is the key: after the first colon, the whole name, or a list of
+    /// the parts after it.
     private enum Part: Int64, CaseIterable {
         case rest
         case whole
@@ -120,14 +120,14 @@ enum StoredKey {
         }
     }
 
-    /// The key as the tables have it.
+    /// Returns the stored value of a key.
     static func value(_ key: String?, _ name: String) -> DatabaseValue {
         guard let key else { return .null }
         let part = Part.allCases.first { $0.text(of: name)?.hasSameBytes(as: key) == true }
         return part?.rawValue.databaseValue ?? key.databaseValue
     }
 
-    /// The key that the tables have; nil where they have none.
+    /// Returns the key of a stored value; nil when there is none.
     static func text(_ value: DatabaseValue, _ name: String) -> String? {
         switch value.storage {
         case .int64(let number): Part(rawValue: number)?.text(of: name)

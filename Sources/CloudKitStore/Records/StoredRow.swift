@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// A row's synced columns, in the order of their table, as SQLite has them.
+/// A row's synced columns, in the order of their table, with SQLite's values.
 ///
-/// A row of GRDB's has no text beyond its first NUL, and repairs what is no UTF-8; this one has all
+/// A GRDB row truncates text at its first NUL, and repairs invalid UTF-8; this type keeps all
 /// bytes, see ``GRDB/DatabaseValue/text(_:)``.
 struct StoredRow {
     private let table: TableSchema
     let values: [DatabaseValue]
 
-    /// The row that a cursor is at.
+    /// Creates a row from a cursor's current row.
     init(_ row: Row, _ table: TableSchema) throws {
         self.table = table
         var values: [DatabaseValue] = []
@@ -43,7 +43,7 @@ struct StoredRow {
         table.place(of: name).map { values[$0] }
     }
 
-    /// All rows of a statement.
+    /// Returns all rows of a statement.
     static func fetchAll(
         _ statement: Statement,
         arguments: StatementArguments,
@@ -55,13 +55,13 @@ struct StoredRow {
         return found
     }
 
-    /// The first row of a statement.
+    /// Returns the first row of a statement.
     static func fetchOne(
         _ statement: Statement,
         arguments: StatementArguments,
         _ table: TableSchema
     ) throws -> StoredRow? {
-        // A cursor that ends takes its row's values with it.
+        // A cursor's row loses its values when the cursor ends.
         let rows = try Row.fetchCursor(statement, arguments: arguments)
         return try withExtendedLifetime(rows) {
             try rows.next().map { try StoredRow($0, table) }

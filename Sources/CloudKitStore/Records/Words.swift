@@ -1,18 +1,17 @@
 package import GRDB
 import Synchronization
 
-/// The words that the control tables say often, by numbers: names of types, tables, fields and
-/// devices.
+/// The frequent words of the control tables, by number: names of types, tables, fields and devices.
 ///
-/// A number stands for its word for good. Every addition gives the file another edition, a number by
-/// chance: what was read of one edition is true of it for ever, whoever has the file open, and a
-/// transaction that is rolled back takes its edition with it.
+/// A number denotes its word forever. Every addition gives the file a new edition, a random number:
+/// data read with an edition stays valid, whoever has the file open, and rolling back a transaction
+/// also rolls back its edition.
 package final class Words: Sendable {
-    /// How many there may be; more are spelled out where they are said.
+    /// The maximum number of words; further ones are spelled out.
     private static let limit = 10_000
 
     private let edition: Int64
-    /// The word of the number 1 is the first.
+    /// The words; the first one has the number 1.
     private let texts: [String]
     private let numbers: [String: Int]
 
@@ -22,31 +21,31 @@ package final class Words: Sendable {
         numbers = Dictionary(texts.enumerated().map { ($1, $0 + 1) }) { first, _ in first }
     }
 
-    /// The words of a file without any.
+    /// The words of a file that has none.
     static let none = Words(edition: 0, texts: [])
 
-    /// The number of a word; nil for one that is spelled out.
+    /// Returns the number of a word; nil for one that is spelled out.
     func number(of text: String) -> Int? { numbers[text] }
 
-    /// The word of a number; nil for a number of none.
+    /// Returns the word of a number; nil for an unassigned number.
     func text(of number: Int) -> String? {
         texts.indices.contains(number - 1) ? texts[number - 1] : nil
     }
 
     // MARK: In the file
 
-    /// The SQL of the edition that the file has.
+    /// The SQL of the file's current edition.
     static let edition = "(SELECT words FROM grdb_cloudkit_control)"
 
     private static let read = Mutex<[Int64: Words]>([:])
 
-    /// The words of the file.
+    /// Returns the current words of the file.
     package static func current(_ database: Database) throws -> Words {
         let statement = try database.cachedStatement(sql: "SELECT \(edition)")
         return try of(Int64.fetchOne(statement) ?? 0, database)
     }
 
-    /// The words of the edition that the file has.
+    /// Returns the words of an edition of the file.
     static func of(_ edition: Int64, _ database: Database) throws -> Words {
         if edition == 0 { return none }
         if let known = read.withLock({ $0[edition] }) { return known }
@@ -55,19 +54,19 @@ package final class Words: Sendable {
         )
         let words = Words(edition: edition, texts: try String.fetchAll(statement))
         read.withLock { read in
-            // Each is as good as the file, so that any may be read again.
+            // Each can be read from the file again.
             if read.count >= 16 { read.removeAll() }
             read[edition] = words
         }
         return words
     }
 
-    /// The words of the file, to which others are added as far as there is room.
+    /// Returns the file's words after adding others, as far as there is room.
     ///
     /// - Parameters:
-    ///   - others: What is to have numbers.
+    ///   - others: The texts that need numbers.
     ///   - database: The file, in a transaction that writes.
-    ///   - areNeeded: Whether room is made for them.
+    ///   - areNeeded: Whether to make room for them.
     /// - Returns: The words.
     /// - Throws: An error of the database.
     package static func adding(
@@ -103,12 +102,12 @@ package final class Words: Sendable {
         return words
     }
 
-    /// The SQL of the number that a word has.
+    /// Returns the SQL of a word's number.
     static func sql(_ text: String) -> String {
         "(SELECT id FROM grdb_cloudkit_word WHERE text = \(text))"
     }
 
-    /// The SQL of the word that a column has the number of.
+    /// Returns the SQL of the word whose number a column holds.
     static func sql(ofNumber column: String) -> String {
         "(SELECT text FROM grdb_cloudkit_word WHERE id = \(column))"
     }

@@ -2,23 +2,23 @@ import CloudKit
 import Foundation
 import GRDB
 
-/// What the server answered to a batch, applied within one transaction.
+/// The server's response to a batch, applied within one transaction.
 struct Acknowledgements {
-    /// What the delegate has to do about the answers.
+    /// The delegate's tasks after a response.
     struct Result: Sendable {
         var changes: [RowChange] = []
-        /// Whether the zone has to be made again, and whether the user deleted it.
+        /// `true` when the zone has to be created again, with whether the user deleted it.
         var needsZone = false
         var userDeletedZone = false
         var isOverQuota = false
-        /// Whether the batch was too large as a whole.
+        /// `true` when the batch as a whole was too large.
         var wasTooLarge = false
         var setAside: [String] = []
-        /// What was changed by someone who may not.
+        /// The changes that the user was not permitted to make.
         var takenBack: [RowKey] = []
-        /// What gave way to other rows with the same UNIQUE values.
+        /// The rows that lost to others with the same UNIQUE values.
         var gaveWay: [RowKey] = []
-        /// Whether there is news that explains a refusal.
+        /// `true` when a fetch will explain a refusal.
         var needsFetch = false
     }
 
@@ -27,9 +27,9 @@ struct Acknowledgements {
     private var applier: ChangeApplier
 
     private var answer = Result()
-    /// Whether rows may refer to others that are out of sight now.
+    /// `true` when rows may refer to others that are out of sight now.
     private var changedSight = false
-    /// When the server accepted the last record.
+    /// The time at which the server accepted the last record.
     private var latest: Int64?
 
     init(_ database: Database, _ mapping: RowMapping, zone: String = "") throws {
@@ -38,7 +38,7 @@ struct Acknowledgements {
         applier = try ChangeApplier(database, mapping, zone: zone)
     }
 
-    /// What came of the answers.
+    /// The result of the response.
     var result: Result {
         var result = answer
         result.changes = applier.changes
@@ -46,12 +46,12 @@ struct Acknowledgements {
         return result
     }
 
-    /// Takes in what the server accepted of a batch.
+    /// Applies the server's acceptance of a batch.
     ///
     /// - Parameters:
-    ///   - records: The records that it saved.
-    ///   - entries: The entries that the batch was made from, by record name.
-    ///   - sent: Those that went as a whole.
+    ///   - records: The saved records.
+    ///   - entries: The batch's outbox entries, by record name.
+    ///   - sent: The saves that include all changes of their entries.
     /// - Throws: An error of the database.
     mutating func accept(
         _ records: [SavedRecord],
@@ -82,14 +82,14 @@ struct Acknowledgements {
         for (record, key, _) in whole { try locate(record, key) }
     }
 
-    /// Takes in a save of which more must be known than what went; says whether it was noted.
+    /// Applies a save that requires a look at the file; returns whether it was saved.
     private mutating func accept(_ record: SavedRecord, _ sentEntry: OutboxEntry?) throws -> Bool {
         guard let before = try KnownRecord.fetch(database, name: record.name), let key = before.key
         else { return false }
         var known = before
         if let sent = try known.sentFields() {
             var entry = sentEntry
-            // An entry that went as a whole is cleared if it is the same still; others are looked at.
+            // An entry that was sent completely is cleared if it has not changed; others are compared.
             if entry.map({ known.wentWhole($0, with: sent) }) != true {
                 entry = try OutboxEntry.fetch(database, key)
             }
@@ -110,7 +110,7 @@ struct Acknowledgements {
         return isNoted
     }
 
-    /// Notes the version that the server made, unless the file has another record than went.
+    /// Saves the version that the server created, unless the file has another record than the sent one.
     private mutating func note(
         _ record: SavedRecord,
         base: Data,
@@ -132,12 +132,12 @@ struct Acknowledgements {
         return true
     }
 
-    /// Learns the server's time from what it accepted.
+    /// Adjusts the clock to the times of the accepted records.
     func adjustClock() throws {
         if let latest { try StoreClock.adjust(database, server: latest) }
     }
 
-    /// Learns where a saved record is; one that was taken out of the tree is its owner's alone.
+    /// Updates the place of a saved record; one that was moved out of the tree belongs to its owner alone.
     private mutating func locate(_ record: SavedRecord, _ key: RowKey) throws {
         guard applier.hasPlaces else { return }
         guard var place = try Place.fetch(database, key) else { return }
@@ -156,7 +156,7 @@ struct Acknowledgements {
         changedSight = true
     }
 
-    /// Takes in that a record is gone.
+    /// Applies the deletion of a record.
     mutating func acceptDeletion(_ name: String, _ entry: OutboxEntry?) throws {
         try KnownRecord.fetch(database, name: name)?.delete(database)
         try entry?.clear(database)
@@ -166,13 +166,13 @@ struct Acknowledgements {
         try applier.noteGone(name)
     }
 
-    /// Does with what refers to records that are gone what the schema says.
+    /// Applies the schema's actions to references to deleted records.
     mutating func resolveReferences() throws {
         try applier.resolveReferences()
         if changedSight { try applier.showWaiting() }
     }
 
-    /// Takes in why a record was refused.
+    /// Applies the refusal of a record.
     mutating func refuse(
         _ name: String,
         _ error: CKError,
@@ -185,11 +185,11 @@ struct Acknowledgements {
         }
         guard var known = try KnownRecord.fetch(database, name: name) else { return }
         if error.code == .serverRecordChanged {
-            // The server's record tells whether it is our own save, whose answer was lost.
+            // The server's record shows whether it is our own save, whose response was lost.
             guard let server = error.serverRecord else { return }
             if mapping.defect == .dropsConflicts { try entry?.clear(database) }
             let remote = RemoteRecord(server, mapping)
-            // The files of its assets come with a fetch alone.
+            // Only a fetch brings the files of its assets.
             guard case .success = remote.fields else { return answer.needsFetch = true }
             return try applier.apply([remote])
         }
@@ -214,10 +214,10 @@ struct Acknowledgements {
             answer.takenBack.append(entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
-            // Somebody put rows below it meanwhile.
+            // Another user put rows below it meanwhile.
             answer.needsFetch = true
             try applier.removeBelow(name)
-            // What is below goes first, however few records a batch holds.
+            // The rows below are deleted first, however few records a batch holds.
             if var last = entry {
                 last.version = try StoreClock.tick(database)
                 try last.save(database)
@@ -233,7 +233,7 @@ struct Acknowledgements {
         }
     }
 
-    /// Whether nobody knows if the server did what it was asked for.
+    /// Returns whether it is unknown if the server carried out the request.
     static func isUnanswered(_ error: CKError) -> Bool {
         switch error.code {
         case .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable,

@@ -1,29 +1,29 @@
 import GRDB
 import Synchronization
 
-/// The deletions that wait to be sent, by the UNIQUE values that they set free.
+/// The unsent deletions, by the UNIQUE values that they free.
 ///
-/// Each is read once in a round of batches; whether it still waits is asked when its values are.
+/// Each is read once in a round of batches; whether it still waits is checked when its values are needed.
 final class FreedValues: Sendable {
     /// The fields of a UNIQUE rule, and the deletions by their values.
     fileprivate struct Rule {
         var fields: [String]
-        /// By digests of the values: where two have one, a deletion goes earlier than it must.
+        /// Deletions by digests of the values; a collision only sends a deletion earlier than necessary.
         var deletions: [[UInt32]: OutboxEntry] = [:]
     }
 
     fileprivate struct Table {
         var rules: [Rule]
-        /// The newest entry that was looked at, a deletion or not: later ones have later versions.
+        /// The newest version that was read, deletion or not: later entries have later versions.
         var last: Int64 = 0
     }
 
     private let tables = Mutex<[String: Table]>([:])
 
-    /// Forgets what was read, because records may be others now.
+    /// Clears the cache, because the records may have changed.
     func forget() { tables.withLock { $0 = [:] } }
 
-    /// Reads the deletions of a table that are new since it was read last.
+    /// Reads the deletions of a table since the last call.
     func read(_ table: TableSchema, _ rows: RowStore) throws {
         try tables.withLock { tables in
             var known =
@@ -34,7 +34,7 @@ final class FreedValues: Sendable {
         }
     }
 
-    /// The deletions whose values a row has.
+    /// Returns the deletions whose values a row has.
     func deletions(for fields: [String: StoreValue], _ table: String) -> [OutboxEntry] {
         tables.withLock { tables in
             (tables[table]?.rules ?? []).compactMap { rule in
@@ -73,17 +73,17 @@ extension FreedValues.Table {
 }
 
 extension BatchBuilder {
-    /// Adds the deletions of rows whose UNIQUE values a new row takes, so that no device sees the two
-    /// side by side: one would have to give way, and the other is about to go.
+    /// Adds the deletions of rows whose UNIQUE values a new row takes, so that no device sees both:
+    /// one would lose, and the other is about to be deleted.
     ///
-    /// In a shared tree a record goes after those that are linked to it, so that deletions keep their
-    /// order there.
+    /// In a shared tree a record is deleted after those that are linked to it, so deletions keep
+    /// their order there.
     ///
     /// - Parameters:
     ///   - fields: The row's fields.
     ///   - table: The row's table.
-    ///   - depth: How many rows wait to follow this one into the batch.
-    /// - Returns: Whether there is room for the row as well; it goes with the next batch if not.
+    ///   - depth: The number of rows that wait to follow this one into the batch.
+    /// - Returns: Whether there is room for the row as well; otherwise it is sent with the next batch.
     /// - Throws: An error of the database.
     mutating func addDeletions(
         freeing fields: [String: StoreValue],

@@ -2,23 +2,23 @@ import CloudKit
 import Foundation
 import GRDB
 
-/// Makes the next batch from the outbox, and notes what is on the way before it goes.
+/// A builder of the next batch from the outbox, which notes the sent changes before they leave.
 ///
-/// Parents come before children, and both before what closes a circle: a reference to a row that the
-/// server does not have yet and cannot get first is left for the next round.
+/// Parents precede children. A reference that closes a cycle, to a row that the server does not
+/// have yet and cannot receive first, is left for the next round.
 struct BatchBuilder {
     let database: Database
     let mapping: RowMapping
     /// The zone of the records; empty for the user's own.
     let zone: String
     let zoneID: CKRecordZone.ID
-    /// Where assets are put before they are sent.
+    /// The folder of assets to be sent.
     let folder: URL
 
     let rows: RowStore
     private let clock: StoreClock
 
-    /// How many parents of parents a row may bring into its batch.
+    /// The maximum depth of parents that a row may bring into its batch.
     private static let depthLimit = 40
 
     private enum Visit {
@@ -27,21 +27,21 @@ struct BatchBuilder {
     }
 
     private(set) var limit = 0
-    /// The versions that were sent in this round already.
+    /// The versions that were already sent in this round.
     private(set) var attempted: Set<Int64> = []
-    /// Times that the records of the batch are stamped with, taken together.
+    /// The times for the stamps of the batch's records, allocated together.
     private var versions: Range<Int64> = 0..<0
-    /// The records of the entries that were read last, by name; nil for those that are not known.
+    /// The records of the entries that were read last, by name; nil for unknown ones.
     private var known: [String: KnownRecord?] = [:]
-    /// The rows of these entries by table, where one statement finds them.
+    /// The rows of these entries by table, as far as one statement finds them.
     private var found: [String: [RowKey: StoredRow]] = [:]
     private var visits: [RowKey: Visit] = [:]
-    /// What the deletions of each table set free, and the tables that were asked for.
+    /// The values freed by each table's deletions, for the tables requested so far.
     let freed: FreedValues
     var readFreed: Set<String> = []
     private var batch = OutgoingBatch()
 
-    /// Whether anything in the file is shared.
+    /// `true` when anything in the file is shared.
     let hasPlaces: Bool
 
     init(
@@ -64,12 +64,12 @@ struct BatchBuilder {
 
     var catalog: TableCatalog { mapping.catalog }
 
-    /// The next batch.
+    /// Returns the next batch.
     ///
     /// - Parameters:
-    ///   - limit: The most records in it.
-    ///   - attempted: The versions that were sent in this round already.
-    /// - Returns: The batch; an empty one when there is nothing more.
+    ///   - limit: The maximum number of records in it.
+    ///   - attempted: The versions that were already sent in this round.
+    /// - Returns: The batch; an empty one when nothing remains.
     /// - Throws: An error of the database.
     mutating func next(limit: Int, except attempted: Set<Int64>) throws -> OutgoingBatch {
         self.limit = limit
@@ -102,22 +102,22 @@ struct BatchBuilder {
             }
             if deletions.count >= limit { break }
         }
-        // A record goes after those that are linked to it, as some still are that nobody shares.
+        // A record is deleted after those linked to it, as some unshared ones still are.
         deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         for entry in deletions where count < limit { try addDeletion(entry) }
-        // What is below such a row is out of reach after it.
+        // Rows below such a row are out of reach after it.
         let isAlone = count == 0
         for entry in leaving where isAlone && count < limit { try visit(entry, depth: 0) }
         return batch
     }
 
-    /// How many records are in the batch.
+    /// The number of records in the batch.
     var count: Int { batch.saves.count + batch.deletions.count }
 
-    /// Whether a row's change is in the batch.
+    /// Returns whether a row's change is in the batch.
     func isIncluded(_ key: RowKey) throws -> Bool { try batch.entries[name(key)] != nil }
 
-    /// The condition that rows of the outbox are in the zone.
+    /// The SQL condition that rows of the outbox are in the zone.
     private var isInZone: String {
         let names = catalog.tables.filter(\.isPublic).map(\.name.literal)
         let list = "(\(names.joined(separator: ", ")))"
@@ -131,7 +131,7 @@ struct BatchBuilder {
             """
     }
 
-    /// Reads what the file knows of the records of some entries, and their rows.
+    /// Reads the file's records of some entries, and their rows.
     private mutating func lookUp(_ entries: [OutboxEntry]) throws {
         let names = entries.compactMap { try? name($0.key) }
         let records = try KnownRecord.fetch(database, names: names)
@@ -146,7 +146,7 @@ struct BatchBuilder {
         try found[table.name]?[key] ?? rows.row(key, table)
     }
 
-    /// A time for one record of the batch.
+    /// Returns a time for one record of the batch.
     private mutating func nextVersion() throws -> Int64 {
         if versions.isEmpty { versions = try StoreClock.ticks(database, limit) }
         defer { versions = versions.dropFirst() }
@@ -186,7 +186,7 @@ struct BatchBuilder {
         try addSave(entry, row, table, leavingOut: open, depth: depth)
     }
 
-    /// Whether one of the parents is being visited, so that waiting for it would never end.
+    /// Returns whether one of the parents is being visited, so that waiting for it would never end.
     private func isCircle(of parents: [(field: String, key: RowKey)]) -> Bool {
         parents.contains { visits[$0.key] == .underWay }
     }
@@ -196,7 +196,7 @@ struct BatchBuilder {
         return try key.recordName(table)
     }
 
-    /// Whether the server has a row's record, or will have it with this batch.
+    /// Returns whether the server has a row's record, or will have it with this batch.
     func isThere(_ key: RowKey) throws -> Bool {
         try isIncluded(key) || isOnServer(key)
     }
@@ -219,7 +219,8 @@ struct BatchBuilder {
         }
     }
 
-    /// A row that is gone without a trace in the outbox: it was deleted where no trigger fires.
+    /// Handles an entry whose row is missing although no deletion was noted: it was deleted where
+    /// no trigger fires.
     private func vanish(_ entry: OutboxEntry, _ table: TableSchema) throws {
         let isThere = try Bool.fetchOne(
             database,
@@ -229,7 +230,7 @@ struct BatchBuilder {
                 """,
             arguments: [entry.key.text]
         )
-        // A key that is no UTF-8 is read as another than the entry has.
+        // A key that is not UTF-8 is read differently from the entry's.
         let isNoted = try OutboxEntry.fetch(database, entry.key) != nil
         guard isThere == false, isNoted else {
             let columns = table.keyColumns.map { "'\($0.name)' holds \($0.form) values" }
@@ -242,7 +243,7 @@ struct BatchBuilder {
         var deleted = entry
         deleted.isDeleted = true
         deleted.changed = [:]
-        // What looks for new deletions looks at new versions alone.
+        // The search for new deletions looks only at new versions.
         deleted.version = try StoreClock.tick(database)
         try deleted.save(database)
     }
@@ -260,7 +261,7 @@ struct BatchBuilder {
         } catch {
             return try setAside(entry, "\(error)")
         }
-        // Names that are keys alone may be those of another table's row in this very batch.
+        // Names that are only keys may collide with another table's row in this same batch.
         let found =
             table.isNamedByKey
             ? try KnownRecord.fetch(database, name: name)
@@ -268,7 +269,7 @@ struct BatchBuilder {
         if let other = found?.key, other.table != entry.key.table, catalog[other.table] != nil {
             return try setAside(
                 entry,
-                "its record would have the name of that of a row of '\(other.table)'; give it another key"
+                "its record would have the same name as that of a row of '\(other.table)'; change its key"
             )
         }
         var known =
@@ -279,7 +280,7 @@ struct BatchBuilder {
         let sent = try known.sentFields()
         var fields: [String: StoreValue]
         do {
-            // Of a record that the server has, only what changed is looked at.
+            // Of a record that the server has, only changed fields are read.
             fields = try mapping.fields(row, table) { field in
                 isNew || entry.changed[field] != nil || sent?[field] != nil
             }
@@ -288,12 +289,12 @@ struct BatchBuilder {
         }
         if isNew, try !addDeletions(freeing: fields, table, depth: depth) { return }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
-        // Of a record that the server has, a change stands against its field and the stamp alone.
+        // Of a record that the server has, a change is compared with its field and the stamp alone.
         let base = try known.baseFields(like: fields, includesWritten: true) {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
         }
         if let sent, let version = known.sent?.version {
-            // What was sent and never answered goes again as it was, so that it counts once.
+            // A save without a response is sent again unchanged, so that it counts once.
             return try add(known, entry, sent, version, base, fields, row, table)
         }
         if isNew {
@@ -338,7 +339,7 @@ struct BatchBuilder {
         }
     }
 
-    /// Whether a mistake that a test put in keeps a change from being sent.
+    /// Returns whether the defect of a test keeps a change from being sent.
     private func forgets(_ value: StoreValue, of field: String, _ table: TableSchema) -> Bool {
         switch mapping.defect {
         case .skipsNulls: value.isNull
@@ -347,7 +348,7 @@ struct BatchBuilder {
         }
     }
 
-    /// The record's stamp: all versions that it had, this one, and the times of the changes.
+    /// Returns the record's stamp: all its previous versions, this one, and the times of the changes.
     private func stamp(
         _ base: [String: StoreValue],
         _ entry: OutboxEntry,
@@ -440,12 +441,12 @@ struct BatchBuilder {
             // A row whose record has no name was never sent.
             return try entry.clear(database)
         }
-        // It may have gone along with the row that takes its place.
+        // It may already be in the batch with the row that takes its place.
         guard batch.entries[name] == nil else { return }
         guard let known = try KnownRecord.fetch(database, name: name),
             known.system != nil || known.sent != nil
         else {
-            // Inserted and deleted before it was sent: the server never hears of it.
+            // Inserted and deleted before it was sent: the server never receives it.
             try entry.clear(database)
             try KnownRecord.fetch(database, name: name)?.delete(database)
             return try Place.remove(database, entry.key)

@@ -1,39 +1,40 @@
 import CloudKit
 import Foundation
 
-/// A record on its way to the server.
+/// A record to be sent to the server.
 struct OutgoingRecord {
     var name: String
     var record: CKRecord
-    /// The temporary files of its assets, to be removed after the answer.
+    /// The temporary files of its assets, deleted after the response.
     var files: [URL] = []
 }
 
-/// What is sent next.
+/// The changes that are sent next.
 struct OutgoingBatch {
     var saves: [OutgoingRecord] = []
-    /// The names of records to delete, and the tags they are deleted with.
+    /// The names of records to delete, with the tags that they are deleted with.
     var deletions: [(name: String, tag: String?)] = []
     /// The outbox entries in the batch, by record name.
     var entries: [String: OutboxEntry] = [:]
-    /// The saves that say all that their entries do, by record name; none of what goes again.
+    /// The saves that include all changes of their entries, by record name; none that is sent again.
     var sent: [String: SentRecord] = [:]
 
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
 }
 
-/// What must be known of a save once it is accepted, so that the answer need not read the record.
+/// The details of a save that are needed once it is accepted, so that the response need not read
+/// the record.
 struct SentRecord: Sendable {
-    /// The tag of the version that it was made from.
+    /// The tag of the version that it was derived from.
     var tag: String?
-    /// The version that it is stamped with.
+    /// The version in its stamp.
     var version: Int64
-    /// The fields as the server has them once it accepts the save, beside the row as it is until its
-    /// entry is another.
+    /// The fields that the server has once it accepts the save, stored relative to the row until
+    /// its entry changes.
     var base: Data
 }
 
-/// What the server says of a record that it accepted.
+/// The server's data about an accepted record.
 struct SavedRecord: Sendable {
     var name: String
     var tag: String?
@@ -41,7 +42,7 @@ struct SavedRecord: Sendable {
     /// The names of the record above it in a shared tree, and of its share.
     var parent: String?
     var share: String?
-    /// When the server accepted it, in microseconds.
+    /// The time at which the server accepted it, in microseconds.
     var modified: Int64?
 
     init(_ record: CKRecord) {

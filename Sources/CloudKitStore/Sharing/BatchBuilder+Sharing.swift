@@ -2,10 +2,9 @@ import CloudKit
 import GRDB
 
 extension BatchBuilder {
-    /// Brings the places of a row that is new or was moved, and of all rows below it, to what the
-    /// rows are now.
+    /// Updates the places of a new or moved row, and of all rows below it, to match the rows.
     ///
-    /// - Returns: Whether the row belongs to this zone; if not, it goes with the batch of its own.
+    /// - Returns: Whether the row belongs to this zone; otherwise it is sent with its own zone's batch.
     /// - Throws: An error of the database.
     func settle(_ entry: OutboxEntry, _ table: TableSchema, isNew: Bool) throws -> Bool {
         guard hasPlaces, !table.isPublic else { return true }
@@ -15,7 +14,7 @@ extension BatchBuilder {
         return try Place.fetch(database, entry.key)?.zone ?? "" == zone
     }
 
-    /// Whether a row is taken out of what another user shares, with all rows below it.
+    /// Returns whether a row leaves another user's shared tree, with all rows below it.
     func leavesTree(_ entry: OutboxEntry) throws -> Bool {
         guard StoreFile.isOthers(zone), let table = catalog[entry.key.table],
             let column = table.parentColumn, isMoved(entry, table), try isThere(entry.key)
@@ -23,18 +22,18 @@ extension BatchBuilder {
         return try rows.row(entry.key, table)?[column.name]?.isNull == true
     }
 
-    /// Whether a row would come to another user without the row that it is to be below.
+    /// Returns whether a row would reach another user without its parent row.
     ///
-    /// Nobody could put it there.
+    /// Nobody could put it there later.
     func wouldBeLost(_ table: TableSchema, leavingOut open: Set<String>) -> Bool {
         guard !zone.isEmpty, !table.isPublic, let column = table.parentColumn else { return false }
         return open.contains(column.field)
     }
 
-    /// The name of the record that a row's record is to be linked to, so that it is shared with it;
-    /// nil when that is not shared, or the server does not have it yet.
+    /// Returns the name of the record that a row's record should link to, so that both are shared;
+    /// nil when the parent is not shared, or not on the server yet.
     ///
-    /// A link to the row above stays where nobody shares the two any more.
+    /// The link to the row above stays even if the two are no longer shared.
     func link(
         _ row: StoredRow,
         _ table: TableSchema,
@@ -45,7 +44,7 @@ extension BatchBuilder {
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         if place?.share != nil { return zone.isEmpty ? nil : current }
         let isMoved = isMoved(entry, table)
-        // What is above a row of others may be out of sight.
+        // The row above another user's row may be out of sight.
         guard zone.isEmpty || isMoved || known.system == nil else { return current }
         let trees = SharedTrees(database, mapping)
         let name = try trees.reference(of: row, table, known, isEdited: isMoved)
@@ -57,7 +56,7 @@ extension BatchBuilder {
         return name
     }
 
-    /// Whether a record is linked to another than it is to be.
+    /// Returns whether a record is linked to another record than it should be.
     func isUnlinked(
         _ row: StoredRow,
         _ table: TableSchema,
@@ -68,7 +67,7 @@ extension BatchBuilder {
         if let place {
             return try place.parent != link(row, table, known, entry, current: place.parent)
         }
-        // Of a row that nobody shares, a link is looked at when nothing else is to be sent.
+        // An unshared row's link is only checked when nothing else is to be sent.
         guard entry.changed.isEmpty,
             let parent = known.archived()?.parent?.recordID.recordName
         else { return false }

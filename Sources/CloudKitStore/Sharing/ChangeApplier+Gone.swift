@@ -1,20 +1,21 @@
 import GRDB
 
-/// References to records that are deleted, in changes of those who had not heard of it.
+/// References to deleted records, in changes by devices that did not know of the deletion.
 ///
-/// SQLite did with the rows that were there what the schema says. What comes later, the devices that
-/// have all rows of the zone do the same with; others cannot tell a deletion from what they may not see.
+/// SQLite applied the schema's actions to the rows that existed. For later arrivals, devices with
+/// all rows of the zone apply the same actions; others cannot distinguish a deletion from a record
+/// that they may not see.
 extension ChangeApplier {
-    /// How many of the records that were deleted last are known to be.
+    /// The maximum number of remembered deleted records.
     private static let goneLimit = 10_000
 
-    /// Notes that a record of the user's own zone is deleted.
+    /// Remembers that a record of the user's own zone is deleted.
     func noteGone(_ name: String) throws {
         guard hasPlaces, zone.isEmpty else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
-    /// Does with the rows that wait for records which are deleted what the schema would have done.
+    /// Applies the schema's actions to the rows that wait for deleted records.
     mutating func resolveReferences() throws {
         guard zone.isEmpty else { return }
         try database.run(
@@ -45,7 +46,7 @@ extension ChangeApplier {
         try settleTrees()
     }
 
-    /// Whether a record is deleted, and was not made again.
+    /// Returns whether a record is deleted and was not created again.
     private func isGone(_ name: String) throws -> Bool {
         let statement = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_gone WHERE name = ?)"
@@ -54,23 +55,23 @@ extension ChangeApplier {
             && KnownRecord.fetch(database, name: name)?.system == nil
     }
 
-    /// Whether others keep a row from being deleted; it stays without its reference then.
+    /// Returns whether other rows block the deletion of a row, which then stays without its reference.
     private func isHeld(_ candidate: Candidate) throws -> Bool {
         guard let row = candidate.existing else { return false }
         return try isReferred(candidate.key, row, candidate.table)
     }
 
-    /// Deletes a row that goes with one which is deleted.
+    /// Deletes a row that the schema deletes with another.
     private mutating func remove(_ candidate: Candidate, rule: String) throws {
-        // Somebody edited it, or else it would have been deleted before.
+        // Another device edited it, or it would have been deleted before.
         let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: rule)
         try journal.add([lost], candidate.key, kept: nil, at: clock.edit(0))
-        // It may show without what it refers to.
+        // It may show without the referenced row.
         if let row = candidate.existing { try remove(candidate.key, candidate.table, row) }
         try send(candidate.key, isDeleted: true, [])
     }
 
-    /// Takes references out of a row that can be without them.
+    /// Removes references from a row that can exist without them.
     private func clear(_ foreignKeys: [ForeignKey], of candidate: Candidate) throws -> Candidate {
         let fields = foreignKeys.flatMap(\.columns).compactMap(candidate.table.column)
             .filter { !$0.isNotNull && !$0.isKey }.map(\.field)
@@ -79,7 +80,7 @@ extension ChangeApplier {
         return candidate
     }
 
-    /// Takes a reference to a row that the server refused out of a row that it accepted.
+    /// Removes a reference to a row that the server refused from a row that it accepted.
     mutating func release(_ foreignKey: ForeignKey, of known: KnownRecord) throws {
         guard known.system != nil, known.zone == zone, let candidate = try candidate(known.name)
         else { return }
@@ -101,8 +102,8 @@ extension ChangeApplier {
         try entry.save(database)
     }
 
-    /// Does with the rows that are linked to one whose deletion the server refuses what the schema
-    /// would have done: it keeps a record for as long as others are below it.
+    /// Applies the schema's actions to the rows linked to a row whose deletion the server refuses:
+    /// it keeps a record while others are below it.
     mutating func removeBelow(_ name: String) throws {
         let waiting = try KnownRecord.fetchAll(
             database,
@@ -130,7 +131,7 @@ extension ChangeApplier {
 }
 
 extension TableSchema {
-    /// Whether a row cannot be without what a foreign key refers to.
+    /// Returns whether a row cannot exist without the target of a foreign key.
     fileprivate func requires(_ foreignKey: ForeignKey) -> Bool {
         foreignKey.columns.allSatisfy { name in
             column(name).map { $0.isNotNull || $0.isKey } ?? false

@@ -1,7 +1,7 @@
 import GRDB
 
 extension ChangeApplier {
-    /// Keeps what the server says of a record's place, when it is shared.
+    /// Stores the place of a shared record, as the server reports it.
     mutating func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
         guard zone != StoreFile.publicZone else { return }
         let isShared = remote.share != nil || !zone.isEmpty
@@ -20,7 +20,7 @@ extension ChangeApplier {
         ).save(database, key)
     }
 
-    /// Brings the places of the rows that were written to what the rows are now.
+    /// Updates the places of the written rows to match the rows.
     mutating func settleTrees() throws {
         let (tops, rows) = (reshared, written)
         reshared = []
@@ -42,7 +42,8 @@ extension ChangeApplier {
         }
     }
 
-    /// Whether a record's row is another's already: two users gave one key to different rows.
+    /// Returns whether a record's row already belongs to another record: two users gave the same
+    /// key to different rows.
     func collides(_ known: KnownRecord?, _ key: RowKey, _ table: TableSchema) throws -> Bool {
         guard hasPlaces || !zone.isEmpty, !table.isPublic else { return false }
         if let known, known.system != nil { return known.zone != zone }
@@ -51,7 +52,7 @@ extension ChangeApplier {
         return try rows.row(key, table) != nil || OutboxEntry.fetch(database, key) != nil
     }
 
-    /// Sets a record aside under a name of its own, until the row that has its key is gone.
+    /// Quarantines a record under a separate name, until the row that has its key is deleted.
     func setAside(_ remote: RemoteRecord, _ table: TableSchema) throws {
         var known = KnownRecord(
             name: KnownRecord.name(remote.name, asideIn: zone),
@@ -69,7 +70,7 @@ extension ChangeApplier {
         try known.save(database)
     }
 
-    /// Makes rows of records that were set aside for their key, where it is free now.
+    /// Inserts the rows of records that were quarantined because of their key, if it is free now.
     mutating func retryAside() throws {
         let aside = try KnownRecord.fetchAll(
             database,
@@ -93,9 +94,9 @@ extension ChangeApplier {
 
     // MARK: The end of a share
 
-    /// Lets go of all rows of the zone: this user has no part in them any more.
+    /// Removes all rows of the zone from the file: this user no longer has access to them.
     ///
-    /// Edits that were not sent are in the journal.
+    /// Unsent edits are in the journal.
     mutating func leaveZone() throws {
         guard mapping.defect != .keepsLostRows else { return }
         let keys = try Row.fetchAll(
@@ -105,7 +106,7 @@ extension ChangeApplier {
         ).map { RowKey(table: $0["tbl"], text: $0["key"]) }.sorted {
             (catalog.rank($1.table), $1.text) < (catalog.rank($0.table), $0.text)
         }
-        // Rows may take others of their own table with them.
+        // Rows may cascade to others of their own table.
         for key in keys { try keepEdits(of: key) }
         leaving = Set(keys)
         for key in keys { try letGo(key) }
@@ -123,10 +124,10 @@ extension ChangeApplier {
         try retryAside()
     }
 
-    /// Lets go of the rows that a deletion of the one above them takes out of a shared tree: they
-    /// stay with their owner.
+    /// Removes the rows from the file that the deletion of the row above them takes out of a shared
+    /// tree: they stay with their owner.
     ///
-    /// One that was only moved here, which the server does not know, is where it was.
+    /// A row that was only moved here, unknown to the server, returns to its previous place.
     mutating func letGoBelow(
         _ row: StoredRow,
         _ table: TableSchema,
@@ -151,7 +152,7 @@ extension ChangeApplier {
         }
     }
 
-    /// Lets go of a row that its user took out of a shared tree, with all rows below it.
+    /// Removes a row that its owner took out of a shared tree, with all rows below it.
     mutating func letGoWithAllBelow(_ key: RowKey) throws {
         if let table = catalog[key.table], let row = try rows.row(key, table) {
             try letGoBelow(row, table, includesAll: true)
@@ -159,7 +160,7 @@ extension ChangeApplier {
         try letGo(key)
     }
 
-    /// Lets go of one row that is out of reach.
+    /// Removes one row that is no longer accessible.
     mutating func letGo(_ key: RowKey) throws {
         guard let table = catalog[key.table] else { return }
         try keepEdits(of: key)
@@ -177,7 +178,7 @@ extension ChangeApplier {
         try Place.remove(database, key)
     }
 
-    /// Puts what waits to be sent of a row that is out of reach into the journal instead.
+    /// Moves the unsent changes of an inaccessible row into the journal.
     func keepEdits(of key: RowKey) throws {
         guard let table = catalog[key.table], let entry = try OutboxEntry.fetch(database, key)
         else {
@@ -193,11 +194,11 @@ extension ChangeApplier {
         try entry.clear(database)
     }
 
-    /// Takes back an edit that the user may not make: it goes into the journal, and the row is as
-    /// the server has it.
+    /// Reverts an edit that the user may not make: it is kept in the journal, and the row gets the
+    /// server's values.
     ///
-    /// Whether the row may be written is for the next fetch to say. What was refused may be where it was
-    /// to go, or what it was to refer to.
+    /// The next fetch shows whether the row may be written. The refusal may concern its new place,
+    /// or a referenced row.
     mutating func takeBack(
         _ known: KnownRecord,
         _ entry: OutboxEntry,
@@ -229,14 +230,14 @@ extension ChangeApplier {
         try place([candidate])
     }
 
-    /// Takes back the edits of rows that refer to a row which the server does not have, before that is removed.
+    /// Reverts edits of rows that refer to a row which the server does not have, before it is removed.
     ///
     /// - Parameters:
     ///   - key: The row's key.
     ///   - table: The row's table.
     ///   - isNew: `true` when the server never had it. A row that left sight and was edited here may still
-    ///     be with its owner, and then the owner's references to it are right.
-    ///   - depth: The number of rows above it that are taken back.
+    ///     be with its owner, and then the owner's references to it are valid.
+    ///   - depth: The number of rows above it that are reverted.
     /// - Throws: An error of the database.
     private mutating func takeBackBelow(
         _ key: RowKey,
@@ -244,7 +245,7 @@ extension ChangeApplier {
         isNew: Bool,
         depth: Int
     ) throws {
-        // Rows that are above each other end it where they repeat.
+        // A cycle of rows above each other ends where they repeat.
         guard depth < 100, let row = try rows.row(key, table) else { return }
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             guard let child = catalog[name] else { continue }
@@ -268,10 +269,10 @@ extension ChangeApplier {
 }
 
 extension KnownRecord {
-    /// The name under which a record is kept whose own name is another's.
+    /// Returns the name under which a record is kept while its own name belongs to another record.
     static func name(_ name: String, asideIn zone: String) -> String { "\(zone)\n\(name)" }
 
-    /// Whether a row shows nothing in place of a reference because its target stays with the owner.
+    /// Returns whether a row shows NULL for a reference because its target stays with the owner.
     func hidesTarget(of value: StoreValue) -> Bool {
         guard StoreFile.isOthers(zone), case .reference = value.plain else { return false }
         return true
@@ -280,7 +281,7 @@ extension KnownRecord {
     /// The record's name on the server.
     var recordName: String { Self.recordName(name) }
 
-    /// The name on the server of a record that is kept under a name.
+    /// Returns the server's name of a record that is kept under another name.
     static func recordName(_ name: String) -> String {
         name.split(separator: "\n").last.map(String.init) ?? name
     }

@@ -2,14 +2,14 @@ import GRDB
 
 /// Rows of other users that leave this user's sight.
 ///
-/// Their deletion looks the same. What the schema does to the rows that refer to one is for its owner
-/// to say, whose devices have all of them: here they show without the reference until it comes again,
-/// and nothing of that is an edit.
+/// Their deletion looks the same. Only the owner, whose devices have all rows, can apply the
+/// schema's actions to referring rows: here these show without the reference until the row returns,
+/// and none of that is an edit.
 extension ChangeApplier {
-    /// Whether the records are another user's.
+    /// `true` when the records are another user's.
     var isOthers: Bool { StoreFile.isOthers(zone) }
 
-    /// Removes a row from the file, untracked, after those that refer to it let go of it.
+    /// Removes a row from the file, untracked, after clearing references to it.
     mutating func withdraw(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         try letGoBelow(row, table)
         try clearReferences(to: key, table, row)
@@ -17,9 +17,9 @@ extension ChangeApplier {
         note(.deleted, key)
     }
 
-    /// Has rows show without their references to one that goes, and wait for it.
+    /// Clears references to a row that leaves, and has the referring rows wait for it.
     mutating func clearReferences(to key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
-        // Rows that refer to each other end it where they repeat.
+        // A cycle of references ends where rows repeat.
         guard leaving.insert(key).inserted else { return }
         defer { leaving.remove(key) }
         let name = try key.recordName(table)
@@ -45,7 +45,7 @@ extension ChangeApplier {
             .filter { !$0.isNotNull && !$0.isKey }
         var known = try KnownRecord.fetch(database, name: key.recordName(table))
         if known?.system == nil || known?.zone != zone { known = nil }
-        // One that was never sent has no place without the row above it.
+        // A row that was never sent has no place without its parent.
         if known == nil, columns.isEmpty || foreignKey.columns == [table.parentColumn?.name] {
             return try letGoWithAllBelow(key)
         }
@@ -64,8 +64,8 @@ extension ChangeApplier {
         if let kind { note(kind, key) }
     }
 
-    /// Takes out another user's row that shows what it was, and refers to a row out of sight now that
-    /// it cannot be without.
+    /// Removes another user's row that showed its previous values and now requires a row that is
+    /// out of sight.
     mutating func hide(_ candidate: Candidate, waitingFor name: String) throws {
         guard isOthers, candidate.known.zone == zone, let row = candidate.existing else { return }
         candidate.known.waiting = name
@@ -73,7 +73,7 @@ extension ChangeApplier {
         try hide(candidate.key, candidate.table, row)
     }
 
-    /// Takes out a row that comes back with another that it needs.
+    /// Removes a row that returns together with another row that it requires.
     private mutating func hide(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         try keepEdits(of: key)
         try clearReferences(to: key, table, row)
@@ -81,7 +81,7 @@ extension ChangeApplier {
         note(.deleted, key)
     }
 
-    /// Puts references that were not sent, to a row that is out of reach, into the journal.
+    /// Moves unsent references to an inaccessible row into the journal.
     private func forgetEdits(
         of fields: [String],
         _ key: RowKey,

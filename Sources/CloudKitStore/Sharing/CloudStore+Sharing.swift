@@ -2,10 +2,10 @@ public import CloudKit
 import GRDB
 
 extension CloudStore {
-    /// How often a share is saved again that somebody else changed meanwhile.
+    /// The number of attempts to save a share that someone else changed meanwhile.
     private static let attempts = 5
 
-    /// Shares a row with all rows below it, or changes how it is shared.
+    /// Shares a row with all rows below it, or changes an existing share.
     ///
     /// ```swift
     /// let share = try await store.share(list.id, in: "list") { share in
@@ -15,18 +15,17 @@ extension CloudStore {
     /// print(share.url as Any)
     /// ```
     ///
-    /// Rows are below the row that the `parent` column of their table refers to, and so are those
-    /// that are put there later. Their records are linked to each other with the sync that this
-    /// call makes.
+    /// Rows are below the row that their table's `parent` column refers to, including rows added
+    /// later. The sync that this call starts links their records to each other.
     ///
     /// - Parameters:
     ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
     ///     array.
     ///   - table: The table's name.
-    ///   - ifIncomplete: What to do where rows below it refer, in columns that may not be NULL, to rows
-    ///     that are not shared with it; ``sharePlan(of:in:)`` lists them.
-    ///   - configure: Sets title, public permission and participants; runs again when somebody else
-    ///     changed the share meanwhile.
+    ///   - ifIncomplete: The action when rows below it refer, in columns that may not be NULL, to
+    ///     rows that are not shared with it; ``sharePlan(of:in:)`` lists them.
+    ///   - configure: A closure that sets title, public permission and participants; called again
+    ///     when someone else changed the share meanwhile.
     /// - Returns: The share, with its link.
     /// - Throws: A ``CloudStoreError`` for a row that cannot be shared: one that another user owns,
     ///   one that is shared with the row above it, or one that was never sent; a `CKError`, or an
@@ -70,7 +69,7 @@ extension CloudStore {
         throw CKError(.internalError)
     }
 
-    /// The share that a row is the top of, as the server has it; nil when there is none.
+    /// Returns the share of which a row is the root, as the server has it; nil when there is none.
     ///
     /// - Throws: A ``CloudStoreError`` for a row that was never sent, a `CKError`, or an error of the
     ///   database.
@@ -81,16 +80,17 @@ extension CloudStore {
         return try await database.record(for: share.recordID) as? CKShare
     }
 
-    /// Ends the sharing of a row of the user's own: it stays here, and goes from the participants.
+    /// Stops sharing one of the user's own rows: it stays here and is removed from the
+    /// participants' devices.
     ///
-    /// - Throws: A ``CloudStoreError`` for a row that is not the top of a share of the user's own; a
-    ///   `CKError`, or an error of the database.
+    /// - Throws: A ``CloudStoreError`` for a row that is not the root of one of the user's own
+    ///   shares; a `CKError`, or an error of the database.
     public func unshare(_ key: String, in table: String) async throws {
         let id = try await sharedID(key, table, owned: true)
         guard let share = try await database.record(for: id).share else {
             throw CloudStoreError(
                 .notShared,
-                "The row '\(key)' of the table '\(table)' is not the top of a share"
+                "The row '\(key)' of the table '\(table)' is not the root of a share"
             )
         }
         try await database.deleteRecord(withID: share.recordID)
@@ -103,30 +103,31 @@ extension CloudStore {
         try await sync()
     }
 
-    /// Takes part in a share: its rows come here with the sync that this call makes.
+    /// Accepts a share; the sync that this call starts fetches its rows.
     ///
-    /// - Throws: A ``CloudStoreError`` when the configuration leaves out shared rows; a `CKError`, or
+    /// - Throws: A ``CloudStoreError`` when the configuration excludes shared rows; a `CKError`, or
     ///   an error of the database.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> SyncSummary {
         guard configuration.includesSharedRows else {
             throw CloudStoreError(
                 .notShared,
-                "The store leaves out what others share; set includesSharedRows in its configuration"
+                "The store excludes shared rows; set includesSharedRows in its configuration"
             )
         }
         try await container.accept(metadata)
         return try await sync()
     }
 
-    /// Leaves the share of a row that another user owns: its rows go from here and stay there.
+    /// Leaves the share of a row that another user owns: its rows are removed from here and stay
+    /// with the owner.
     ///
-    /// Edits that were not sent are in the journal.
+    /// Unsent edits are in the journal.
     ///
     /// - Parameters:
-    ///   - key: The key of the row that is the top of the share.
+    ///   - key: The key of the row that is the root of the share.
     ///   - table: The table's name.
-    /// - Throws: A ``CloudStoreError`` for a row that is not the top of another user's share; a
+    /// - Throws: A ``CloudStoreError`` for a row that is not the root of another user's share; a
     ///   `CKError`, or an error of the database.
     public func leave(_ key: String, in table: String) async throws {
         let rowKey = RowKey(table: table, text: key)
@@ -134,7 +135,7 @@ extension CloudStore {
         guard let place, !place.zone.isEmpty, let share = place.share else {
             throw CloudStoreError(
                 .notShared,
-                "The row '\(key)' of the table '\(table)' is not the top of another user's share"
+                "The row '\(key)' of the table '\(table)' is not the root of another user's share"
             )
         }
         do {
@@ -144,13 +145,13 @@ extension CloudStore {
         } catch let error as CKError
             where [.zoneNotFound, .unknownItem, .permissionFailure].contains(error.code)
         {
-            // The owner was first: who takes part in a share may always leave it. What is fetched says
-            // the rest.
+            // The owner ended the share first: a participant may always leave. The fetched changes
+            // handle the rest.
         }
         try await sync()
     }
 
-    /// Whether a row may be changed here: every row but those that others share read-only.
+    /// Returns whether a row may be changed here: every row except those that others share read-only.
     ///
     /// - Throws: An error of the database.
     public func mayWrite(_ key: String, in table: String) async throws -> Bool {
@@ -172,7 +173,7 @@ extension CloudStore {
         }
     }
 
-    /// The ID of the record of a row that the server has.
+    /// Returns the record ID of a row that the server has.
     private func sharedID(
         _ key: String,
         _ table: String,
@@ -182,7 +183,7 @@ extension CloudStore {
         let rowKey = RowKey(table: table, text: key)
         let mapping = file.mapping
         let (known, place) = try await file.writer.write { database in
-            // A file of an older version may have places of rows that nobody shares any more.
+            // A file of an older version may have places of rows that are no longer shared.
             let trees = SharedTrees(database, mapping)
             if owned, let place = try Place.fetch(database, rowKey),
                 try !trees.isFixed(place, of: rowKey)
@@ -224,7 +225,7 @@ extension CloudStore {
         return id
     }
 
-    /// Refuses rows that others could never show: what they refer to stays with their owner.
+    /// Refuses rows that others could never show, because a referenced row stays with its owner.
     private func checkTop(_ table: TableSchema) throws {
         for foreignKey in table.foreignKeys where foreignKey.parent != table.name {
             let isRequired = foreignKey.columns.allSatisfy {
@@ -233,7 +234,7 @@ extension CloudStore {
             guard isRequired else { continue }
             throw CloudStoreError(
                 .notShared,
-                "A row of the table '\(table.name)' cannot be the top of a share: its column '"
+                "A row of the table '\(table.name)' cannot be the root of a share: its column '"
                     + "\(foreignKey.columns.joined(separator: ", "))' may not be NULL, and the row of '"
                     + "\(foreignKey.parent)' that it refers to would not be shared; share that one"
             )
@@ -242,7 +243,8 @@ extension CloudStore {
 
     private func save(_ records: [CKRecord]) async throws -> [CKRecord] {
         let (results, _) = try await database.modifyRecords(saving: records, deleting: [])
-        // Of one request all fail when one does; the reason is the one that is not about the others.
+        // If one item of a request fails, all fail; the cause is the error that does not refer to
+        // the others.
         let failures = results.values.compactMap { result -> CKError? in
             guard case .failure(let error) = result else { return nil }
             return error as? CKError
@@ -253,7 +255,7 @@ extension CloudStore {
         return try records.map { try results[$0.recordID]?.get() ?? $0 }
     }
 
-    /// Notes that a row is shared, and all below it with it.
+    /// Stores that a row and all rows below it are shared.
     private func note(_ key: RowKey, _ saved: [CKRecord], _ share: CKShare) async throws {
         let mapping = file.mapping
         let root = saved.first { !($0 is CKShare) }.map { RemoteRecord($0, mapping) }

@@ -2,11 +2,11 @@ public import CloudKit
 import GRDB
 
 extension CloudStore {
-    /// How often the share is saved again that somebody else changed meanwhile.
+    /// The number of attempts to save a share that someone else changed meanwhile.
     private static let attempts = 5
 
-    /// Shares all rows of the user's own, now and later, or changes how they are shared: as a family
-    /// wants it, whose members have one list of everything.
+    /// Shares all of the user's own rows, present and future, or changes an existing share: for
+    /// example for a family with one list of everything.
     ///
     /// ```swift
     /// let share = try await store.shareEverything { share in
@@ -16,14 +16,14 @@ extension CloudStore {
     /// print(share.url as Any)
     /// ```
     ///
-    /// Others take part with ``accept(_:)``. What they insert below no other row goes into the shared
-    /// zone too, as long as they may write there; rows that they had before stay their own.
+    /// Others join with ``accept(_:)``. Rows that they insert below no other row go into the shared
+    /// zone too, if they may write there; rows that they already had stay their own.
     ///
-    /// - Parameter configure: Sets title, public permission and participants; runs again when somebody
-    ///   else changed the share meanwhile.
+    /// - Parameter configure: A closure that sets title, public permission and participants; called
+    ///   again when someone else changed the share meanwhile.
     /// - Returns: The share, with its link.
-    /// - Throws: A ``CloudStoreError`` when rows are shared by themselves, a `CKError`, or an error of the
-    ///   database.
+    /// - Throws: A ``CloudStoreError`` when single rows are already shared, a `CKError`, or an error
+    ///   of the database.
     @discardableResult
     public func shareEverything(
         configure: @Sendable (CKShare) -> Void = { _ in }
@@ -44,7 +44,7 @@ extension CloudStore {
         throw CKError(.internalError)
     }
 
-    /// The share of all rows of the user's own, as the server has it; nil when there is none.
+    /// Returns the share of all of the user's own rows, as the server has it; nil when there is none.
     ///
     /// - Throws: A `CKError`.
     public func shareOfEverything() async throws -> CKShare? {
@@ -55,7 +55,7 @@ extension CloudStore {
         }
     }
 
-    /// Ends the sharing of everything: the rows stay here, and go from the participants.
+    /// Stops sharing everything: the rows stay here and are removed from the participants' devices.
     ///
     /// - Throws: A ``CloudStoreError`` when not everything is shared; a `CKError`.
     public func unshareEverything() async throws {
@@ -66,14 +66,14 @@ extension CloudStore {
         try await sync()
     }
 
-    /// Leaves what another user shares with ``shareEverything(configure:)``: the rows go from here and
-    /// stay there.
+    /// Leaves a zone that another user shares with ``shareEverything(configure:)``: the rows are
+    /// removed from here and stay with the owner.
     ///
-    /// Edits that were not sent are in the journal.
+    /// Unsent edits are in the journal.
     ///
     /// - Parameter owner: The name of the owner's user record.
-    /// - Throws: A ``CloudStoreError`` when this user shares nothing whole; a `CKError`, or an error of the
-    ///   database.
+    /// - Throws: A ``CloudStoreError`` when the owner shares no whole zone with this user; a
+    ///   `CKError`, or an error of the database.
     public func leaveEverything(of owner: String) async throws {
         let zone = "\(owner)/\(file.zoneID.zoneName)"
         let isThere = try await file.writer.read { database in
@@ -88,14 +88,14 @@ extension CloudStore {
         guard isThere == true else {
             throw CloudStoreError(
                 .notShared,
-                "The user '\(owner)' shares no whole zone with this one"
+                "The user '\(owner)' shares no whole zone with this user"
             )
         }
         do {
             try await container.sharedCloudDatabase
                 .deleteRecord(withID: wholeShareID(file.id(zone)))
         } catch let error as CKError where [.zoneNotFound, .unknownItem].contains(error.code) {
-            // The owner was first; what is fetched says the rest.
+            // The owner ended the share first; the fetched changes handle the rest.
         }
         try await sync()
     }
@@ -104,7 +104,7 @@ extension CloudStore {
         CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: zoneID)
     }
 
-    /// Refuses a second share over rows that have one.
+    /// Refuses a second share over rows that already have one.
     private func checkNoTops() async throws {
         let top = try await file.writer.read { database in
             try Row.fetchOne(
@@ -118,8 +118,8 @@ extension CloudStore {
         guard let top else { return }
         throw CloudStoreError(
             .notShared,
-            "The row '\(top.text)' of the table '\(top.table)' is shared by itself, so that not everything "
-                + "can be shared too; end that with unshare(_:in:) first"
+            "The row '\(top.text)' of the table '\(top.table)' is already shared on its own, so everything "
+                + "cannot be shared too; end that with unshare(_:in:) first"
         )
     }
 }

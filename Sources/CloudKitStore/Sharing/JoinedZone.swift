@@ -1,9 +1,9 @@
 import GRDB
 
-/// The zone that another user shares as a whole, into which new rows go that are below no other.
+/// The zone that another user shares as a whole, which receives new rows that are below no other.
 enum JoinedZone {
-    /// The SQL of the zone's name; NULL where there is none that may be written, or the row is below
-    /// another.
+    /// Returns the SQL of the zone's name; NULL if there is none that may be written, or if the row
+    /// is below another.
     static func sql(_ table: TableSchema) -> String {
         let isTop = table.parentColumn.map { "NEW.\($0.name.quoted) IS NULL" } ?? "true"
         return """
@@ -24,7 +24,7 @@ enum JoinedZone {
         ) ?? false
     }
 
-    /// The statement that puts a new row into it, unless it has a place.
+    /// Returns the statement that puts a new row into the zone, unless it has a place.
     static func join(_ table: TableSchema) -> String {
         guard !table.isPublic, table.name != SharedJournal.table else { return "" }
         return """

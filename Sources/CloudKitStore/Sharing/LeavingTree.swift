@@ -1,10 +1,10 @@
 import GRDB
 
-/// The SQL of a row that an update takes out of a shared tree.
+/// The SQL for a row that an update takes out of a shared tree.
 ///
-/// It is shared no more. One that was never sent to the owner of the tree is this user's own then, with
-/// all rows below it; so none of them may be the owner's already, and no reference may be left between
-/// them and what stays.
+/// It is no longer shared. A row that was never sent to the tree's owner then becomes this user's
+/// own, with all rows below it; so the owner must not have any of them, and no reference may remain
+/// between them and the tree.
 struct LeavingTree {
     private let table: TableSchema
     private let catalog: TableCatalog
@@ -17,7 +17,7 @@ struct LeavingTree {
         self.above = above
     }
 
-    /// When the row may not leave.
+    /// The condition under which the row may not leave.
     var condition: String {
         """
         WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_place t WHERE \(isUnsent("t")) AND EXISTS (
@@ -27,7 +27,7 @@ struct LeavingTree {
         """
     }
 
-    /// Takes the places of the rows that leave.
+    /// The statements that remove the places of the leaving rows.
     var leave: String {
         let row = "grdb_cloudkit_place"
         return """
@@ -43,13 +43,15 @@ struct LeavingTree {
     private var name: String { table.name.literal }
     private var key: String { RowKey.sql(table, of: "NEW") }
 
-    /// That a place is the one of the row, which is below none that is shared, and no top of a share.
+    /// Returns the condition that a place is the row's, that no shared row is above it, and that it
+    /// is not the root of a share.
     private func isTop(_ place: String) -> String {
         "\(place).tbl = \(name) AND \(place).key = \(key) AND \(place).share IS NULL "
             + "AND NOT EXISTS (\(above))"
     }
 
-    /// The same in another user's zone, of which trees are shared, and whose owner has not got the row.
+    /// Returns the same condition for another user's zone with shared trees, whose owner does not
+    /// have the row.
     private func isUnsent(_ place: String) -> String {
         """
         \(isTop(place)) AND \(place).zone <> '' AND \(place).name IS NULL AND NOT EXISTS (SELECT 1
@@ -60,7 +62,7 @@ struct LeavingTree {
         """
     }
 
-    /// The row, and all rows below it.
+    /// The SQL of the row and all rows below it.
     private var going: String {
         var parts = ["SELECT \(name), \(key)"]
         for child in catalog.tables where !child.isPublic {
@@ -75,7 +77,7 @@ struct LeavingTree {
         return "WITH RECURSIVE going (tbl, key) AS (\(all))"
     }
 
-    /// What is the owner's among them, and the references between them and what stays.
+    /// The queries for rows that the owner has, and for references between the leaving rows and the tree.
     private var ties: [String] {
         let theirs = """
             SELECT 1 FROM grdb_cloudkit_place p WHERE (p.tbl, p.key) IN going
@@ -96,7 +98,7 @@ struct LeavingTree {
         return [theirs] + references
     }
 
-    /// The table that a column of a row refers to, and the key.
+    /// Returns the table that a column of a row refers to, with the key.
     private func target(_ column: TableColumn) -> (table: String, key: String)? {
         guard let name = column.target, let target = catalog[name], !target.isPublic,
             let key = target.keyColumns.first

@@ -1,18 +1,17 @@
 import GRDB
 
-/// Where a row is that somebody shares: its zone, its place in the tree, and whether it may be
-/// changed here.
+/// The place of a shared row: its zone, its position in the tree, and whether it may be changed here.
 ///
-/// Rows that nobody shares have none. The triggers give one to new and moved rows, see
-/// ``SharingTriggers``; ``SharedTrees`` derives those of the user's own rows from what the rows are.
+/// Unshared rows have none. The triggers give one to new and moved rows, see ``SharingTriggers``;
+/// ``SharedTrees`` derives those of the user's own rows from the rows.
 struct Place {
     /// The zone; empty for the user's own.
     var zone: String
     /// The record's name; nil for a row that was never sent.
     var name: String?
-    /// The name of the record that the server has above it.
+    /// The name of the server's parent record.
     var parent: String?
-    /// The share, of a row that is the top of one.
+    /// The share, if the row is the root of one.
     var share: String?
     var writes: Bool
 
@@ -31,14 +30,14 @@ struct Place {
         }
     }
 
-    /// Whether anything in the file is shared.
+    /// Returns whether anything in the file is shared.
     static func exist(_ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_place)")
         ) ?? false
     }
 
-    /// The names of the records that are tops of other users' shares.
+    /// Returns the record names of the roots of other users' shares.
     static func namesOfOthersTops(_ database: Database) throws -> [String] {
         try String.fetchAll(
             database,
@@ -61,7 +60,7 @@ struct Place {
         )
     }
 
-    /// Forgets the place of a row that is gone, unless it was inserted again since.
+    /// Forgets the place of a deleted row, unless it was inserted again since.
     static func remove(_ database: Database, _ key: RowKey) throws {
         let statement = try database.cachedStatement(
             sql: """
@@ -72,7 +71,7 @@ struct Place {
         try statement.execute(arguments: [key.table, key.text])
     }
 
-    /// Forgets the place of a row that nobody shares any more.
+    /// Forgets the place of a row that is no longer shared.
     static func drop(_ database: Database, _ key: RowKey) throws {
         try database.run(
             "DELETE FROM grdb_cloudkit_place WHERE tbl = ? AND key = ?",
@@ -80,7 +79,7 @@ struct Place {
         )
     }
 
-    /// Forgets that a share was of a zone; gives the row that was its top.
+    /// Forgets a zone's share; returns the row that was its root.
     static func forgetShare(
         _ database: Database,
         _ name: String,
@@ -103,7 +102,7 @@ struct Place {
         return key
     }
 
-    /// Learns from what the shares of another user's zone say which of its rows may be changed here.
+    /// Updates, from the shares of another user's zone, which of its rows may be changed here.
     static func updateWrites(in zone: String, _ database: Database) throws {
         try database.execute(
             sql: """
@@ -122,6 +121,6 @@ struct Place {
                 """,
             arguments: [zone]
         )
-        // A row that was never sent is as its parent is, which its trigger saw.
+        // A row that was never sent has its parent's permission, which its trigger copied.
     }
 }

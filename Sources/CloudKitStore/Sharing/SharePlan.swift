@@ -1,14 +1,14 @@
-/// What sharing a row would share, and what not.
+/// A preview of a share: the rows that it would include, and those that it would not.
 ///
 /// ```swift
 /// let plan = try await store.sharePlan(of: "p1", in: "playlist")
 /// for row in plan.stayingBehind { print(row.key, "waits for", row.target) }
 /// ```
 ///
-/// Participants have the rows of the tree alone. What these refer to outside of it stays with its owner:
-/// where a column may be NULL, participants see NULL there; where it may not, they cannot have the row at
-/// all, and it waits. The store makes no copies of what rows refer to: put a copy below the shared row, or
-/// let the column be NULL.
+/// Participants only have the rows of the tree. Rows outside the tree that these refer to stay with
+/// their owner: if a column may be NULL, participants see NULL; otherwise they cannot have the row
+/// at all, and it waits. The store does not copy referenced rows: put a copy below the shared row,
+/// or allow NULL in the column.
 public struct SharePlan: Hashable, Sendable {
     /// A row.
     public struct Row: Hashable, Sendable {
@@ -20,22 +20,22 @@ public struct SharePlan: Hashable, Sendable {
 
     /// A reference that leads out of the tree.
     public struct Reference: Hashable, Sendable {
-        /// The row of the tree.
+        /// The row in the tree.
         public var row: Row
-        /// The columns that refer.
+        /// The referring columns.
         public var columns: [String]
         /// The row that stays with its owner.
         public var target: Row
     }
 
-    /// The rows that participants would have, the one that is shared first.
+    /// The rows that participants would have, the shared row first.
     public var shared: [Row] = []
     /// The references of these rows that participants would see as NULL.
     public var hidden: [Reference] = []
-    /// The rows of the tree that participants would not have, each with the reference that keeps it:
-    /// its columns may not be NULL.
+    /// The rows of the tree that participants would not have, each with the reference that prevents
+    /// it: its columns may not be NULL.
     public var stayingBehind: [Reference] = []
 
-    /// Whether participants would have all rows of the tree.
+    /// A Boolean value that indicates whether participants would have all rows of the tree.
     public var isComplete: Bool { stayingBehind.isEmpty }
 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Follows the rows below one, and looks where their references lead.
+/// A planner that collects the rows below a row and the targets of their references.
 struct SharePlanner {
     private let database: Database
     private let mapping: RowMapping
@@ -18,7 +18,7 @@ struct SharePlanner {
 
     private var catalog: TableCatalog { mapping.catalog }
 
-    /// What sharing a row would share.
+    /// Returns the plan of sharing a row.
     ///
     /// - Throws: A ``CloudStoreError`` when there is no such row; an error of the database.
     mutating func plan(_ top: RowKey, _ table: TableSchema) throws -> SharePlan {
@@ -30,7 +30,7 @@ struct SharePlanner {
         }
         try addTree(below: top)
         var missing: Set<RowKey> = []
-        // A row that stays behind keeps those behind that need it.
+        // A row that stays behind also keeps the rows that need it.
         var isDone = false
         while !isDone {
             isDone = true
@@ -64,7 +64,7 @@ struct SharePlanner {
         }
     }
 
-    /// The first reference that keeps a row from the participants.
+    /// Returns the first reference that keeps a row from the participants.
     private func reason(
         _ key: RowKey,
         without missing: Set<RowKey>
@@ -77,7 +77,7 @@ struct SharePlanner {
         }
     }
 
-    /// The references of a row to rows that participants will not have.
+    /// Returns the references of a row to rows that participants will not have.
     private func references(
         _ key: RowKey,
         without missing: Set<RowKey>
@@ -108,14 +108,15 @@ extension SharePlan.Row {
 }
 
 extension CloudStore {
-    /// Tells, before a row is shared, what would be shared with it, and what not and why.
+    /// Returns the rows that sharing a row would include, and those that would stay behind, with
+    /// the reasons.
     ///
     /// - Parameters:
     ///   - key: The row's key.
     ///   - table: The table's name.
-    /// - Returns: What sharing the row would share.
-    /// - Throws: A ``CloudStoreError`` for a table that is not synced or a row that is not there; an
-    ///   error of the database.
+    /// - Returns: The plan of sharing the row.
+    /// - Throws: A ``CloudStoreError`` for a table that is not synced or a row that does not exist;
+    ///   an error of the database.
     public func sharePlan(of key: String, in table: String) async throws -> SharePlan {
         let schema = try schema(table)
         let rowKey = RowKey(table: table, text: key)
@@ -126,7 +127,7 @@ extension CloudStore {
         }
     }
 
-    /// Refuses to share a row for the first time of whose tree participants would not have all rows.
+    /// Throws if the first share of a row would not give participants all rows of its tree.
     func checkComplete(_ key: String, _ table: String) async throws {
         let rowKey = RowKey(table: table, text: key)
         let schema = try schema(table)
@@ -144,17 +145,17 @@ extension CloudStore {
             "\(plan.stayingBehind.count) rows below '\(key)' of the table '\(table)' would stay behind: "
                 + "the row '\(first.row.key)' of '\(first.row.table)' needs the row '\(first.target.key)' "
                 + "of '\(first.target.table)', which is not shared with it, in its column '"
-                + "\(first.columns.joined(separator: ", "))'; share what is complete, let the column be "
-                + "NULL, or go on with ifIncomplete: .shareTheRest"
+                + "\(first.columns.joined(separator: ", "))'; share a complete tree, allow NULL in the "
+                + "column, or pass ifIncomplete: .shareTheRest"
         )
     }
 
-    /// What ``share(_:in:ifIncomplete:configure:)`` does where rows of the tree would stay behind.
+    /// The action of ``share(_:in:ifIncomplete:configure:)`` when rows of the tree would stay behind.
     public enum IncompleteShare: Hashable, Sendable {
-        /// It throws, and shares nothing.
+        /// Throws an error and shares nothing.
         case refuse
-        /// It shares the other rows; those that stay wait on the participants' devices, whose status
-        /// names what they wait for.
+        /// Shares the other rows; those left behind wait on the participants' devices, whose status
+        /// names the missing records.
         case shareTheRest
     }
 }

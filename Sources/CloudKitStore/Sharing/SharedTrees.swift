@@ -1,17 +1,17 @@
 import CloudKit
 import GRDB
 
-/// Derives from the rows as they are which of them are shared, and what their records say of it.
+/// The sharing of rows, derived from the rows: which of them are shared, and the links of their records.
 ///
-/// A row is shared when it is the top of a share, or below a row that is. A record above it that the
-/// server has on record elsewhere is put right with an entry in the outbox; the records of rows that
-/// nobody shares may keep the link to the row above them.
+/// A row is shared when it is the root of a share, or below a shared row. If the server has another
+/// parent for a shared record, an outbox entry corrects it; records of unshared rows may keep the
+/// link to the row above.
 struct SharedTrees {
     let database: Database
     let mapping: RowMapping
     private let rows: RowStore
 
-    /// How many rows may be above each other.
+    /// The maximum depth of a tree.
     private static let depthLimit = 1000
 
     init(_ database: Database, _ mapping: RowMapping) {
@@ -22,13 +22,13 @@ struct SharedTrees {
 
     private var catalog: TableCatalog { mapping.catalog }
 
-    // MARK: Where a row is
+    // MARK: Places of rows
 
-    /// Where a row belongs as the rows are now; nil when nobody shares it.
+    /// Returns the place of a row that follows from the rows; nil when it is not shared.
     func place(of key: RowKey) throws -> Place? {
         var current = key
         var seen: Set<RowKey> = []
-        // Rows that are above each other are below no other.
+        // Rows in a cycle are below no other row.
         while seen.insert(current).inserted, seen.count <= Self.depthLimit {
             if let place = try Place.fetch(database, current), try isFixed(place, of: current) {
                 return place
@@ -39,10 +39,10 @@ struct SharedTrees {
         return nil
     }
 
-    /// Whether a row's place is its own, rather than that of the row above it.
+    /// Returns whether a row has its own place, rather than that of the row above it.
     ///
-    /// A row that was never sent to the owner of the tree goes with the row above it; one that is below
-    /// none stays where its zone is shared as a whole.
+    /// A row that was never sent to the tree's owner follows the row above it; without one, it
+    /// stays if its zone is shared as a whole.
     func isFixed(_ place: Place, of key: RowKey) throws -> Bool {
         if place.share != nil { return true }
         if place.zone.isEmpty { return false }
@@ -54,7 +54,7 @@ struct SharedTrees {
         return try above(key) == nil && JoinedZone.isShared(place.zone, database)
     }
 
-    /// Whether a change of a row, or of one above it, waits to be sent.
+    /// Returns whether a change of a row, or of one above it, waits to be sent.
     func isPending(_ key: RowKey) throws -> Bool {
         var current: RowKey? = key
         var seen: Set<RowKey> = []
@@ -65,7 +65,7 @@ struct SharedTrees {
         return false
     }
 
-    /// The row that a row is shared with, if that is here.
+    /// Returns the row with which a row is shared, if it is here.
     private func above(_ key: RowKey) throws -> RowKey? {
         guard let table = catalog[key.table], let row = try rows.row(key, table),
             let column = table.parentColumn, let target = column.target.flatMap({ catalog[$0] }),
@@ -82,9 +82,9 @@ struct SharedTrees {
         return name
     }
 
-    /// The name of the record that a row's `parent` column refers to.
+    /// Returns the name of the record that a row's `parent` column refers to.
     ///
-    /// A column that shows nothing because the row above has not come refers to what the server says.
+    /// If the column is NULL because the row above has not arrived, the server's reference counts.
     func reference(
         of row: StoredRow,
         _ table: TableSchema,
@@ -99,12 +99,12 @@ struct SharedTrees {
         return try reference(row[column.name], column)
     }
 
-    /// Whether a record of the user's own zone says of its place what its row does.
+    /// Returns whether the place of a record in the user's own zone matches its row.
     ///
     /// - Parameters:
     ///   - known: The record.
-    ///   - parent: The record that the server has above it.
-    /// - Returns: Whether that is so; true for records that are no rows.
+    ///   - parent: The server's parent record.
+    /// - Returns: Whether they match; true for records without rows.
     /// - Throws: An error of the database.
     func isInPlace(_ known: KnownRecord, below parent: String?) throws -> Bool {
         guard let key = known.key, let table = catalog[key.table], known.problem == nil,
@@ -118,13 +118,13 @@ struct SharedTrees {
 
     // MARK: After a change
 
-    /// Brings the places of some rows, and of the rows below those that came into a shared tree or
-    /// left one, to what the rows are now.
+    /// Updates the places of some rows, and of the rows below those that entered or left a shared
+    /// tree, to match the rows.
     ///
     /// - Parameters:
     ///   - keys: The rows.
-    ///   - includesBelow: Whether to look at all rows below, for rows that others may have changed
-    ///     while nobody shared them.
+    ///   - includesBelow: Whether to check all rows below, for rows that others may have changed
+    ///     while they were not shared.
     /// - Throws: An error of the database.
     func settle(_ keys: some Sequence<RowKey>, includesBelow: Bool = false) throws {
         var next: [(key: RowKey, place: Place?)] = []
@@ -142,7 +142,7 @@ struct SharedTrees {
         }
     }
 
-    /// Brings one row's place to what it is to be, and says whether it came or went.
+    /// Updates one row's place, and returns whether it was added or removed.
     private func settle(_ key: RowKey, _ place: Place?) throws -> Bool {
         let before = try Place.fetch(database, key)
         guard let place else {
@@ -163,7 +163,7 @@ struct SharedTrees {
         return before == nil
     }
 
-    /// Has a record sent that is linked to another than it should be, unless its row waits anyway.
+    /// Schedules a record whose link differs from its row to be sent, unless the row waits anyway.
     private func link(_ key: RowKey) throws {
         guard let table = catalog[key.table], try OutboxEntry.fetch(database, key) == nil,
             let known = try KnownRecord.fetch(database, name: try key.recordName(table)),
@@ -173,7 +173,7 @@ struct SharedTrees {
         try send([key])
     }
 
-    /// Has the records of some rows looked at when something is sent next.
+    /// Schedules the records of some rows to be checked with the next sending.
     func send(_ keys: [RowKey]) throws {
         for key in keys where try OutboxEntry.fetch(database, key) == nil {
             let now = try StoreClock.tick(database)
@@ -181,7 +181,7 @@ struct SharedTrees {
         }
     }
 
-    /// The rows that are shared with a row.
+    /// Returns the rows that are shared with a row.
     private func below(_ key: RowKey) throws -> [RowKey] {
         guard let table = catalog[key.table], let row = try rows.row(key, table) else { return [] }
         var keys: [RowKey] = []

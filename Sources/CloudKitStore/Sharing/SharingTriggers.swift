@@ -1,21 +1,20 @@
 import GRDB
 
-/// The triggers that say where new and moved rows belong, and refuse what a share does not allow,
-/// at the write.
+/// The triggers that place new and moved rows, and refuse writes that a share does not allow.
 ///
-/// They are in a file as soon as something in it is shared, so that others pay nothing.
+/// They are installed once something in the file is shared, so other files have no cost.
 struct SharingTriggers {
     private let table: TableSchema
     private let catalog: TableCatalog
 
-    /// Installs the triggers of all tables where they are missing or different.
+    /// Installs the triggers of all tables if they are missing or different.
     static func install(_ catalog: TableCatalog, in database: Database) throws {
         for table in catalog.tables {
             try SharingTriggers(table: table, catalog: catalog).install(in: database)
         }
     }
 
-    /// Removes the triggers of a table that is not synced any more.
+    /// Removes the triggers of a table that is no longer synced.
     static func remove(from table: String, in database: Database) throws {
         for kind in Kind.allCases {
             let name = "grdb_cloudkit_share_\(kind.rawValue)_\(table)"
@@ -69,10 +68,10 @@ struct SharingTriggers {
             )
         case .mayDelete: return ("BEFORE DELETE", "true", refuse("deleted"))
         case .inserted:
-            // Before the insert, nobody knows of one that becomes an update, or nothing at all.
+            // Before the insert, it is unknown whether it becomes an update, or nothing at all.
             let checks =
                 [refuse("replaced", "NEW"), takesKey, parentWrites()]
-                // It may refer to itself, so it has its place first.
+                // The row may refer to itself, so its place is set first.
                 + [inherit, JoinedZone.join(table)] + references.map { leaves($0, newZone) }
             return ("AFTER INSERT", "true", checks.compactMap(\.self).joined(separator: "\n    "))
         case .moved:
@@ -96,7 +95,7 @@ struct SharingTriggers {
 
     private typealias Target = (table: TableSchema, key: String)
 
-    /// The row that a column of a row refers to.
+    /// Returns the row that a column of a row refers to.
     private func target(_ column: TableColumn, _ row: String) -> Target? {
         guard let name = column.target, let target = catalog[name],
             let key = target.keyColumns.first
@@ -104,7 +103,7 @@ struct SharingTriggers {
         return (target, RowKey.sql(of: "\(row).\(column.name.quoted)", key))
     }
 
-    /// The row that a row is shared with.
+    /// Returns the row with which a row is shared.
     private func above(_ row: String) -> Target? {
         table.parentColumn.flatMap { target($0, row) }
     }
@@ -123,7 +122,8 @@ struct SharingTriggers {
         "OLD.\(column.name.quoted) IS NOT NEW.\(column.name.quoted) COLLATE BINARY"
     }
 
-    /// A message of a trigger is a literal: SQLite knew no other before version 3.47.
+    /// Returns an SQL expression that raises a message, as a literal: SQLite accepted no other
+    /// before version 3.47.
     private func raise(_ message: String) -> String {
         "RAISE(ABORT, \("CloudKitStore: \(message)".literal))"
     }
@@ -131,7 +131,7 @@ struct SharingTriggers {
     private func refuse(_ verb: String, _ row: String = "OLD") -> String {
         let message =
             "the row of the table '\(table.name)' cannot be \(verb): its owner shares it read-only; "
-            + "ask the owner for the right to change it, or change a copy with another key"
+            + "ask the owner for permission to change it, or change a copy with another key"
         let place = place("writes", (table, RowKey.sql(table, of: row)))
         return "SELECT \(raise(message)) WHERE \(place) = 0;"
     }
@@ -140,20 +140,20 @@ struct SharingTriggers {
         guard let above = above("NEW") else { return nil }
         let message =
             "a row of the table '\(table.name)' cannot be below a row of the table '"
-            + "\(above.table.name)' that its owner shares read-only; ask the owner for the right to "
+            + "\(above.table.name)' that its owner shares read-only; ask the owner for permission to "
             + "change it, or put the row elsewhere"
         return "SELECT \(raise(message)) WHERE \(place("writes", above)) = 0 "
             + "AND (\(condition));"
     }
 
-    /// Refuses the key of a row of another zone that is replaced: two zones cannot have the row at a
-    /// time.
+    /// The checks that refuse to replace a row of another zone by its key: two zones cannot have
+    /// the row at the same time.
     private var takesKey: String {
         let old = place("zone", (table, RowKey.sql(table, of: "NEW")))
         return "SELECT \(raise(keyIsTaken)) WHERE \(old) <> coalesce(\(newZone), '');"
     }
 
-    /// Refuses the key of a row of another zone whose deletion waits to be sent.
+    /// The checks that refuse the key of another zone's row whose deletion waits to be sent.
     private var takesDeletedKey: String {
         let key = RowKey.sql(table, of: "NEW")
         return "SELECT \(raise(keyIsTaken)) WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_outbox "
@@ -172,15 +172,15 @@ struct SharingTriggers {
             + "the other way round; sync after that is deleted, or choose another key"
     }
 
-    /// The zone of a row that is new or takes the place of another with its key: the one of the row
-    /// above it, or its own where it is the top of a share.
+    /// The SQL of the zone of a new or replacing row: the zone of the row above it, or its own if
+    /// it is the root of a share.
     private var newZone: String {
         let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
         return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL), "
             + "\(JoinedZone.sql(table)))"
     }
 
-    /// Refuses a reference to a row of another zone than a row's own.
+    /// Returns the check that refuses a reference to a row of another zone.
     private func leaves(
         _ column: TableColumn,
         _ zone: String,
@@ -190,14 +190,14 @@ struct SharingTriggers {
         let message =
             "the column '\(column.name)' of a row of the table '\(table.name)' cannot refer to a row "
             + "of the table '\(target.table.name)' that another user owns, or the other way round; "
-            + "make a new row below the one that is shared"
+            + "create a new row below the one that is shared"
         return "SELECT \(raise(message)) WHERE NEW.\(column.name.quoted) IS NOT NULL "
             + "AND coalesce(\(place("zone", target)), '') <> coalesce(\(zone), '') "
             + "AND (\(condition));"
     }
 
-    /// Puts a row where its parent is, unless it has a place: `OR IGNORE` would be what the statement
-    /// of the app says instead.
+    /// The statement that gives a row its parent's place, unless it has one; the app's statement
+    /// would override `OR IGNORE`.
     private var inherit: String? {
         guard let above = above("NEW") else { return nil }
         return """

@@ -2,7 +2,7 @@ import CloudKit
 import GRDB
 
 extension StoreDelegate {
-    /// Learns from shares what may be changed.
+    /// Updates permissions from fetched shares.
     func fetched(shares: [CKShare], _ zone: String) async throws {
         guard !shares.isEmpty else { return }
         let permissions = shares.map { (name: $0.recordID.recordName, writes: Self.writes($0)) }

@@ -2,14 +2,14 @@ import CloudKit
 import GRDB
 
 extension StoreFile {
-    /// The zone of tables in the public database, as the file names it.
+    /// The file's name for the zone of tables in the public database.
     static let publicZone = "public"
 
-    /// Returns whether a zone, as the file names it, is another user's.
+    /// Returns whether a zone, by its name in the file, is another user's.
     static func isOthers(_ zone: String) -> Bool { !zone.isEmpty && zone != publicZone }
 
-    /// The zone of an ID as the file names it: empty for the user's own, owner and name for one that
-    /// another user shares; nil for zones that are no store's.
+    /// Returns the file's name for a zone ID: empty for the user's own, owner and name for one that
+    /// another user shares; nil for zones of no store.
     func zone(_ id: CKRecordZone.ID) -> String? {
         if id == zoneID { return "" }
         if id == CKRecordZone.ID.default { return Self.publicZone }
@@ -17,7 +17,7 @@ extension StoreFile {
         return "\(id.ownerName)/\(id.zoneName)"
     }
 
-    /// The ID of a zone.
+    /// Returns the ID of a zone.
     func id(_ zone: String) -> CKRecordZone.ID {
         if zone == Self.publicZone { return .default }
         guard let end = zone.firstIndex(of: "/") else { return zoneID }
@@ -27,13 +27,13 @@ extension StoreFile {
         )
     }
 
-    /// The zone that a row is in.
+    /// Returns the zone of a row.
     func zone(_ database: Database, of key: RowKey) throws -> String {
         if catalog[key.table]?.isPublic == true { return Self.publicZone }
         return try Place.fetch(database, key)?.zone ?? ""
     }
 
-    /// The zones that others share and rows here are in.
+    /// Returns the zones of other users that have rows here.
     static func sharedZones(_ database: Database) throws -> [String] {
         try String.fetchAll(
             database,
@@ -41,7 +41,7 @@ extension StoreFile {
         )
     }
 
-    /// Notes whether a zone's records are to be looked for, or have been.
+    /// Stores whether a zone's records remain to be swept.
     static func sweep(_ zone: String, _ sweeps: Bool, _ database: Database) throws {
         try database.execute(
             sql: zone.isEmpty
@@ -51,7 +51,7 @@ extension StoreFile {
         )
     }
 
-    /// Lets go of a zone that is not shared any more.
+    /// Removes a zone that is no longer shared.
     func leave(_ zone: String) async throws -> [RowChange] {
         try await apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)

@@ -1,74 +1,78 @@
 public import CloudKit
 
 extension CloudStore {
-    /// What happens to the rows when the zone is gone from the server.
+    /// The treatment of local rows when the zone no longer exists on the server.
     public enum ZoneLoss: Hashable, Sendable {
-        /// Rows that the server had are deleted here; those with unsent edits stay, and are sent
-        /// into a new zone.
+        /// Deletes rows that the server had. Rows with unsent edits stay and are sent into a new zone.
         case deleteSynced
-        /// All rows stay, and are sent into a new zone.
+        /// Keeps all rows and sends them into a new zone.
         case upload
-        /// All rows stay, and nothing is sent until the app decides.
+        /// Keeps all rows and sends nothing until the app decides.
         case wait
     }
 
-    /// Who has the journal.
+    /// The devices that keep the journal.
     public enum JournalPlace: Hashable, Sendable {
-        /// The device that merged, for what it merged.
+        /// The device that merged keeps the entries of its own merges.
         case local
-        /// All devices of the user: what lost travels in records of the type `StoreJournal`, encrypted,
-        /// and what is removed as too old or too much is removed from all.
+        /// All of the user's devices: entries travel in encrypted records of the type `StoreJournal`.
+        /// Entries removed because of their age or number are removed from all devices.
         case shared
     }
 
-    /// What a store does apart from its tables.
+    /// The settings of a store, apart from its tables.
     public struct Configuration: Sendable {
-        /// The zone of the records.
+        /// The name of the zone that holds the records.
         public var zoneName = "CloudKitStore"
-        /// Whether rows that other users share with this one come here, below the user's own.
+        /// A Boolean value that indicates whether rows that other users share with this one are
+        /// synced, in addition to the user's own.
         public var includesSharedRows = false
-        /// How long the public tables are not compared with all records of the server, which finds what
-        /// was deleted there.
+        /// The interval between comparisons of the public tables with all records of the server,
+        /// which find deleted records.
         public var publicSweepInterval: Duration = .seconds(86_400)
-        /// The subscription that tells of other devices' changes; nil for the engine's own.
+        /// The ID of the subscription that reports other devices' changes; nil for the engine's own.
         public var subscriptionID: CKSubscription.ID?
-        /// Whether the store syncs by itself: after each save, and when the server tells of changes.
+        /// A Boolean value that indicates whether the store syncs automatically: after each save,
+        /// and when the server reports changes.
         public var syncsAutomatically = true
-        /// Says whether there is a connection; asked before each sync and each batch.
+        /// A closure that returns whether there is a connection; called before each sync and each batch.
         public var isConnected: @Sendable () -> Bool = { true }
-        /// When another device deleted the zone.
+        /// The treatment of local rows after another device deleted the zone.
         public var whenZoneIsDeleted = ZoneLoss.deleteSynced
-        /// When the user deleted the app's data in the settings.
+        /// The treatment of local rows after the user deleted the app's data in the settings.
         public var whenZoneIsPurged = ZoneLoss.wait
-        /// When the user reset the encrypted data.
+        /// The treatment of local rows after the user reset the encrypted data.
         public var whenEncryptedDataIsReset = ZoneLoss.upload
-        /// The most records in one request; the service takes 200.
+        /// The maximum number of records in one request; the service accepts 200.
         public var batchLimit = 200 {
             didSet { batchLimit = min(max(1, batchLimit), 200) }
         }
-        /// Who has the journal of what lost.
+        /// The devices that keep the journal of overruled edits.
         public var journal = JournalPlace.local
-        /// How long the journal keeps what lost a merge, or nil for ever; what is older goes when the
-        /// store starts.
+        /// The maximum age of journal entries, or nil for no limit.
+        ///
+        /// The store deletes older entries when it starts.
         public var journalAge: Duration? = .seconds(90 * 86_400)
-        /// The most entries of the journal, or nil for any number; the oldest go when the store starts,
-        /// and with each fetch.
+        /// The maximum number of journal entries, or nil for no limit.
+        ///
+        /// The store deletes the oldest when it starts and with each fetch.
         public var journalLimit: Int? = 10_000
-        /// How often a store over a file looks for what other processes wrote, and whether it has to
-        /// take over from one that ended; nil for never by itself.
+        /// The interval at which a store over a file looks for other processes' changes, and for a
+        /// syncing process that ended and has to be replaced; nil for never automatically.
         public var otherProcessInterval: Duration? = .seconds(1)
-        /// The clock of that interval.
+        /// The clock that measures ``otherProcessInterval``.
         public var clock: any Clock<Duration> = ContinuousClock()
-        /// Hears of every event, after the store has handled it.
+        /// A closure that receives every event, after the store has handled it.
         public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
 
-        /// The file's name among the user's devices; a test that is to run alike twice sets it, and
-        /// otherwise chance gives one.
+        /// The file's name among the user's devices.
+        ///
+        /// A test sets it to get the same run twice; otherwise it is random.
         package var device: String?
-        /// A mistake that a test puts in.
+        /// A defect that a test plants.
         package var defect: StoreDefect?
 
-        /// Makes a configuration with the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 }

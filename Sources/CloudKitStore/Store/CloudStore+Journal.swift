@@ -2,10 +2,10 @@ public import Foundation
 public import GRDB
 
 extension CloudStore {
-    /// What lost a merge, oldest first: on this device, because the journal is on the device that merged,
-    /// or on all devices of the user where ``Configuration/journal`` says so.
+    /// Returns the edits that lost a merge, oldest first: those of this device's merges, or those
+    /// of all of the user's devices if ``Configuration/journal`` is ``JournalPlace/shared``.
     ///
-    /// ``Configuration/journalAge`` and ``Configuration/journalLimit`` say how much of it is kept.
+    /// ``Configuration/journalAge`` and ``Configuration/journalLimit`` limit its size.
     ///
     /// - Parameters:
     ///   - table: The table's name; nil for all tables.
@@ -22,7 +22,7 @@ extension CloudStore {
         }
     }
 
-    /// The journal, now and whenever it is another, for an app that shows what lost as it loses.
+    /// Returns the journal now and after each change, for an app that shows overruled edits as they happen.
     ///
     /// ```swift
     /// for try await entries in store.journalValues() { show(entries) }
@@ -65,14 +65,14 @@ extension CloudStore {
         return entries.sorted { ($0.date, $0.id) < ($1.date, $1.id) }
     }
 
-    /// Brings back what lost, as an ordinary edit that is synced like every other: values are set, a
-    /// row that is gone is made again, and a deletion that lost is done.
+    /// Restores an overruled edit as an ordinary edit, which syncs like any other: sets the values,
+    /// inserts a deleted row again, or deletes a row whose deletion lost.
     ///
-    /// Assets are not kept in the journal, so they do not come back.
+    /// The journal keeps no assets, so they are not restored.
     ///
     /// - Parameter entry: The entry of the journal.
-    /// - Throws: A ``CloudStoreError`` for a table that is not synced any more; an error of the
-    ///   database, such as a constraint that speaks against the values.
+    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced; an error of the
+    ///   database, such as a constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
         let mapping = file.mapping
@@ -86,7 +86,7 @@ extension CloudStore {
         }
     }
 
-    /// Removes what the configuration says is too old or too much.
+    /// Removes the entries that exceed the configured age or number.
     func trimJournal() async throws {
         try await file.writer.write { [configuration, catalog = file.catalog] database in
             let journal = Journal(database, catalog)
@@ -99,7 +99,7 @@ extension CloudStore {
         }
     }
 
-    /// Removes entries that are older than a date; those that all devices have, from all.
+    /// Removes entries that are older than a date; shared entries are removed from all devices.
     ///
     /// - Parameter date: The date.
     /// - Throws: An error of the database.
@@ -119,7 +119,7 @@ extension CloudStore {
 }
 
 extension JournalEntry {
-    /// A row of one of the journal's tables.
+    /// Creates an entry from a row of one of the journal's tables.
     fileprivate init(_ row: Row, id: Int64, device: String?) throws {
         self.init(
             id: id,

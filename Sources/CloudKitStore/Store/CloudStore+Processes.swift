@@ -2,17 +2,17 @@ import GRDB
 import Synchronization
 
 extension CloudStore {
-    /// Whether this store is the one that syncs its file.
+    /// A Boolean value that indicates whether this store syncs its file.
     ///
-    /// Several stores, in one process or in several, may be open over a file. The first that starts
-    /// syncs; the others note changes, and the next takes over when it stops or its process ends.
+    /// Several stores, in one process or in several, may open the same file. The first that starts
+    /// syncs; the others track changes, and the next takes over when it stops or its process ends.
     public var isLeading: Bool { election.isLeading }
 
-    /// Looks whether other processes wrote into the file, and takes over when the one that synced is
-    /// gone.
+    /// Looks for changes that other processes wrote into the file, and takes over if the store that
+    /// synced it has ended.
     ///
-    /// A store that is started does this by itself, as often as the configuration says. What others
-    /// wrote is told to this process's `ValueObservation`s; the one that syncs sends it.
+    /// A started store does this automatically, at the configured interval. Changes of other
+    /// processes reach this process's `ValueObservation`s; the store that syncs sends them.
     ///
     /// - Throws: An error of the database.
     public func checkOtherProcesses() async throws {
@@ -32,13 +32,13 @@ extension CloudStore {
         if configuration.syncsAutomatically, isLeading, hasChanged || !wasLeading { hint() }
     }
 
-    /// Goes on checking until the store stops.
+    /// Checks for other processes' changes until the store stops.
     func watchOtherProcesses() {
         guard election.isShared, let interval = configuration.otherProcessInterval else { return }
         let clock = configuration.clock
         let task = Task { [weak self] in
             while !Task.isCancelled {
-                // An error of the file is told by the next call that the app makes.
+                // The app's next call reports an error of the file.
                 try? await self?.checkOtherProcesses()
                 guard self != nil else { return }
                 try? await clock.sleep(for: interval)

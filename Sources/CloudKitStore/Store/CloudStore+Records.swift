@@ -3,19 +3,19 @@ import Foundation
 import GRDB
 
 extension CloudStore {
-    /// The record behind a row, as the server had it last, without assets.
+    /// Returns a row's record as the server last had it, without assets.
     ///
-    /// What record and row agree on is kept once, so that fields are missing whose columns have edits
-    /// that were not sent; those of rows that others share, and those that are merged by a counter, a
-    /// set or a rule of the app's, are there always.
+    /// Values that record and row agree on are stored once, so fields whose columns have unsent
+    /// edits are missing. Fields of rows that others share, and fields merged by a counter, a set
+    /// or a custom rule, are always present.
     ///
     /// - Parameters:
     ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
     ///     array.
     ///   - table: The table's name.
     /// - Returns: The record.
-    /// - Throws: A ``CloudStoreError`` for a table that is not synced, and for a row that was never
-    ///   sent; an error of the database.
+    /// - Throws: A ``CloudStoreError`` for a table that is not synced or a row that was never sent;
+    ///   an error of the database.
     public func record(of key: String, in table: String) async throws -> CKRecord {
         let schema = try schema(table)
         let id = try await recordID(of: key, in: table)
@@ -40,13 +40,13 @@ extension CloudStore {
         return record
     }
 
-    /// The identity of the record behind a row, whether it was sent or not.
+    /// Returns the ID of a row's record, whether or not the row was sent.
     ///
     /// - Parameters:
     ///   - key: The row's key.
     ///   - table: The table's name.
     /// - Returns: The record's ID.
-    /// - Throws: A ``CloudStoreError`` for a table that is not synced, or a key that is too long; an
+    /// - Throws: A ``CloudStoreError`` for a table that is not synced or a key that is too long; an
     ///   error of the database.
     public func recordID(of key: String, in table: String) async throws -> CKRecord.ID {
         let rowKey = RowKey(table: table, text: key)
@@ -55,8 +55,8 @@ extension CloudStore {
         return CKRecord.ID(recordName: name, zoneID: file.id(zone))
     }
 
-    /// The row behind a record; nil when the record is of no synced table, or is named by its key alone
-    /// and unknown here.
+    /// Returns a record's row; nil when no synced table holds the record, or when its name is a key
+    /// alone and unknown here.
     ///
     /// - Parameter recordID: The record's ID.
     /// - Returns: The table's name and the row's key.
@@ -66,19 +66,19 @@ extension CloudStore {
         for table in file.catalog.tables where !table.isNamedByKey {
             if let key = RowKey(recordName: name, table) { return (table.name, key.text) }
         }
-        // A name that is a key alone does not say of which table.
+        // A name that is only a key does not identify the table.
         let tables = file.catalog.tables.filter(\.isNamedByKey)
         guard tables.count != 1 else { return (tables[0].name, name) }
         let known = try? file.writer.read { try KnownRecord.fetch($0, name: name)?.key }
         return known.map { ($0.table, $0.text) }
     }
 
-    /// Downloads assets into their columns: those of given rows, or all that are missing.
+    /// Downloads assets into their columns, for the given rows or for all rows that lack them.
     ///
     /// - Parameters:
     ///   - table: The table's name.
     ///   - keys: The rows' keys; nil for all rows.
-    /// - Returns: The rows that have more than before.
+    /// - Returns: The rows that received assets.
     /// - Throws: A ``CloudStoreError`` for a table that is not synced, a `CKError`, or an error of
     ///   the database.
     @discardableResult

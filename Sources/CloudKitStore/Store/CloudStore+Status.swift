@@ -4,7 +4,7 @@ import GRDB
 import Synchronization
 
 extension CloudStore {
-    /// What waits, and why.
+    /// The changes that wait, and the reasons.
     ///
     /// - Throws: An error of the database.
     public var status: StoreStatus {
@@ -61,7 +61,7 @@ extension CloudStore {
         }
     }
 
-    /// Some of the rows whose records wait for others, or lack them.
+    /// Returns some of the rows whose records wait for others or lack them.
     private static func rows(
         _ database: Database,
         where condition: String
@@ -75,10 +75,10 @@ extension CloudStore {
         ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
     }
 
-    /// The condition that a record waits for another.
+    /// The SQL condition that a record waits for another.
     ///
-    /// One of another user waits for what a fetch brings if it is shared, and shows without it, or
-    /// not at all, for as long as it is not.
+    /// A reference to another user's record waits for a fetch if that record is shared. Otherwise
+    /// the row shows without the reference, or not at all.
     private static let waits =
         "waiting IS NOT NULL AND zone IN ('', \(StoreFile.publicZone.literal))"
 
@@ -105,13 +105,13 @@ extension CloudStore {
         microseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
     }
 
-    /// Where a row stands.
+    /// Returns the sync state of a row.
     ///
     /// - Parameters:
     ///   - key: The row's key: the value as text, bytes in hexadecimal, several columns as a JSON
     ///     array.
     ///   - table: The table's name.
-    /// - Returns: Where it stands.
+    /// - Returns: The row's state.
     /// - Throws: A ``CloudStoreError`` for a table that is not synced, or an error of the database.
     public func state(of key: String, in table: String) async throws -> RowState {
         let schema = try schema(table)

@@ -2,24 +2,24 @@ import GRDB
 import Synchronization
 
 extension CloudStore {
-    /// The status as it is now, and whenever it is another.
+    /// A stream of the current status and each change of it.
     ///
-    /// Whoever looks late sees the newest and none of those between. Each call makes a stream of its
-    /// own, for one loop; it ends with the store, or with an error of the database. What other
-    /// processes write into the file shows with this one's next change.
+    /// A slow reader receives only the newest status. Each call creates a new stream, for one loop;
+    /// it ends with the store or with an error of the database. Changes of other processes appear
+    /// with this process's next change.
     public var statuses: AsyncThrowingStream<StoreStatus, any Error> {
         let watch = StatusWatch(self)
         return AsyncThrowingStream { try await watch.next() }
     }
 
-    /// Has the status looked at again, for what the file does not say.
+    /// Reads the status again, because of a change that the file does not show.
     func statusChanged() {
         let signals = state.withLock { Array($0.statusSignals.values) }
         for signal in signals { signal.yield() }
     }
 }
 
-/// Looks at a store's status when something may have changed and somebody waits for it.
+/// An observer that reads a store's status when it may have changed and a caller waits for it.
 private actor StatusWatch {
     private weak let store: CloudStore?
     private let id: Int
@@ -44,7 +44,7 @@ private actor StatusWatch {
         _ = store?.state.withLock { $0.statusSignals.removeValue(forKey: id) }
     }
 
-    /// The next status that is another than the one before; nil when there will be none.
+    /// Returns the next status that differs from the previous one; nil at the end.
     func next() async throws -> StoreStatus? {
         observe()
         var signals = signals.makeAsyncIterator()
@@ -59,8 +59,8 @@ private actor StatusWatch {
 
     private func observe() {
         guard observation == nil, let store else { return }
-        // Whatever writes records says so in the control table; SQLite tells nothing of tables without
-        // rowids.
+        // Every write of records is noted in the control table, because SQLite does not report
+        // changes of tables without rowids.
         observation = DatabaseRegionObservation(
             tracking: Table("grdb_cloudkit_outbox"),
             Table("grdb_cloudkit_control")

@@ -4,16 +4,16 @@ import GRDB
 import Synchronization
 
 extension CloudStore {
-    /// The most rounds of one sync; each but the last brings the outbox further.
+    /// The maximum number of rounds of one sync; each but the last shortens the outbox.
     private static let roundLimit = 50
 
-    /// Fetches and sends everything, and says what was done.
+    /// Fetches and sends all changes, and returns a summary.
     ///
-    /// Returns at once when the app paused the store, there is no connection, or another store syncs
-    /// the file. Records that were set aside are no error: the status lists them. Nor is a full storage:
-    /// the summary says so, and the rows wait.
+    /// Returns immediately when the app paused the store, there is no connection, or another store
+    /// syncs the file. Quarantined records are no error: the status lists them. Nor is a full
+    /// storage: the summary reports it, and the rows wait.
     ///
-    /// - Returns: What was done.
+    /// - Returns: The summary of the sync.
     /// - Throws: A `CKError` when the server cannot be reached or refuses everything; a
     ///   ``CloudStoreError`` when the store waits for a decision of the app; an error of the
     ///   database.
@@ -71,8 +71,7 @@ extension CloudStore {
             do {
                 try await engine.sendChanges()
             } catch let error as CKError where Self.isPerItem(error) {
-                // The delegate dealt with each of the failures; the next round sends again what
-                // should be sent again.
+                // The delegate handled each of the failures; the next round sends again where necessary.
             }
             try await checkBlocks(delegate)
             if let error = delegate.state.withLock({ $0.unanswered }) { throw error }
@@ -95,7 +94,7 @@ extension CloudStore {
         case .accountSwitched:
             throw CloudStoreError(
                 .blocked,
-                "Another user is signed in than the one whose rows these are; open another file "
+                "The signed-in user is not the owner of these rows; open another file "
                     + "for that user, or call adoptAccount"
             )
         case .purged:
@@ -107,12 +106,12 @@ extension CloudStore {
         case .zoneDestroyed:
             throw CloudStoreError(
                 .blocked,
-                "The zone was destroyed; uploadEverything makes it again"
+                "The zone was destroyed; uploadEverything creates it again"
             )
         }
     }
 
-    /// Errors that concern items of a batch, which the delegate handles one by one.
+    /// Returns whether an error concerns items of a batch, which the delegate handles one by one.
     private static func isPerItem(_ error: CKError) -> Bool {
         switch error.code {
         case .partialFailure, .serverRecordChanged, .unknownItem, .zoneNotFound, .userDeletedZone,
@@ -124,7 +123,7 @@ extension CloudStore {
         }
     }
 
-    /// Gives what was set aside another try, once for each sync that the app asks for.
+    /// Retries quarantined changes, once for each sync that the app requests.
     private func retrySetAside() async throws {
         guard configuration.defect != .neverRetries else { return }
         try await file.writer.write { database in
@@ -134,10 +133,10 @@ extension CloudStore {
         }
     }
 
-    /// Syncs until nothing waits in either direction.
+    /// Syncs until no change waits in either direction.
     ///
-    /// - Throws: What ``sync()`` throws; a ``CloudStoreError`` with the code `unsettled` when
-    ///   something waits for someone else, such as a record that the server refuses.
+    /// - Throws: The errors of ``sync()``; a ``CloudStoreError`` with the code `unsettled` when a
+    ///   change depends on someone else, such as a record that the server refuses.
     public func settled() async throws {
         try await sync()
         let status = try await status
@@ -146,7 +145,7 @@ extension CloudStore {
         throw CloudStoreError(
             .unsettled,
             "\(status.waitingToSend) rows wait to be sent, \(status.waitingToShow) records to be "
-                + "shown, \(status.setAside.count) were set aside"
+                + "shown, \(status.setAside.count) are quarantined"
                 + (reasons.isEmpty ? "" : ": \(reasons)")
                 + (status.obstacle.map { " (\($0))" } ?? "")
         )

@@ -3,15 +3,15 @@ import Foundation
 import GRDB
 
 extension CloudStore {
-    /// Compares names and versions of all records with the server's, and all rows with the versions
-    /// that the server acknowledged.
+    /// Compares the names and versions of all records with the server's, and all rows with the
+    /// versions that the server acknowledged.
     ///
-    /// Changes that wait to be sent are no difference. Sync first, so that what others did meanwhile
-    /// is none either.
+    /// Unsent changes are not differences. Sync first, so that other devices' recent changes are
+    /// not differences either.
     ///
-    /// - Parameter repairs: Whether to set right what differs: records are fetched again, and rows
-    ///   with unnoted edits are sent.
-    /// - Returns: What differed.
+    /// - Parameter repairs: Whether to repair the differences: records are fetched again, and rows
+    ///   with untracked edits are sent.
+    /// - Returns: The differences.
     /// - Throws: A `CKError`, or an error of the database.
     public func verify(repairing repairs: Bool = false) async throws -> Verification {
         let mapping = file.mapping
@@ -33,8 +33,8 @@ extension CloudStore {
         return result
     }
 
-    /// Compares the rows with the versions that the server acknowledged, as ``verify(repairing:)``
-    /// does, without asking the server: what differs then differs at any time.
+    /// Compares the rows with the versions that the server acknowledged, like
+    /// ``verify(repairing:)`` but without a request: these differences are defects at any time.
     package func verifyLocally() async throws -> Verification {
         let mapping = file.mapping
         return try await file.read { database in
@@ -54,14 +54,14 @@ extension CloudStore {
         }
     }
 
-    /// What is compared of a record that the server has.
+    /// The compared parts of a record that the server has.
     private struct Version: Sendable {
         var tag: String
         /// The name of the record above it in a shared tree.
         var parent: String?
     }
 
-    /// The versions of all records of a zone, by name.
+    /// Returns the versions of all records of a zone, by name.
     private func versions(in zone: String) async throws -> [String: Version] {
         let source = database(of: file.id(zone))
         var versions: [String: Version] = [:]
@@ -159,8 +159,8 @@ extension CloudStore {
         return nil
     }
 
-    /// What the server has for a row; nil for a field that it never had, which leaves the column's
-    /// default, and for what the record's name says alone.
+    /// Returns the server's value for a row; nil for a field that it never had, which leaves the
+    /// column's default, and for columns that only the record's name holds.
     private static func expected(
         _ field: String,
         _ base: [String: StoreValue],
@@ -180,7 +180,7 @@ extension CloudStore {
         let source = database(of: file.id(zone))
         let named = Dictionary(grouping: differences, by: \.kind).mapValues { $0.map(\.recordName) }
         let mapping = file.mapping
-        // The values of a row that is gone went with it.
+        // A deleted row's values were deleted with it.
         let fetched = [.unknownHere, .otherVersion, .missingHere].flatMap { named[$0] ?? [] }
         let gone = named[.missingOnServer] ?? []
         let (edited, missing) = (named[.unnotedEdit] ?? [], named[.missingHere] ?? [])
@@ -216,7 +216,7 @@ extension CloudStore {
         publish(changes)
     }
 
-    /// Puts what differs from the known version into the outbox.
+    /// Adds the columns that differ from the known version to the outbox.
     private static func noteEdit(_ name: String, _ rows: RowStore) throws {
         guard let known = try KnownRecord.fetch(rows.database, name: name), let key = known.key,
             let table = rows.mapping.catalog[key.table], let row = try rows.row(key, table)

@@ -5,7 +5,7 @@ import Synchronization
 extension CloudStore {
     /// Deletes the zone, with all records, from the server.
     ///
-    /// The rows stay, and nothing is sent until ``uploadEverything()``.
+    /// The rows stay, and nothing is sent until ``uploadEverything()`` is called.
     ///
     /// - Throws: A `CKError`, or an error of the database.
     public func destroyZone() async throws {
@@ -21,15 +21,14 @@ extension CloudStore {
         }
     }
 
-    /// Does what is to be done about a zone that went for a reason that the web service does not
-    /// tell; a test tells it.
+    /// Handles the loss of a zone for a reason that the web service does not report; tests pass it.
     package func loseZone(_ reason: CKDatabase.DatabaseChange.Deletion.Reason) async throws {
         guard let engine = try await engine() else { return }
         try await state.withLock { $0.delegate }?.zoneDeleted("", reason, engine)
     }
 
-    /// Sends all rows again, into a new zone if need be: after the user deleted the app's data, or
-    /// the app destroyed the zone.
+    /// Sends all rows again, into a new zone if necessary: after the user deleted the app's data,
+    /// or after ``destroyZone()``.
     ///
     /// - Throws: An error of the database.
     public func uploadEverything() async throws {
@@ -48,13 +47,13 @@ extension CloudStore {
         try await start()
     }
 
-    /// Gives the rows to the user who is signed in now: all are sent into that user's database.
+    /// Assigns the rows to the user who is signed in now, and sends all of them to that user's database.
     ///
     /// - Throws: A `CKError` when nobody is signed in, or an error of the database.
     public func adoptAccount() async throws {
         await stop()
         let file = file
-        // What others shared was shared with the user before.
+        // Shares were addressed to the previous user.
         for zone in try await file.read(StoreFile.sharedZones) {
             publish(try await file.leave(zone))
         }

@@ -3,7 +3,7 @@ import Foundation
 public import GRDB
 import Synchronization
 
-/// Keeps tables of a GRDB database in sync with CloudKit, and never loses an edit.
+/// A store that keeps tables of a GRDB database in sync with CloudKit, and never loses an edit.
 ///
 /// ```swift
 /// let store = try CloudStore(
@@ -14,24 +14,24 @@ import Synchronization
 /// try await store.start()
 /// ```
 ///
-/// The app reads and writes its tables as ever, with GRDB or plain SQL, in this process or another.
-/// Triggers in the file note every write in the writer's own transaction; the store sends what they
-/// noted, applies what other devices did, and merges the two.
+/// The app reads and writes its tables as before, with GRDB or plain SQL, in this process or
+/// another. Triggers in the file record every write in the writer's own transaction; the store
+/// sends the recorded changes, applies those of other devices, and merges the two.
 public final class CloudStore: Sendable {
     struct State {
         var engine: CKSyncEngine?
         var delegate: StoreDelegate?
-        /// The engine of the shared database, where the configuration asks for one.
+        /// The engine of the shared database, if the configuration includes shared rows.
         var sharedEngine: CKSyncEngine?
         var sharedDelegate: StoreDelegate?
-        /// What syncs the public tables, and the last sync of them.
+        /// The delegate that syncs the public tables, and its latest sync.
         var publicDelegate: StoreDelegate?
         var publicSync: Task<SyncSummary, any Error>?
         var observation: (any DatabaseCancellable)?
         var isStarted = false
-        /// The rows with unsent changes that were lost with the file before this one.
+        /// The rows with unsent changes that were lost with the previous file.
         var erased: [RowChange] = []
-        /// What looks for other processes' changes, and the version of the file that it saw last.
+        /// The task that looks for other processes' changes, and the file version that it saw last.
         var watch: Task<Void, Never>?
         var dataVersion: Int?
         var isPaused = false
@@ -50,16 +50,16 @@ public final class CloudStore: Sendable {
     let unsent: UnsentList
     let state: Mutex<State>
 
-    /// Prepares a database for sync: checks the tables, and installs what notes their changes.
+    /// Prepares a database for sync: checks the tables, and installs the triggers that track their changes.
     ///
-    /// Rows that are there already are sent with the first sync. Make the store after the app's
-    /// migrations have run, and before it writes.
+    /// The first sync sends the existing rows. Create the store after the app's migrations have
+    /// run, and before the app writes.
     ///
     /// - Parameters:
     ///   - database: The database, opened by the app.
     ///   - container: The container; rows go into its private database.
     ///   - tables: The tables to sync.
-    ///   - configuration: What the store does apart from its tables.
+    ///   - configuration: The settings of the store, apart from its tables.
     /// - Throws: A ``CloudStoreError`` for a table that cannot be synced as declared, or an error of
     ///   the database.
     public init(
@@ -127,7 +127,7 @@ public final class CloudStore: Sendable {
         AssetFolder.remove(folder)
     }
 
-    /// A name for this file among the devices of a user: 10 letters and digits.
+    /// Returns a new name for this file among a user's devices: 10 letters and digits.
     private static func newDevice() -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         return String((0..<10).compactMap { _ in letters.randomElement() })
@@ -135,10 +135,10 @@ public final class CloudStore: Sendable {
 
     // MARK: Starting
 
-    /// Starts syncing: from now on the store does it by itself, unless it is configured not to.
+    /// Starts syncing; from now on the store syncs automatically, unless it is configured not to.
     ///
-    /// When another store has the file open and syncs it, this one notes changes, which that one
-    /// sends, and takes over when that one stops.
+    /// While another store has the file open and syncs it, this one only tracks changes, which the
+    /// other sends; it takes over when the other stops.
     ///
     /// - Throws: An error of the database.
     public func start() async throws {
@@ -169,7 +169,7 @@ public final class CloudStore: Sendable {
         }
     }
 
-    /// Tells the engines that something waits.
+    /// Notifies the engines that changes wait.
     func hint() {
         for engine in state.withLock({ [$0.engine, $0.sharedEngine] }) {
             engine?.state.hasPendingUntrackedChanges = true
@@ -177,14 +177,14 @@ public final class CloudStore: Sendable {
         hintPublic()
     }
 
-    /// Stops syncing until the next start; changes are noted all the while.
+    /// Stops syncing until the next start; changes are still tracked.
     public func stop() async {
         let watch = state.withLock { state in
             state.isStarted = false
             return exchange(&state.watch, with: nil)
         }
         watch?.cancel()
-        // It could start another engine.
+        // The task could start another engine.
         await watch?.value
         let (engines, delegates, observation, publicSync) = state.withLock { state in
             defer {
@@ -203,7 +203,7 @@ public final class CloudStore: Sendable {
         await unsent.stop()
         _ = try? await publicSync?.value
         for engine in engines { await engine?.cancelOperations() }
-        // What the file says against it will be fetched again.
+        // A failure loses nothing: the changes are fetched again.
         for delegate in delegates {
             try? await delegate?.finishArrivals()
             try? await delegate?.finishAnswers()
@@ -211,7 +211,7 @@ public final class CloudStore: Sendable {
         election.resign()
     }
 
-    /// Sends nothing and fetches nothing until ``resume()``; changes are noted all the while.
+    /// Stops sending and fetching until ``resume()``; changes are still tracked.
     public func pause() {
         state.withLock { $0.isPaused = true }
         statusChanged()
@@ -226,14 +226,14 @@ public final class CloudStore: Sendable {
         statusChanged()
         guard configuration.syncsAutomatically else { return }
         hint()
-        // What the server told of meanwhile; the engines try again by themselves when this fails.
+        // Fetches the changes that the server reported meanwhile; the engines retry on failure.
         Task {
             for engine in engines { try? await engine.fetchChanges() }
         }
     }
 
-    /// The engine; a new one from what the file holds when there is none, or when an error of the
-    /// file stopped the last.
+    /// Returns the engine; creates one from the file's state when there is none, or when an error
+    /// of the file stopped the last.
     ///
     /// Nil when another store syncs the file.
     @discardableResult
@@ -249,7 +249,7 @@ public final class CloudStore: Sendable {
         let shared =
             configuration.includesSharedRows
             ? self.engine(.shared, container.sharedCloudDatabase, control.sharedEngine) : nil
-        // Another call may have been as far; its engine stays.
+        // Another call may have created one meanwhile; that engine stays.
         let other = state.withLock { state -> CKSyncEngine? in
             let isUsable = [state.delegate, state.sharedDelegate].allSatisfy { $0?.failure == nil }
             if let other = state.engine, isUsable { return other }
@@ -310,10 +310,10 @@ public final class CloudStore: Sendable {
 
     // MARK: Changes
 
-    /// The rows that the server changes here, as they change.
+    /// A stream of the rows that the server changes on this device.
     ///
-    /// Each call makes a stream of its own. A store tells what it syncs itself; where another one
-    /// leads (``isLeading``), `ValueObservation`s tell what became of the rows.
+    /// Each call creates a new stream. A store reports only the changes that it syncs itself; where
+    /// another store leads (``isLeading``), `ValueObservation`s report the changed rows.
     public var changes: AsyncStream<RowChange> {
         let (stream, continuation) = AsyncStream<RowChange>.makeStream()
         let id = state.withLock { state in

@@ -1,4 +1,4 @@
-/// What is wrong with the tables, the file or a call, and what to do about it.
+/// An error in the tables, the file or a call, with the remedy.
 public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of problems.
     public enum Code: String, Hashable, Sendable {
@@ -10,37 +10,37 @@ public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case noSuchColumn
         /// A declaration names a trigger that the table does not have.
         case noSuchTrigger
-        /// The store cannot tell what a column holds.
+        /// The store cannot derive a column's content from its type.
         case unmappableColumn
-        /// A foreign key leads to a table that is not synced.
+        /// A foreign key refers to a table that is not synced.
         case unsyncedReference
-        /// A name cannot be one of a record type or field.
+        /// A name is not valid for a record type or field.
         case invalidName
         /// Two tables or columns share a name on the server.
         case duplicateName
-        /// The file's control tables are of a newer version, or broken.
+        /// The file's control tables are of a newer version, or damaged.
         case unreadableFile
         /// The store has to be started first.
         case notStarted
-        /// There is no such row.
+        /// The row does not exist.
         case noSuchRow
         /// The row has not been sent yet.
         case neverSent
-        /// The row is not shared in the way that a call needs.
+        /// The row is not shared in the way that the call requires.
         case notShared
-        /// Participants would not have all rows below a row that is to be shared.
+        /// Participants would not have all rows below the row to be shared.
         case incompleteShare
-        /// The value cannot be a field, or a field cannot be the column's value.
+        /// The value has no field representation, or the field's value does not fit the column.
         case unmappableValue
-        /// The store waits for a decision of the app.
+        /// The store waits for the app's decision.
         case blocked
-        /// Something could not be sent and waits, with its reason, in the status.
+        /// A change could not be sent and waits; the status has the reason.
         case unsettled
     }
 
     /// The kind of problem.
     public var code: Code
-    /// What was expected and found, where, and the remedy.
+    /// The expectation, the finding with its place, and the remedy.
     public var message: String
 
     init(_ code: Code, _ message: String) {

@@ -1,4 +1,4 @@
-/// What the server changed in a row of this device.
+/// A change that the server made to a row of this device.
 public struct RowChange: Hashable, Sendable {
     /// The kinds of changes.
     public enum Kind: String, Hashable, Sendable {
@@ -6,11 +6,11 @@ public struct RowChange: Hashable, Sendable {
         case inserted
         /// The row has other values.
         case updated
-        /// The row is gone.
+        /// The row was deleted.
         case deleted
     }
 
-    /// What happened.
+    /// The kind of change.
     public var kind: Kind
     /// The table's name.
     public var table: String

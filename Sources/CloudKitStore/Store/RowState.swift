@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Where a row stands.
+/// The sync state of a row.
 public enum RowState: Hashable, Sendable {
-    /// The server has the row as it is here.
+    /// The server has the row's current values.
     case synced
-    /// The row has changes that the server has not acknowledged, the oldest made at a time.
+    /// The row has changes that the server has not acknowledged; the oldest dates from `since`.
     case waitingToSend(since: Date)
-    /// The row's changes were set aside.
+    /// The row's changes are quarantined, for a reason.
     case setAside(reason: String)
-    /// The record is here and waits for the record of a name before it can be a row.
+    /// The record has arrived and waits for the named record before it can become a row.
     case waitingForParent(recordName: String)
-    /// The store knows nothing of such a row.
+    /// The store does not know the row.
     case unknown
 }

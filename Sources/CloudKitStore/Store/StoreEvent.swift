@@ -1,40 +1,41 @@
 public import CloudKit
 
-/// What happens to a store, for apps that want to know or to show it.
+/// An event of a store, for apps that report or show sync.
 public enum StoreEvent: Sendable {
     /// A fetch or a send has begun.
     case started
-    /// A sync that the app asked for is done.
+    /// A sync that the app requested has finished.
     case finished(SyncSummary)
-    /// A sync that the app asked for failed.
+    /// A sync that the app requested failed.
     case failed(CKError)
-    /// A user signed in, the one whose rows these are or the first one.
+    /// A user signed in: the owner of the rows, or the first user.
     case signedIn
     /// The user signed out. The rows stay, and nothing is sent.
     case signedOut
     /// Another user signed in. The rows stay, and nothing is sent.
     case switchedAccounts
-    /// The zone is gone from the server.
+    /// The zone no longer exists on the server.
     case zoneLost(CKDatabase.DatabaseChange.Deletion.Reason)
-    /// Another user's zone is out of reach: the share ended, or the user left it. The rows are gone,
-    /// and edits of them that were not sent are in the journal.
+    /// Another user's zone is no longer accessible: the share ended, or the user left it. The rows
+    /// were deleted, and their unsent edits are in the journal.
     case shareEnded(CKRecordZone.ID)
-    /// The server refused an edit for want of permission. It is in the journal, and the row is as
-    /// the server has it.
+    /// The server refused an edit for lack of permission. The edit is in the journal, and the row
+    /// has the server's values.
     case takenBack(table: String, key: String)
-    /// A row was deleted here and on the server because another has its values in UNIQUE columns. It is
-    /// in the journal under the rule `unique`.
+    /// A row was deleted here and on the server because another row has its values in UNIQUE
+    /// columns. It is in the journal under the rule `unique`.
     case gaveWay(table: String, key: String)
-    /// The file is a new one, such as after `eraseDatabaseOnSchemaChange`, and the one before it had
-    /// these rows with changes that were not sent; told when the store starts.
+    /// The file is new, for example after `eraseDatabaseOnSchemaChange`, and these rows of the
+    /// previous one had unsent changes; reported when the store starts.
     case erased(unsent: [RowChange])
-    /// The user's storage is full. The changes stay, and are tried again with the next sync.
+    /// The user's storage is full. The changes stay, and the next sync sends them again.
     case quotaExceeded
-    /// What the store kept of its place in the server's history could not be read, for this reason.
-    /// Everything is fetched again; rows that wait to be sent are not touched.
+    /// The store could not read its position in the server's history, for this reason. Everything
+    /// is fetched again; unsent rows are not touched.
     case startedAfresh(reason: String)
-    /// A row or record was set aside.
+    /// A row or record was quarantined.
     case setAside(reason: String)
-    /// Something in the file will make devices differ, with the remedy; told when the store starts.
+    /// A condition in the file will make devices differ; the text has the remedy. Reported when the
+    /// store starts.
     case warning(String)
 }

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What waits, and why.
+/// The changes that wait, and the reasons.
 public struct StoreStatus: Hashable, Sendable {
-    /// What keeps the store from syncing until someone does something about it.
+    /// A condition that keeps the store from syncing until someone resolves it.
     public enum Obstacle: Hashable, Sendable {
-        /// The app paused the store, or said that there is no connection.
+        /// The app paused the store, or reported that there is no connection.
         case paused
         /// Nobody is signed in.
         case noAccount
-        /// Another user is signed in than the one whose rows these are. Open another file for that
-        /// user, or call ``CloudStore/adoptAccount()`` to give the rows to them.
+        /// Another user than the owner of the rows is signed in. Open another file for that user,
+        /// or call ``CloudStore/adoptAccount()`` to assign the rows to them.
         case accountSwitched
         /// The user deleted the app's data on the server. The rows are still here;
         /// ``CloudStore/uploadEverything()`` sends them again.
@@ -18,55 +18,53 @@ public struct StoreStatus: Hashable, Sendable {
         case zoneDestroyed
         /// The user's storage is full.
         case quotaExceeded
-        /// The last request failed; the store tries again by itself.
+        /// The last request failed; the store retries automatically.
         case failed(String)
     }
 
-    /// A row or record that was set aside.
+    /// A quarantined row or record.
     public struct SetAside: Hashable, Sendable {
-        /// The table, if it is known.
+        /// The table, if known.
         public var table: String?
-        /// The row's key, if it is known.
+        /// The row's key, if known.
         public var key: String?
-        /// What is wrong, and the remedy.
+        /// The problem and its remedy.
         public var reason: String
     }
 
-    /// A row that has come and does not show, or shows without a reference, until another has come.
+    /// A row that has arrived but is hidden, or shows without a reference, until another arrives.
     public struct WaitingRow: Hashable, Sendable {
         /// The table.
         public var table: String
         /// The row's key.
         public var key: String
-        /// The name of the record that it waits for: the record type, a colon and the key; empty where
-        /// that is not known.
+        /// The name of the awaited record: the record type, a colon and the key; empty if unknown.
         public var recordName: String
     }
 
-    /// What keeps the store from syncing.
+    /// The condition that keeps the store from syncing.
     public var obstacle: Obstacle?
-    /// The number of rows with changes that the server has not acknowledged, without those that
-    /// were set aside.
+    /// The number of rows with changes that the server has not acknowledged, without quarantined ones.
     public var waitingToSend: Int
-    /// When the oldest of these changes was made.
+    /// The date of the oldest of these changes.
     public var oldestChange: Date?
     /// The number of records that wait for others before they can be rows.
     public var waitingToShow: Int
-    /// Some of the records that wait for others, and what they wait for.
+    /// Some of the records that wait for others, with the records that they wait for.
     public var waitingRows: [WaitingRow] = []
-    /// The number of other users' rows that show without a reference, or not at all where it may not
-    /// be NULL, because what they refer to is not shared with this user.
+    /// The number of other users' rows that show without a reference, or not at all where the
+    /// column may not be NULL, because the referenced row is not shared with this user.
     public var outOfSight = 0
-    /// Some of these rows, and the records that are not shared.
+    /// Some of these rows, with the records that are not shared.
     public var rowsOutOfSight: [WaitingRow] = []
-    /// What was set aside, with its reason.
+    /// The quarantined rows and records, with their reasons.
     public var setAside: [SetAside]
-    /// When everything had been fetched and sent for the last time.
+    /// The date on which everything had last been fetched and sent.
     public var lastSync: Date?
-    /// How far the fetch or the send is that is under way; nil when none is.
+    /// The progress of the fetch or send in flight; nil when there is none.
     public var progress: SyncProgress?
 
-    /// The reasons why something waits, a sentence for each; none when all is settled.
+    /// The reasons why changes wait, one sentence each; empty when the store is settled.
     ///
     /// ```swift
     /// for line in try await store.status.explanation { print(line) }
@@ -81,11 +79,11 @@ public struct StoreStatus: Hashable, Sendable {
         for row in waitingRows {
             let what = row.recordName.isEmpty ? "another row" : "the record '\(row.recordName)'"
             lines.append(
-                "The row '\(row.key)' of '\(row.table)' waits for \(what), which has not come."
+                "The row '\(row.key)' of '\(row.table)' waits for \(what), which has not arrived."
             )
         }
         if waitingToShow > waitingRows.count {
-            lines.append("\(Self.rows(waitingToShow - waitingRows.count)) for others to come.")
+            lines.append("\(Self.rows(waitingToShow - waitingRows.count)) for others to arrive.")
         }
         for row in rowsOutOfSight {
             let what = row.recordName.isEmpty ? "a record" : "the record '\(row.recordName)'"
@@ -100,20 +98,21 @@ public struct StoreStatus: Hashable, Sendable {
         count == 1 ? "1 row waits" : "\(count) rows wait"
     }
 
-    /// Whether the server has all that is here, and all that it had at the last fetch is here.
+    /// A Boolean value that indicates whether the server has all local changes, and this device has
+    /// all changes of the last fetch.
     public var isSettled: Bool {
         obstacle == nil && waitingToSend == 0 && waitingToShow == 0 && setAside.isEmpty
     }
 }
 
 extension StoreStatus.Obstacle {
-    /// The obstacle and what ends it, in a sentence.
+    /// The obstacle and its remedy, in one sentence.
     fileprivate var explanation: String {
         switch self {
         case .paused: "Sync is paused, or there is no connection."
         case .noAccount: "Nobody is signed in; the changes are sent when the user signs in again."
         case .accountSwitched:
-            "Another user is signed in than the one whose rows these are; nothing is sent to them."
+            "The signed-in user is not the owner of these rows; nothing is sent to them."
         case .purged:
             "The user deleted the app's data on the server; uploadEverything() sends the rows again."
         case .zoneDestroyed:

@@ -1,6 +1,6 @@
-/// How far a fetch or a send is.
+/// The progress of a fetch or a send.
 public struct SyncProgress: Hashable, Sendable {
-    /// Which way the items go.
+    /// The direction of a transfer.
     public enum Direction: Hashable, Sendable {
         /// From the server to this device.
         case receiving
@@ -8,16 +8,16 @@ public struct SyncProgress: Hashable, Sendable {
         case sending
     }
 
-    /// Which way the items go.
+    /// The direction of the transfer.
     public var direction: Direction
-    /// The number of items that are done: records that are in the file, or that the server took.
+    /// The number of completed items: records stored in the file, or accepted by the server.
     public var done = 0
-    /// The number of all items; nil while receiving, because CloudKit does not say how many there are.
+    /// The number of all items; nil while receiving, because CloudKit does not report it.
     ///
-    /// It grows when the app goes on writing.
+    /// It grows while the app keeps writing.
     public var total: Int?
 
-    /// The part that is done, from 0 to 1; nil where the total is not known.
+    /// The completed fraction, from 0 to 1; nil if the total is unknown.
     public var fraction: Double? {
         total.map { $0 > 0 ? Double(done) / Double($0) : 1 }
     }

@@ -1,4 +1,4 @@
-/// What a sync did.
+/// The results of a sync.
 public struct SyncSummary: Hashable, Sendable {
     /// The rows that the server changed here.
     public var received: [RowChange] = []
@@ -6,10 +6,11 @@ public struct SyncSummary: Hashable, Sendable {
     public var saved = 0
     /// The number of records that the server deleted.
     public var deleted = 0
-    /// Whether the user's storage was full: what there was no room for waits, and is tried again with
-    /// the next sync.
+    /// A Boolean value that indicates whether the user's storage was full.
+    ///
+    /// Changes without room wait, and the next sync sends them again.
     public var isOverQuota = false
 
-    /// Makes the summary of a sync that had nothing to do.
+    /// Creates the summary of a sync that had nothing to do.
     public init() {}
 }

@@ -1,4 +1,4 @@
-/// What a comparison with the server found.
+/// The results of a comparison with the server.
 public struct Verification: Hashable, Sendable {
     /// A row or record that differs.
     public struct Difference: Hashable, Sendable {
@@ -6,27 +6,27 @@ public struct Verification: Hashable, Sendable {
         public enum Kind: String, Hashable, Sendable {
             /// The server has a record that this device does not know.
             case unknownHere
-            /// The server has no record of a row that had one.
+            /// The server has no record of a row that it acknowledged before.
             case missingOnServer
-            /// The server has another version than the one known here.
+            /// The server's version differs from the one known here.
             case otherVersion
-            /// The row differs from the known version, and no change was noted.
+            /// The row differs from the known version, and no change was recorded.
             case unnotedEdit
-            /// The row of a known record is missing, and no deletion was noted.
+            /// The row of a known record is missing, and no deletion was recorded.
             case missingHere
-            /// The server has a row of a shared tree outside of it or elsewhere in it, or a row of
-            /// none within one.
+            /// The server has a shared tree's row outside the tree or elsewhere in it, or another
+            /// row inside the tree.
             case otherPlace
         }
 
-        /// What differs.
+        /// The kind of difference.
         public var kind: Kind
         /// The record's name.
         public var recordName: String
     }
 
-    /// The number of records that were compared.
+    /// The number of compared records.
     public var compared = 0
-    /// What differs, by record name; nothing when both sides hold the same.
+    /// The differences, by record name; empty when both sides match.
     public var differences: [Difference] = []
 }

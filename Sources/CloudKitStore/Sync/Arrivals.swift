@@ -1,32 +1,32 @@
 import CloudKit
 
-/// What a fetch has brought and the file does not have yet.
+/// The changes that a fetch has brought and the file does not have yet.
 struct Arrivals: Sendable {
     var records: [CKRecord] = []
     /// The zone of the records; empty for the user's own.
     var zone = ""
-    /// The engine's state after these records and all before.
+    /// The engine's state after these records and all previous ones.
     var engine: CKSyncEngine.State.Serialization?
-    /// Writes what arrives, as long as there is enough.
+    /// The task that writes arrivals while there are enough of them.
     var writer: Task<Void, any Error>?
-    /// Whether the writer is at it.
+    /// `true` while the writer runs.
     var isWriting = false
-    /// The most records of one transaction; it follows how long they take.
+    /// The maximum number of records in one transaction; it adapts to their duration.
     private(set) var limit = 100
 
     private static let limits = 25...1000
-    /// How long a transaction is to hold the file: other writers should hardly notice.
+    /// The target duration of a transaction, short enough that other writers hardly notice it.
     private static let target = Duration.milliseconds(15)
 
-    /// Whether there is enough to write: several transactions, each of neighbours in the order of
-    /// names, which share pages of the indexes.
+    /// `true` when there is enough to write: several transactions of records with adjacent names,
+    /// which share pages of the indexes.
     var isEnough: Bool { records.count >= 6 * limit }
-    /// Whether the engine should wait before it brings more.
+    /// `true` when the engine should wait before it brings more.
     var isTooMuch: Bool { records.count >= 10 * limit }
 
     var isEmpty: Bool { records.isEmpty && engine == nil && !isWriting }
 
-    /// Takes out what is there.
+    /// Removes and returns the arrivals.
     mutating func take() -> Arrivals {
         let taken = self
         records = []
@@ -34,15 +34,15 @@ struct Arrivals: Sendable {
         return taken
     }
 
-    /// Takes out what is there if it is enough; if not, the writer's work is done for now.
+    /// Removes and returns the arrivals if there are enough; otherwise marks the writer as finished.
     mutating func takeEnough() -> Arrivals? {
         isWriting = isEnough
         return isWriting ? take() : nil
     }
 
-    /// Learns how long a transaction took.
+    /// Adapts the limit to the duration of a transaction.
     mutating func adapt(to duration: Duration, of count: Int) {
-        // A small one says little of a large one.
+        // A small transaction predicts little about a large one.
         guard 2 * count > limit else { return }
         let most = Double(count) * (Self.target / max(duration, .microseconds(1)))
         let next = Int(min(most, Double(2 * limit)))

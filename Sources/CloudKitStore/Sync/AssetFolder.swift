@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
 
-/// Where copies of assets lie while they are sent: a folder beside the database that only its user
-/// may open.
+/// The folder for copies of assets while they are sent: beside the database, and accessible only to
+/// its user.
 enum AssetFolder {
     private static var mode: [FileAttributeKey: Any] { [.posixPermissions: 0o700] }
 
-    /// The folder of one store of a file; a file in memory has it in the system's temporary folder.
+    /// Returns the folder of one store of a file; for a database in memory, it is in the system's
+    /// temporary folder.
     static func url(beside database: any DatabaseWriter, _ name: String) -> URL {
         guard let path = SyncElection.path(of: database) else {
             return FileManager.default.temporaryDirectory
@@ -16,8 +17,8 @@ enum AssetFolder {
             .appending(path: name, directoryHint: .isDirectory)
     }
 
-    /// Makes the folder of the store that syncs a file, and removes what those before it left, who
-    /// may have been killed.
+    /// Creates the folder of the store that syncs a file, and removes leftovers of previous stores,
+    /// which may have been killed.
     static func take(_ folder: URL) throws {
         let parent = folder.deletingLastPathComponent()
         if parent.lastPathComponent.hasSuffix("-cloudkit-assets") {
@@ -31,7 +32,7 @@ enum AssetFolder {
         try make(folder)
     }
 
-    /// Removes the folder, and the one around it where nothing else is in it.
+    /// Removes the folder, and the enclosing one if it is empty.
     static func remove(_ folder: URL) {
         let files = FileManager.default
         try? files.removeItem(at: folder)

@@ -1,57 +1,57 @@
-/// A mistake that a test puts in on purpose, to see that the simulation finds it.
+/// A defect that a test plants to check that the simulation finds it.
 package enum StoreDefect: String, CaseIterable, Sendable {
     // MARK: Sending
 
     /// An acknowledgement clears an entry that has changed since it was sent.
     case acknowledgesTooMuch
-    /// Entries leave the outbox when their batch is made.
+    /// Entries leave the outbox when their batch is built.
     case clearsWhenSending
-    /// What a request that nobody answered carried is given up.
+    /// The changes of a request without a response are dropped.
     case dropsUnanswered
-    /// What is refused as changed is given up.
+    /// Changes refused because of a conflict are dropped.
     case dropsConflicts
-    /// What was set aside is never tried again.
+    /// Quarantined changes are never retried.
     case neverRetries
-    /// A reference that changes alone is not sent.
+    /// A reference that is the only change is not sent.
     case skipsReferences
     /// A value that becomes NULL is not sent.
     case skipsNulls
-    /// A record is deleted without a look at what it has become.
+    /// A record is deleted without a check of its current version.
     case deletesBlindly
-    /// The end of a deletion clears the entry of a row that was made again meanwhile.
+    /// The end of a deletion clears the entry of a row that was inserted again meanwhile.
     case forgetsReinsertions
-    /// A row whose record is refused for want of its parent is deleted.
+    /// A row whose record is refused because its parent is missing is deleted.
     case deletesRefusedChildren
-    /// A save whose answer was lost is taken for one that never arrived.
+    /// A save whose response was lost is treated as one that never arrived.
     case ignoresStamp
-    /// The base is not moved on by an acknowledgement.
+    /// An acknowledgment does not update the base.
     case keepsOldBase
-    /// The rows go to whoever is signed in.
+    /// The rows are sent to whichever user is signed in.
     case mixesAccounts
 
     // MARK: Fetching
 
-    /// The server's version overwrites fields that wait to be sent.
+    /// The server's version overwrites unsent fields.
     case overwritesEdits
-    /// Rows are merged without the version that both edits started from.
+    /// Rows are merged without their base.
     case mergesWithoutBase
-    /// Where a row has edits, the other fields do not follow the server.
+    /// In a row with edits, the other fields do not follow the server.
     case discardsRemoteFields
-    /// Changes of records that were just saved here are passed over.
+    /// Changes of records that were just saved here are ignored.
     case ignoresSaved
     /// Fields that the server cleared stay set.
     case ignoresClearedFields
     /// A remote edit of a row clears its assets.
     case clearsAssets
-    /// Deletions from the server pass over rows that have edits, and the record is forgotten.
+    /// Deletions from the server ignore rows that have edits, and the record is forgotten.
     case forgetsEditedRows
     /// Deletions from the server are not applied.
     case ignoresDeletions
-    /// After a fetch from the beginning nobody looks for what was deleted meanwhile.
+    /// After a fetch from the beginning, rows deleted meanwhile are not looked for.
     case skipsSweep
-    /// The engine's state is kept, some records of its fetch are not.
+    /// The engine's state is stored, but some records of its fetch are not.
     case keepsTokenOnly
-    /// A row whose parent has not come stops the fetch.
+    /// A row whose parent has not arrived stops the fetch.
     case failsOnMissingParents
     /// A record of an unknown type stops the fetch.
     case failsOnUnknownTypes
@@ -62,21 +62,21 @@ package enum StoreDefect: String, CaseIterable, Sendable {
 
     // MARK: Unique values
 
-    /// Of two rows with one UNIQUE value the one that is here stays, whichever was first.
+    /// Of two rows with the same UNIQUE value, the local one stays, whichever was first.
     case staysByArrival
-    /// What refers to a row that gave way does not refer to the winner.
+    /// References to a row that lost are not redirected to the winner.
     case leavesReferences
-    /// A row that gave way is not in the journal.
+    /// A row that lost is not in the journal.
     case forgetsDisplaced
 
     // MARK: Sharing
 
-    /// Permissions that change are not followed.
+    /// Changes of permissions are ignored.
     case ignoresPermissions
-    /// An edit that the user may not make is taken back without a trace.
+    /// An edit that the user may not make is reverted without a trace.
     case forgetsRefused
     /// The rows of a share that ended stay.
     case keepsLostRows
-    /// Rows that come into a shared tree with the row above them are not linked to it.
+    /// Rows that move into a shared tree with the row above them are not linked to it.
     case leavesUnlinked
 }

@@ -27,7 +27,7 @@ extension StoreDelegate {
 
     private func signedIn(_ user: CKRecord.ID, _ engine: CKSyncEngine) async throws {
         try await file.writer.write { database in
-            // What blocked for want of the account blocks no more.
+            // The account no longer blocks sync.
             try database.execute(
                 sql: """
                     UPDATE grdb_cloudkit_control SET account = ?, blocked =
@@ -43,7 +43,7 @@ extension StoreDelegate {
         configuration.onEvent(.signedIn)
     }
 
-    /// Has the zone made, unless it is known to be there or may not be.
+    /// Creates the zone, unless it is known to exist or must not be created.
     func addZone(_ engine: CKSyncEngine) async throws {
         let control = try await file.control()
         guard scope == .own, !control.zoneIsSaved, control.blocked == nil, control.account != nil
@@ -53,7 +53,7 @@ extension StoreDelegate {
         )
     }
 
-    /// The zone is gone; nil when nobody said why.
+    /// Handles the zone's deletion; the reason is nil when unknown.
     func zoneDeleted(
         _ zone: String,
         _ reason: CKDatabase.DatabaseChange.Deletion.Reason?,
@@ -63,8 +63,7 @@ extension StoreDelegate {
             took(try await file.leave(zone))
             return configuration.onEvent(.shareEnded(file.id(zone)))
         }
-        // A zone that this device destroyed is nobody else's news, and one that was never there
-        // was not lost.
+        // A zone that this device destroyed is no news, and one that never existed was not lost.
         let control = try await file.control()
         guard control.blocked != .zoneDestroyed, control.blocked != .purged else { return }
         if reason != nil || control.zoneIsSaved {

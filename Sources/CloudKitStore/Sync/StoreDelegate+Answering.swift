@@ -4,13 +4,13 @@ import GRDB
 import Synchronization
 
 extension StoreDelegate {
-    /// A batch on its way.
+    /// A batch in flight.
     struct UnderWay: Sendable {
         /// The zone; empty for the user's own.
         var zone = ""
-        /// The outbox entries that it was made from, by record name.
+        /// The outbox entries of the batch, by record name.
         var entries: [String: OutboxEntry] = [:]
-        /// Those of its saves that say all that their entries do, by record name.
+        /// The saves that include all changes of their entries, by record name.
         var sent: [String: SentRecord] = [:]
         /// The temporary files of its assets.
         var files: [URL] = []
@@ -25,7 +25,7 @@ extension StoreDelegate {
         }
     }
 
-    /// What the server said of a batch.
+    /// The server's responses to a batch.
     struct Answers: Sendable {
         var batch = UnderWay()
         var saved: [SavedRecord] = []
@@ -35,7 +35,7 @@ extension StoreDelegate {
 
         var errors: [CKError] { unsaved.map(\.1) + undeleted.values }
 
-        /// Takes the answers in, within a transaction whose writes are the server's.
+        /// Applies the responses, within a transaction that writes the server's changes.
         func write(
             _ database: Database,
             _ mapping: RowMapping
@@ -77,8 +77,8 @@ extension StoreDelegate {
         let (mayWait, wasUnanswered) = state.withLock {
             (!$0.isOverQuota && answers.errors.isEmpty, $0.unanswered != nil)
         }
-        // Answers without an error are written with the next batch, or before anything else happens.
-        // Those of a process that ends before are as answers that never came.
+        // Responses without an error are written with the next batch, or before anything else
+        // happens. If the process ends before, they are treated like lost responses.
         if mayWait, !wasUnanswered {
             return state.withLock { $0.waiting = $0.answers(answers) }
         }
@@ -89,15 +89,15 @@ extension StoreDelegate {
         }
     }
 
-    /// Writes the answers that wait.
+    /// Writes the waiting responses.
     ///
-    /// - Throws: What the file said against it.
+    /// - Throws: An error of the file.
     func finishAnswers() async throws {
         guard let answers = state.withLock({ exchange(&$0.waiting, with: nil) }) else { return }
         try await write(answers)
     }
 
-    /// Takes in the answers to the batch under way.
+    /// Receives the responses to the batch in flight.
     func take(
         _ answers: Answers
     ) async throws -> (zone: String, result: Acknowledgements.Result) {
@@ -112,7 +112,7 @@ extension StoreDelegate {
         return result
     }
 
-    /// Tells of what came of answers.
+    /// Reports the results of responses.
     func wrote(_ answers: Answers, _ result: Acknowledgements.Result) {
         for file in answers.batch.files { try? FileManager.default.removeItem(at: file) }
         took(result.changes)
@@ -121,7 +121,7 @@ extension StoreDelegate {
             state.summary.deleted += answers.deleted.count
             state.isOverQuota = result.isOverQuota
             if result.isOverQuota { state.summary.isOverQuota = true }
-            // What nobody answered is tried again, as the engine does with its own list.
+            // A request without a response is retried, as the engine does with its own list.
             state.unanswered = answers.errors.first(where: Acknowledgements.isUnanswered)
             if result.needsFetch { state.needsFetch = true }
             if result.wasTooLarge { state.batchLimit = max(1, answers.batch.entries.count / 2) }
@@ -137,11 +137,11 @@ extension StoreDelegate {
 }
 
 extension StoreDelegate.State {
-    /// Answers to the batch under way, with what it was made from.
+    /// Returns responses with the batch in flight that they belong to.
     fileprivate mutating func answers(_ answers: StoreDelegate.Answers) -> StoreDelegate.Answers {
         var answers = answers
         answers.batch = underWay
-        // Each record's answer comes once; a second one is compared with the file.
+        // Each record gets one response; a second one is compared with the file.
         underWay.sent = [:]
         return answers
     }

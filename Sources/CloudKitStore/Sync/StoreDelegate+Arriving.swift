@@ -3,12 +3,12 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// One transaction after the other takes what a fetch brought, while the engine fetches the next pages.
+/// Writes fetched changes in consecutive transactions, while the engine fetches the next pages.
 ///
-/// The transaction with the last of what one state of the engine says was fetched takes that state
-/// with it, so that the file never says of a record that it has come when it has not.
+/// The transaction with the last records of an engine's state also stores that state, so that the
+/// file never reports a record as fetched that it does not have.
 extension StoreDelegate {
-    /// Takes records; they are written when there are enough of them, or when anything else happens.
+    /// Receives records, which are written when there are enough of them, or before anything else happens.
     func arrived(_ records: [CKRecord], _ zone: String) async throws {
         if state.withLock({ $0.arrivals.zone != zone }) { try await finishArrivals() }
         let writer = state.withLock { state in
@@ -19,7 +19,7 @@ extension StoreDelegate {
         try await writer?.value
     }
 
-    /// Takes the state of the engine in which it has handed over all that arrived.
+    /// Receives the engine's state after all records that have arrived.
     func arrived(_ engine: CKSyncEngine.State.Serialization) async throws {
         let isIdle = state.withLock { state in
             let isIdle = state.arrivals.isEmpty
@@ -30,9 +30,9 @@ extension StoreDelegate {
         if isIdle { try await finishArrivals() }
     }
 
-    /// Waits until everything that arrived is written.
+    /// Waits until all arrivals are written.
     ///
-    /// - Throws: What the file said against it.
+    /// - Throws: An error of the file.
     func finishArrivals() async throws {
         try await state.withLock { $0.arrivals.writer }?.value
         let arrivals = state.withLock { state in
@@ -43,7 +43,7 @@ extension StoreDelegate {
         try await write(arrivals)
     }
 
-    /// Begins to write what is there, unless that is under way.
+    /// Starts the writer, unless it is running.
     @discardableResult
     private func startWriter(_ arrivals: inout Arrivals) -> Task<Void, any Error>? {
         if !arrivals.isWriting {
@@ -57,10 +57,10 @@ extension StoreDelegate {
         return arrivals.writer
     }
 
-    /// Writes what arrived in parts; the next one is read while one is written.
+    /// Writes arrivals in parts; the next part is read while one is written.
     private func write(_ arrivals: Arrivals) async throws {
         let engine = try arrivals.engine.map(Self.data)
-        // After each batch that it sends the engine says how far it is, often as it was.
+        // The engine reports its state after each batch that it sends, often unchanged.
         guard !arrivals.records.isEmpty || state.withLock({ $0.engine != engine }) else {
             return
         }
@@ -89,17 +89,17 @@ extension StoreDelegate {
         } while !part.isEmpty
     }
 
-    /// The engine's state as bytes, the same for the same state.
+    /// Returns the engine's state as bytes, the same for the same state.
     private static func data(_ engine: CKSyncEngine.State.Serialization) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return try encoder.encode(engine)
     }
 
-    /// Records in the order of their rows: parents first, then by name, as the indexes have them.
+    /// Returns records in the order of their rows: parents first, then by name, as in the indexes.
     ///
-    /// A transaction of neighbours writes a fraction of the pages that it would write of records as
-    /// they come. Of a record that came twice, the later one stays the later.
+    /// A transaction of adjacent records writes a fraction of the pages that it would write in
+    /// order of arrival. Of a record that arrived twice, the later one stays later.
     private func ordered(_ records: [CKRecord]) -> [CKRecord] {
         let catalog = file.catalog
         return records.enumerated()
@@ -111,9 +111,9 @@ extension StoreDelegate {
             .map(\.1)
     }
 
-    /// As many of the first records as one transaction takes.
+    /// Returns the first records, as many as one transaction takes.
     ///
-    /// Those that came as they are known, such as a device's own after it sent them, are not read.
+    /// Records with known versions, such as a device's own after it sent them, are not read.
     private func part(
         of records: ArraySlice<CKRecord>,
         _ known: [String: String],
@@ -126,7 +126,7 @@ extension StoreDelegate {
         }
     }
 
-    /// Applies records and keeps a state of the engine, and says how long that held the file.
+    /// Applies records and stores an engine's state, and returns how long that held the file.
     private func write(
         _ records: [RemoteRecord],
         _ zone: String,

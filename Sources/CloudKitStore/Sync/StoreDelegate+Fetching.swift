@@ -7,7 +7,7 @@ extension StoreDelegate {
     func beginFetch(_ zone: String) async throws {
         let fetch = try await file.writer.write { database in
             try database.run("UPDATE grdb_cloudkit_control SET session = session + 1")
-            // A sweep that a crash interrupted goes on.
+            // A sweep that a crash interrupted continues.
             let sweeps = try Bool.fetchOne(
                 database.cachedStatement(
                     sql: zone.isEmpty
@@ -61,12 +61,12 @@ extension StoreDelegate {
         tell(gaveWay)
     }
 
-    /// Tells of rows that gave way to others with their UNIQUE values.
+    /// Reports rows that lost to others with their UNIQUE values.
     func tell(_ gaveWay: [RowKey]) {
         for key in gaveWay { configuration.onEvent(.gaveWay(table: key.table, key: key.text)) }
     }
 
-    /// Everything has come: what waited is tried again, and what did not come is looked for.
+    /// Ends a fetch: waiting rows are retried, and missing records are looked for.
     func endFetch(_ zone: String, _ database: CKDatabase) async throws {
         let fetch = state.withLock { $0.fetches.removeValue(forKey: zone) } ?? Fetch()
         var sweeps = fetch.sweeps
@@ -86,10 +86,10 @@ extension StoreDelegate {
         try await finishFetch(zone, database)
     }
 
-    /// Ends what an earlier process had fetched to its last page, and did not live to end: no page says
-    /// so again.
+    /// Completes a fetch whose last page an earlier process received without completing the fetch:
+    /// no page repeats that it is the last.
     ///
-    /// - Precondition: All that there is was fetched.
+    /// - Precondition: Everything was fetched.
     func finishInterrupted(_ database: CKDatabase) async throws {
         let zones =
             switch scope {
@@ -117,7 +117,7 @@ extension StoreDelegate {
         try await fillLacking(database)
     }
 
-    /// Downloads what rows lack that came later than their records.
+    /// Downloads assets that rows lack because they came later than their records.
     func fillLacking(_ database: CKDatabase) async throws {
         let scope = scope
         took(
@@ -129,16 +129,15 @@ extension StoreDelegate {
         )
     }
 
-    /// Finds the records that are gone without a word.
+    /// Finds records that were deleted without a notice.
     ///
-    /// A fetch from the beginning lists what there is, not what was deleted before it. Records that
-    /// it did not mention are looked up by name, so that a fetch that only repeated a page deletes
-    /// nothing.
+    /// A fetch from the beginning lists existing records, not earlier deletions. Records that it
+    /// did not include are looked up by name, so a fetch that only repeated a page deletes nothing.
     ///
     /// - Parameters:
     ///   - zone: The zone.
-    ///   - session: The fetch that was to mention the records.
-    ///   - zoneIsNew: Whether what is missing went with its zone.
+    ///   - session: The fetch that should include the records.
+    ///   - zoneIsNew: Whether missing records were deleted with their zone.
     ///   - database: The zone's database.
     /// - Throws: A `CKError`, or an error of the file.
     private func sweep(
@@ -161,7 +160,7 @@ extension StoreDelegate {
         try await file.writer.write { try StoreFile.sweep(zone, false, $0) }
     }
 
-    /// The records of a zone that a fetch did not mention, by name.
+    /// Returns the records of a zone that a fetch did not include, by name.
     private func unseen(
         _ zone: String,
         before session: Int64,
@@ -179,11 +178,12 @@ extension StoreDelegate {
         }
     }
 
-    /// Looks whether the user's zone is another one than before under the same name, or was emptied.
+    /// Checks whether the user's zone was replaced by another with the same name, or was emptied.
     ///
-    /// Somebody deleted it and made it again between two fetches, or the token expired. The second
-    /// fetch begins at the beginning then, finds nothing that was known, and does not say so. A
-    /// record tells that is missing although a whole fetch since then has not brought its deletion.
+    /// Another device deleted and recreated it between two fetches, or the token expired. The
+    /// second fetch then starts from the beginning, finds no known record, and does not report it.
+    /// The evidence is a record that is missing although a complete fetch since then has not
+    /// brought its deletion.
     func confirmZone(_ suspect: Suspect, _ database: CKDatabase) async throws {
         let isKnown = try await file.read { database in
             try KnownRecord.fetch(database, name: suspect.name)?.system != nil
@@ -193,7 +193,7 @@ extension StoreDelegate {
         try await finishFetch("", database)
     }
 
-    /// Confirms by another fetch, which no event may wait for.
+    /// Checks the zone with another fetch, for which no event may wait.
     func confirmZoneLater(_ engine: CKSyncEngine) {
         guard let suspect = state.withLock({ exchange(&$0.suspect, with: nil) }) else { return }
         Task { [weak self] in
@@ -206,7 +206,7 @@ extension StoreDelegate {
         }
     }
 
-    /// Those of some records that the server does not have.
+    /// Returns those of some records that the server does not have.
     func missing(
         _ names: [String],
         _ zone: String,

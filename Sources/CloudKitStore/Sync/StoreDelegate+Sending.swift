@@ -22,7 +22,7 @@ extension StoreDelegate {
         _ engine: CKSyncEngine
     ) async throws -> CKSyncEngine.RecordZoneChangeBatch? {
         while try await mayAsk(engine) {
-            // Before the outbox is read: a write that comes after it sets the hint again.
+            // Cleared before the outbox is read, because a later write sets the hint again.
             engine.state.hasPendingUntrackedChanges = false
             guard let (outgoing, deletions) = try await next(engine.database) else { return nil }
             let records = outgoing.saves.map(\.record)
@@ -36,8 +36,8 @@ extension StoreDelegate {
         return nil
     }
 
-    /// The next batch, noted as under way, and those of its deletions that may be done; nil when
-    /// there is nothing to send.
+    /// Returns the next batch, noted as in flight, with those of its deletions that may be sent;
+    /// nil when there is nothing to send.
     func next(
         _ database: CKDatabase
     ) async throws -> (batch: OutgoingBatch, deletions: [CKRecord.ID])? {
@@ -50,7 +50,7 @@ extension StoreDelegate {
         return (outgoing, try await current(outgoing, database))
     }
 
-    /// The next batch, of the first zone that has one; answers that wait are written with it.
+    /// Builds the next batch, of the first zone that has one; waiting responses are written with it.
     private func build() async throws -> (zone: String, batch: OutgoingBatch) {
         let (attempted, limit, waiting) = state.withLock {
             ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
@@ -89,17 +89,17 @@ extension StoreDelegate {
         return (zone, batch)
     }
 
-    /// Whether anything may be sent now.
+    /// Returns whether anything may be sent now.
     private func mayAsk(_ engine: CKSyncEngine) async throws -> Bool {
         guard !state.withLock({ $0.isOverQuota }) else { return false }
         let control = try await file.control()
         return control.blocked == nil && control.account != nil
     }
 
-    /// The records of a batch that may be deleted: those that are as this device knows them.
+    /// Returns the records of a batch that may be deleted: those whose version this device knows.
     ///
-    /// CloudKit deletes whatever there is. A record that somebody edited meanwhile is left until the
-    /// edit was fetched and the table's rule has decided.
+    /// CloudKit deletes any version. A record that was edited meanwhile stays until the edit is
+    /// fetched and the table's rule has decided.
     private func current(
         _ outgoing: OutgoingBatch,
         _ database: CKDatabase

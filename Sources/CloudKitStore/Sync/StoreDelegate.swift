@@ -3,55 +3,55 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Stands between the engine and the file: events become transactions, the outbox becomes batches.
+/// The connection between the engine and the file: events become transactions, the outbox becomes batches.
 ///
-/// An error of the file stops the engine before it can note anything as done, so that the next one
-/// starts from what was.
+/// An error of the file stops the engine before it can mark anything as done, so the next engine
+/// starts from the stored state.
 final class StoreDelegate: CKSyncEngineDelegate {
     struct State: Sendable {
         /// The versions that were sent in this round.
         var attempted: Set<Int64> = []
-        /// The batch that was handed out last.
+        /// The batch that was last passed to the engine.
         var underWay = UnderWay()
-        /// What was answered and the file does not have yet.
+        /// The responses that the file does not have yet.
         var waiting: Answers?
         var batchLimit: Int
         var isOverQuota = false
-        /// Whether a record that was to be deleted has changed on the server.
+        /// `true` when a record to be deleted has changed on the server.
         var needsFetch = false
-        /// The error of a request that nobody answered.
+        /// The error of a request without a response.
         var unanswered: CKError?
-        /// What the file said against an event.
+        /// The error of the file during an event.
         var failure: (any Error)?
-        /// The fetches under way by zone.
+        /// The fetches in flight, by zone.
         var fetches: [String: Fetch] = [:]
-        /// The zones of which a fetch has come to its end here.
+        /// The zones of which a fetch has been completed here.
         var finished: Set<String> = []
-        /// A record that is missing on the server, and whose deletion has not come.
+        /// A record that is missing on the server without a fetched deletion.
         var suspect: Suspect?
         var summary = SyncSummary()
         var progress: SyncProgress?
-        /// What came and is not written yet.
+        /// The changes that have arrived and are not written yet.
         var arrivals = Arrivals()
         /// The engine's state that was written last.
         var engine: Data?
     }
 
-    /// What a fetch of a zone found out about itself.
+    /// The findings of a zone's fetch about itself.
     struct Fetch: Sendable {
-        /// Its number; records that it saw have this one or a later one.
+        /// The fetch's number; the records that it includes have this number or a later one.
         var session: Int64 = 0
-        /// Whether it saw records that were known, and so goes over everything.
+        /// `true` when it included known records, which shows that it covers all records.
         var sweeps = false
     }
 
-    /// A record that a fetch did not mention and the server does not have.
+    /// A record that a fetch did not include and the server does not have.
     struct Suspect: Sendable {
         var name: String
         var session: Int64
     }
 
-    /// The databases that a store keeps up with.
+    /// The databases that a store syncs with.
     enum Scope: Sendable {
         /// The user's own zone.
         case own
@@ -74,7 +74,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
     let configuration: CloudStore.Configuration
     let folder: URL
     let state: Mutex<State>
-    /// What the deletions of this round set free.
+    /// The values freed by the deletions of this round.
     let freed = FreedValues()
     let publish: @Sendable ([RowChange]) -> Void
     let statusChanged: @Sendable () -> Void
@@ -111,7 +111,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
     }
 
     private func handle(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) async throws {
-        // The engine's state says nothing of single records.
+        // The engine's state contains no single records.
         if case .stateUpdate(let event) = event {
             return try await arrived(event.stateSerialization)
         }
@@ -163,14 +163,14 @@ final class StoreDelegate: CKSyncEngineDelegate {
         statusChanged()
     }
 
-    /// Counts items that are done.
+    /// Counts completed items.
     func progressed(by count: Int) {
         guard count > 0 else { return }
         state.withLock { $0.progress?.done += count }
         statusChanged()
     }
 
-    /// Fetches no zone while the app wants no connection; what there is stays to be fetched.
+    /// Fetches no zone while the app allows no connection; the changes remain to be fetched.
     func nextFetchChangesOptions(
         _ context: CKSyncEngine.FetchChangesContext,
         syncEngine: CKSyncEngine
@@ -180,21 +180,21 @@ final class StoreDelegate: CKSyncEngineDelegate {
         return options
     }
 
-    /// The name of a zone of this delegate's database; nil for one that is no store's.
+    /// Returns the name of a zone in this delegate's database; nil for a zone of no store.
     func zone(_ id: CKRecordZone.ID) -> String? {
         guard let zone = file.zone(id), Scope(zone: zone) == scope else { return nil }
         return zone
     }
 
     func took(_ all: [RowChange]) {
-        // The journal is no table of the app's.
+        // The journal is not a table of the app's.
         let changes = all.filter { $0.table != SharedJournal.table }
         guard !changes.isEmpty else { return }
         state.withLock { $0.summary.received += changes }
         publish(changes)
     }
 
-    /// Takes what was done since it was asked last.
+    /// Returns and resets the summary of the changes since the last call.
     func takeSummary() -> SyncSummary {
         state.withLock { state in
             defer { state.summary = SyncSummary() }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension StoreFile {
-    /// Downloads what rows lack that had to wait for others, and so came without their assets.
+    /// Downloads the assets of rows that had to wait for others and arrived without them.
     func fillLacking(
         _ isIncluded: (_ zone: String) -> Bool,
         from source: CKDatabase,
@@ -74,8 +74,7 @@ extension StoreFile {
         return changes
     }
 
-    /// Writes downloaded bytes where the column is still empty and the asset still the one that the
-    /// row had.
+    /// Writes downloaded bytes if the column is still empty and the row's asset has not changed.
     private static func fill(
         _ records: [RemoteRecord],
         _ table: TableSchema,
@@ -86,7 +85,7 @@ extension StoreFile {
             guard let known = try KnownRecord.fetch(rows.database, name: record.name),
                 let key = known.key, let row = try rows.row(key, table)
             else { continue }
-            // Assets are kept as they are.
+            // Assets are stored unchanged.
             let (base, fields) = (try known.baseFields(), try record.fields.get())
             let entry = try OutboxEntry.fetch(rows.database, key)
             var hasChanged = false

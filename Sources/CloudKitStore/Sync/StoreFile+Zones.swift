@@ -3,8 +3,7 @@ import Foundation
 import GRDB
 
 extension StoreFile {
-    /// Does what is to be done about a zone that the server has no more; rows with edits stay in
-    /// every case.
+    /// Handles a zone that the server no longer has; rows with edits stay in every case.
     func loseZone(_ loss: CloudStore.ZoneLoss) async throws -> [RowChange] {
         try await writer.write { database in
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET zoneIsSaved = 0")
@@ -36,7 +35,7 @@ extension StoreFile {
         }
     }
 
-    /// Puts the rows of records into the outbox that went with their zone.
+    /// Adds the rows of records to the outbox that were deleted with their zone.
     func sendAgain(_ names: [String]) async throws {
         try await writer.write { database in
             try forgetServer(database, only: Set(names))
@@ -46,8 +45,8 @@ extension StoreFile {
 
     /// Forgets that the server has records of the user's own zone, or some of them.
     ///
-    /// Their fields stay: when another device sends its row of the same origin first, they are what
-    /// both started from.
+    /// Their fields stay: if another device sends its version of the same row first, they are the
+    /// merge base.
     func forgetServer(_ database: Database, only names: Set<String>? = nil) throws {
         for record in try KnownRecord.fetchAll(database, where: "tbl IS NOT NULL AND zone = ''")
         where names?.contains(record.name) ?? true && catalog[record.key?.table ?? ""] != nil {
@@ -56,7 +55,7 @@ extension StoreFile {
             try known.save(database)
             if let key = known.key { try Place.drop(database, key) }
         }
-        // The shares went with their tops.
+        // The shares were deleted with their roots.
         let keys = try Row.fetchAll(
             database,
             sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = '' ORDER BY tbl, key"
@@ -64,10 +63,10 @@ extension StoreFile {
         try SharedTrees(database, mapping).settle(keys)
     }
 
-    /// Puts all rows into the outbox.
+    /// Adds all rows to the outbox.
     ///
-    /// A reference that a row shows without, because what it refers to has not come, was not cleared by
-    /// anybody.
+    /// A reference that a row shows without, because its target has not arrived, is not a cleared
+    /// reference.
     func addEverything(_ database: Database) throws {
         let waiting = try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL")
             .filter { known in

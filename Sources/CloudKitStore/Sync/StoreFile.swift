@@ -2,9 +2,9 @@ import CloudKit
 import Foundation
 import GRDB
 
-/// The store's file: everything that outlives the process, behind calls that are one transaction.
+/// The store's file, with all persistent state, behind methods that are one transaction each.
 struct StoreFile: Sendable {
-    /// What the control table says.
+    /// The content of the control table.
     struct Control: Sendable {
         var engine: Data?
         var sharedEngine: Data?
@@ -14,7 +14,7 @@ struct StoreFile: Sendable {
         var lastSync: Int64?
     }
 
-    /// What waits for a decision of the app.
+    /// A condition that waits for the app's decision.
     enum Block: String, Sendable {
         case noAccount
         case accountSwitched
@@ -28,11 +28,11 @@ struct StoreFile: Sendable {
 
     var catalog: TableCatalog { mapping.catalog }
 
-    /// Reads one state of the file.
+    /// Reads a consistent state of the file.
     ///
-    /// On a queue, GRDB's own `read` turns `query_only` on and off, and after each of the two SQLite
-    /// compiles every statement of the connection anew. Nobody but another process can change a
-    /// queue's file meanwhile, and SQLite says whether one did.
+    /// On a queue, GRDB's own `read` turns `query_only` on and off, and after each SQLite compiles
+    /// every statement of the connection again. Only another process can change a queue's file
+    /// meanwhile, and SQLite reports whether one did.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -74,7 +74,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// Runs a closure whose writes are the server's, in one transaction.
+    /// Runs a closure that writes the server's changes, in one transaction.
     func apply<Value: Sendable>(
         _ body: @escaping @Sendable (Database, RowMapping) throws -> Value
     ) async throws -> Value {
@@ -85,10 +85,10 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// Runs a closure in one transaction that a power cut does not take back.
+    /// Runs a closure in one transaction that survives a power failure.
     ///
-    /// A file in WAL mode usually need not wait for the disk. What is noted before a request leaves
-    /// has to be there when its effect is.
+    /// A file in WAL mode usually need not wait for the disk. A note about a request must be
+    /// durable before the request leaves.
     func writeDurably<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -99,7 +99,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// Whether there is anything that can be sent.
+    /// Returns whether there are changes that can be sent.
     func hasChanges() async throws -> Bool {
         try await read { database in
             let statement = try database.cachedStatement(
@@ -109,7 +109,7 @@ struct StoreFile: Sendable {
         }
     }
 
-    /// The number of changes that wait, and what is different when something was sent or learned.
+    /// Returns the number of waiting changes, and numbers that differ after a change was sent or received.
     func progress() async throws -> [Int64] {
         try await read { database in
             let statement = try database.cachedStatement(
@@ -120,7 +120,7 @@ struct StoreFile: Sendable {
                     """
             )
             let row = try Row.fetchOne(statement)
-            // To count the records takes longer the more there are, so not where nothing waits.
+            // Counting the records takes longer the more there are, so it is skipped when nothing waits.
             guard let row, row["entries"] != 0 else { return [0] }
             let records = try Int64.fetchOne(
                 database,

@@ -12,12 +12,12 @@ import Android
 import Darwin
 #endif
 
-/// Decides which of the stores over one file syncs it: the one that holds the lock of a file beside
-/// it, which the system releases when the process ends, however it ends.
+/// The election of the store that syncs a file: the one that holds the lock of a file beside it,
+/// which the system releases when the process ends for any reason.
 ///
-/// A database in memory is only this process's; its stores are told apart by their writer.
+/// A database in memory belongs to this process; its stores are distinguished by their writer.
 final class SyncElection: Sendable {
-    /// The writers in memory whose stores lead.
+    /// The in-memory writers whose stores lead.
     private static let leaders = Mutex<Set<ObjectIdentifier>>([])
 
     private let writer: any DatabaseWriter
@@ -31,8 +31,8 @@ final class SyncElection: Sendable {
         path = Self.path(of: writer).map { $0 + "-cloudkit" }
     }
 
-    /// The path of a database's file, beside which the store keeps files of its own; nil for a database
-    /// in memory.
+    /// Returns the path of a database's file, beside which the store keeps its own files; nil for a
+    /// database in memory.
     static func path(of writer: any DatabaseWriter) -> String? {
         let isInMemory = writer.path.isEmpty || writer.path == ":memory:"
         return isInMemory || writer.path.hasPrefix("file:") ? nil : writer.path
@@ -40,12 +40,12 @@ final class SyncElection: Sendable {
 
     deinit { resign() }
 
-    /// Whether another process could have the file open.
+    /// `true` when another process could have the file open.
     var isShared: Bool { path != nil }
 
     var isLeading: Bool { held.withLock { $0 != nil } }
 
-    /// Leads, if nobody else does; says whether this store leads now.
+    /// Tries to lead; returns whether this store leads now.
     func lead() throws -> Bool {
         try held.withLock { held in
             if held != nil { return true }
@@ -73,7 +73,7 @@ final class SyncElection: Sendable {
         }
     }
 
-    /// Lets another store lead.
+    /// Stops leading, so that another store can lead.
     func resign() {
         held.withLock { held in
             guard let descriptor = held else { return }

@@ -2,23 +2,23 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Keeps a list of the rows that wait to be sent in a file beside the database, so that one whose
-/// database was erased or deleted can be told what went with it.
+/// A list of the unsent rows in a file beside the database, so that the loss can be reported after
+/// the database was erased or deleted.
 ///
-/// The list follows the outbox a moment later, and is gone when nothing waits.
+/// The list follows the outbox after a short delay, and is deleted when nothing waits.
 final class UnsentList: Sendable {
     private struct State {
         var observation: (any DatabaseCancellable)?
-        /// Writes the list, as long as there are changes that it does not have.
+        /// The task that writes the list while it lacks changes.
         var task: Task<Void, Never>?
         var isStale = false
     }
 
-    /// How long a change waits for others before the list is written: an app that writes all the time
-    /// would have it written with each row.
+    /// The time that a change waits for others before the list is written, so that an app that
+    /// writes continuously does not rewrite it with each row.
     private static let delay = Duration.milliseconds(500)
 
-    /// The most rows in the list.
+    /// The maximum number of rows in the list.
     private static let limit = 1_000
 
     private let url: URL?
@@ -35,7 +35,7 @@ final class UnsentList: Sendable {
             .map { URL(filePath: $0 + "-cloudkit-unsent", directoryHint: .notDirectory) }
     }
 
-    /// The rows in the list of a database.
+    /// Returns the rows in the list of a database.
     static func rows(of writer: any DatabaseWriter) -> [RowChange] {
         guard let url = url(of: writer), let data = try? Data(contentsOf: url),
             let rows = try? JSONDecoder().decode([[String]].self, from: data)
@@ -47,7 +47,7 @@ final class UnsentList: Sendable {
         }
     }
 
-    /// Begins to follow the outbox.
+    /// Starts following the outbox.
     func start() {
         guard url != nil else { return }
         let observation = DatabaseRegionObservation(tracking: Table("grdb_cloudkit_outbox"))
@@ -60,14 +60,14 @@ final class UnsentList: Sendable {
         refresh()
     }
 
-    /// Stops to follow it, with the list as it is then.
+    /// Stops following the outbox, with an up-to-date list.
     func stop() async {
         let (observation, task) = state.withLock { state in
             (exchange(&state.observation, with: nil), state.task)
         }
         guard let observation else { return }
         observation.cancel()
-        // Ends its wait; what it reads then is refused, so the list is written here.
+        // Ends the task's wait; its read is then refused, so the list is written here.
         task?.cancel()
         await task?.value
         await write()
@@ -87,7 +87,7 @@ final class UnsentList: Sendable {
         }
     }
 
-    /// Whether there is something to write; if not, the task is over.
+    /// Returns whether there are changes to write; otherwise marks the task as finished.
     private func begin() -> Bool {
         state.withLock { state in
             if !state.isStale { state.task = nil }
@@ -97,7 +97,7 @@ final class UnsentList: Sendable {
 
     private func write() async {
         guard let url else { return }
-        // A list that cannot be written is missed by those alone who erase their database.
+        // Only apps that erase their database miss a list that cannot be written.
         let rows = try? await writer.read { database in
             try Row.fetchAll(
                 database,

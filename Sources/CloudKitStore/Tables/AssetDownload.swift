@@ -1,8 +1,8 @@
-/// When the bytes of an asset column come to the device.
+/// The time at which an asset column's bytes are downloaded.
 public enum AssetDownload: String, Hashable, Sendable {
-    /// With the row.
+    /// The bytes arrive with the row.
     case withRow
-    /// When the app asks for them with ``CloudStore/downloadAssets(in:keys:)``; until then the
-    /// column is NULL, and no edit of the row takes the asset from the server.
+    /// The bytes are downloaded by ``CloudStore/downloadAssets(in:keys:)``; until then the column
+    /// is NULL, and edits of the row do not remove the asset from the server.
     case onDemand
 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// What SQLite turns a value into that is written into a column, as its declared type says.
+/// The conversion that SQLite applies to values written into a column, derived from its declared type.
 enum ColumnAffinity: Hashable, Sendable {
     case text
     case numeric
@@ -8,7 +8,7 @@ enum ColumnAffinity: Hashable, Sendable {
     case real
     case none
 
-    /// The affinity of a declared type, by the rules of SQLite's documentation.
+    /// Creates the affinity of a declared type, by the rules of SQLite's documentation.
     init(declaredType: String) {
         let type = declaredType.uppercased()
         if type.contains("INT") {
@@ -24,10 +24,10 @@ enum ColumnAffinity: Hashable, Sendable {
         }
     }
 
-    /// Whether numbers are numbers in the column.
+    /// `true` when the column keeps numbers as numbers.
     var keepsNumbers: Bool { self == .numeric || self == .integer || self == .real }
 
-    /// A value as the column holds it, as far as that is sure.
+    /// Returns a value as the column stores it, as far as that is certain.
     func stored(_ value: DatabaseValue) -> DatabaseValue {
         switch (self, value.storage) {
         case (.text, .int64(let number)): String(number).databaseValue
@@ -38,13 +38,13 @@ enum ColumnAffinity: Hashable, Sendable {
         }
     }
 
-    /// The whole number that a column holds instead of a floating-point number.
+    /// Returns the integer that a column stores instead of a floating-point number.
     private static func whole(_ number: Double) -> Int64? {
         abs(number) < 0x1p53 && (number != 0 || number.sign == .plus)
             ? Int64(exactly: number) : nil
     }
 
-    /// The number that the column makes of a text; nil where it stays text.
+    /// Returns the number that the column stores for a text; nil if it stays text.
     func number(_ text: String) -> DatabaseValue? {
         guard keepsNumbers, let first = text.utf8.first,
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || first == UInt8(ascii: "-")

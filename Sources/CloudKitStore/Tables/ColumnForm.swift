@@ -1,9 +1,9 @@
-/// What a column's values are, and so what kind of field holds them.
+/// The meaning of a column's values, which determines the type of the field that holds them.
 ///
-/// The store reads the form off a column's declared type. Declare one where the type says too
-/// little: a text column that holds JSON, a number that is a date.
+/// The store derives the form from a column's declared type. Declare a form when the type is not
+/// specific enough: a text column that holds JSON, or a number that is a date.
 public enum ColumnForm: Hashable, Sendable {
-    /// Whole numbers, as an integer field.
+    /// Integers, as an integer field.
     case integer
     /// True and false, as an integer field.
     case boolean
@@ -19,18 +19,18 @@ public enum ColumnForm: Hashable, Sendable {
     case secondsSince1970
     /// Identifiers of 16 bytes, or their usual notation, as a string field.
     case uuid
-    /// Decimal numbers, as a string field, so that no digit is lost.
+    /// Decimal numbers, as a string field, which loses no digits.
     case decimal
     /// A JSON array of strings, or of numbers, as a list field.
     case list
     /// A JSON object with `latitude` and `longitude`, as a location field.
     case location
-    /// Bytes, as an asset. Columns under ``SyncedTable/assets`` have this form.
+    /// Bytes, as an asset. Columns listed in ``SyncedTable/assets`` have this form.
     case asset
 
-    /// The form that a column's declared type says; nil when it says none.
+    /// Creates the form that a declared type implies; nil if it implies none.
     ///
-    /// Names are those of SQLite's documentation and of GRDB's column types.
+    /// The recognized names are those of SQLite's documentation and GRDB's column types.
     init?(declaredType: String) {
         let type = declaredType.uppercased()
         let name = type.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")

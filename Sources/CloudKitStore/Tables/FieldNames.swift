@@ -1,8 +1,8 @@
-/// What names of record types and fields may be.
+/// The rules for names of record types and fields.
 enum FieldNames {
     private static let lengthLimit = 255
 
-    /// Names that every record has already, and those of the store.
+    /// Names that every record already has, and the store's own.
     private static let reserved: Set<String> = [
         "recordid", "recordname", "recordtype", "creationdate", "creatoruserrecordid",
         "lastmodifieduserrecordid", "modificationdate", "modifieddevice", "recordchangetag",
@@ -10,7 +10,7 @@ enum FieldNames {
         RecordForms.encryptedField.lowercased(),
     ]
 
-    /// Why a name is refused; nil when it is fine.
+    /// Returns the reason why a name is invalid; nil if it is valid.
     static func problem(_ name: String) -> String? {
         guard let first = name.utf8.first else { return "is empty" }
         if name.utf8.count > lengthLimit {
@@ -24,7 +24,7 @@ enum FieldNames {
         return nil
     }
 
-    /// Whether a field may not have the name.
+    /// Returns whether a name is reserved and cannot be a field's.
     static func isReserved(_ name: String) -> Bool { reserved.contains(name.lowercased()) }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

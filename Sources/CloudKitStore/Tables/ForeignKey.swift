@@ -1,6 +1,6 @@
 /// A foreign key between synced tables.
 struct ForeignKey: Hashable, Sendable {
-    /// What SQLite does to a row whose parent is deleted.
+    /// The action of SQLite on a row whose parent is deleted.
     enum Deletion: String, Sendable {
         case cascade = "CASCADE"
         case setNull = "SET NULL"

@@ -1,14 +1,14 @@
-/// The statements that find the rows of a table, made once: they are run for every row.
+/// The statements that find a table's rows, built once because they run for every row.
 struct RowSQL: Sendable {
     /// `"key" = ? AND …`.
     let condition: String
-    /// `SELECT columns FROM table WHERE `, for a condition to follow.
+    /// `SELECT columns FROM table WHERE `, to be followed by a condition.
     let selectWhere: String
-    /// Finds the columns of the row of a key.
+    /// The statement that selects the row of a key.
     let select: String
-    /// Inserts a row with values for the other columns and then for the key's.
+    /// The statement that inserts a row with values for the other columns, followed by the key's.
     let insert: String
-    /// Deletes the row of a key.
+    /// The statement that deletes the row of a key.
     let delete: String
 
     init(table: String, columns: [TableColumn], keyColumns: [TableColumn]) {
@@ -23,7 +23,7 @@ struct RowSQL: Sendable {
         delete = "DELETE FROM \(table.quoted) WHERE \(condition)"
     }
 
-    /// Inserts a row with values for some columns.
+    /// Returns the statement that inserts a row with values for some columns.
     static func insert(
         _ columns: [String],
         marks: [String]? = nil,

@@ -1,4 +1,4 @@
-/// A table that a store keeps in sync, and how.
+/// A table that a store keeps in sync, with its options.
 ///
 /// ```swift
 /// let tables: [SyncedTable] = [
@@ -7,31 +7,30 @@
 /// ]
 /// ```
 ///
-/// Columns, keys and foreign keys come from the live schema; only what the schema does not say is
-/// declared here.
+/// Columns, keys and foreign keys come from the live schema; declare only what the schema does not express.
 public struct SyncedTable: Sendable {
     /// The table's name in the database.
     public var name: String
 
-    /// The type of its records; the table's name unless given.
+    /// The type of the table's records; the table's name by default.
     public var recordType: String
 
-    /// What decides between two edits of one field.
+    /// The rule that decides between two edits of the same field.
     public var rule: MergeRule
 
-    /// Rules of single columns, before ``rule``.
+    /// The rules of single columns, which take precedence over ``rule``.
     public var fieldRules: [String: MergeRule]
 
-    /// What happens to a row that one device deleted while another edited it.
+    /// The treatment of a row that one device deleted while another edited it.
     public var deletion: DeletionRule
 
-    /// What becomes of a row that comes with the values of another in UNIQUE columns.
+    /// The treatment of a row that arrives with another row's values in UNIQUE columns.
     public var uniqueness: UniqueRule
 
-    /// What the records are named after.
+    /// The source of the record names.
     public var recordNames: RecordNames
 
-    /// The columns whose bytes are sent as assets, and when they are downloaded.
+    /// The columns whose bytes are sent as assets, with the time of their download.
     public var assets: [String: AssetDownload]
 
     /// The columns whose values are encrypted.
@@ -40,59 +39,60 @@ public struct SyncedTable: Sendable {
     /// The columns that never leave the device.
     public var localOnly: Set<String>
 
-    /// The forms of columns whose declared type does not say enough.
+    /// The forms of columns whose declared type is not specific enough.
     public var forms: [String: ColumnForm]
 
-    /// The fields of columns that are named otherwise than their field.
+    /// The field names of columns whose name differs from their field's.
     ///
-    /// A column that was renamed keeps its field by an entry here, so that older versions of the
-    /// app and this one go on sharing it.
+    /// An entry here keeps the field of a renamed column, so that older versions of the app and
+    /// this one continue to share it.
     public var fields: [String: String]
 
-    /// Whether the app gives out integer keys that mean the same row on every device.
+    /// A Boolean value that indicates whether the app assigns integer keys that identify the same
+    /// row on every device.
     ///
-    /// Leave it off where SQLite numbers the rows, with or without AUTOINCREMENT: two devices that are
-    /// offline give one number to two rows, which are then one row with the fields of both.
-    /// `Database.replaceIntegerKeys(in:preloaded:)` gives such tables keys of another kind.
+    /// Leave it `false` if SQLite numbers the rows, with or without AUTOINCREMENT: two offline
+    /// devices would give the same number to two rows, which then become one row with the fields of
+    /// both. `Database.replaceIntegerKeys(in:preloaded:)` gives these tables another kind of key.
     public var assignsIntegerKeys: Bool
 
-    /// The column that refers to the row that a row is shared with; nil for the first reference with
-    /// `ON DELETE CASCADE`, or else the first.
+    /// The column that refers to the row with which a row is shared; nil for the first reference
+    /// with `ON DELETE CASCADE`, or else the first reference.
     public var parent: String?
 
     /// The app's triggers on the table that do not run while the store writes.
     ///
-    /// A trigger that changes synced rows runs on the device where the user writes, and what it wrote
-    /// travels. Where it runs for the store's writes too, devices differ. Full-text triggers have to
-    /// run for all.
+    /// A trigger that changes synced rows runs on the device where the user writes, and its changes
+    /// are synced. If it also ran for the store's writes, devices would differ. Full-text triggers
+    /// have to run for all writes.
     public var suspendsTriggers: Set<String>
 
-    /// The database of its records.
+    /// The database that holds the table's records.
     public var database: TableDatabase
 
     /// Declares a table.
     ///
     /// - Parameters:
     ///   - name: The table's name in the database.
-    ///   - recordType: The type of its records; the table's name unless given.
-    ///   - rule: What decides between two edits of one field.
-    ///   - fieldRules: Rules of single columns, before `rule`.
-    ///   - deletion: What happens to a row that one device deleted while another edited it.
-    ///   - uniqueness: What becomes of a row that comes with the values of another in UNIQUE columns.
-    ///   - recordNames: What the records are named after; ``RecordNames/key`` for records that another
-    ///     app writes too, which knows nothing of the store.
-    ///   - assets: The columns whose bytes are sent as assets, and when they are downloaded.
+    ///   - recordType: The type of the table's records; the table's name by default.
+    ///   - rule: The rule that decides between two edits of the same field.
+    ///   - fieldRules: The rules of single columns, which take precedence over `rule`.
+    ///   - deletion: The treatment of a row that one device deleted while another edited it.
+    ///   - uniqueness: The treatment of a row that arrives with another row's values in UNIQUE columns.
+    ///   - recordNames: The source of the record names; ``RecordNames/key`` for records that an app
+    ///     without this store writes too.
+    ///   - assets: The columns whose bytes are sent as assets, with the time of their download.
     ///   - encrypted: The columns whose values are encrypted.
     ///   - localOnly: The columns that never leave the device.
-    ///   - forms: The forms of columns whose declared type does not say enough.
-    ///   - fields: The fields of columns that are named otherwise than their field.
-    ///   - assignsIntegerKeys: Whether the app gives out integer keys that mean the same row on
-    ///     every device. SQLite's own numbering gives one number to different rows on different
-    ///     devices, so it is refused otherwise.
-    ///   - parent: The column that refers to the row that a row is shared with; the first reference
-    ///     with `ON DELETE CASCADE`, or else the first, unless given.
+    ///   - forms: The forms of columns whose declared type is not specific enough.
+    ///   - fields: The field names of columns whose name differs from their field's.
+    ///   - assignsIntegerKeys: Whether the app assigns integer keys that identify the same row on
+    ///     every device. Otherwise integer keys are refused, because SQLite gives the same number
+    ///     to different rows on different devices.
+    ///   - parent: The column that refers to the row with which a row is shared; by default the
+    ///     first reference with `ON DELETE CASCADE`, or else the first reference.
     ///   - suspendsTriggers: The app's triggers on the table that do not run while the store writes.
-    ///   - database: The database of its records.
+    ///   - database: The database that holds the table's records.
     /// - Returns: The declaration.
     public static func table(
         _ name: String,

@@ -2,13 +2,13 @@ import GRDB
 
 /// The synced tables, read from the live schema and checked.
 struct TableCatalog: Sendable {
-    /// The tables, parents before children where no circle prevents it.
+    /// The tables, parents before children except in cycles.
     let tables: [TableSchema]
     private let byName: [String: TableSchema]
     private let byType: [String: TableSchema]
     private let ranks: [String: Int]
     private let foreignKeysByParent: [String: [(child: String, key: ForeignKey)]]
-    /// The tables of whose rows others may keep one from being deleted, or one that goes with it.
+    /// The tables whose rows, or whose cascading deletions, can be blocked by referring rows.
     private let held: Set<String>
 
     init(_ unordered: [TableSchema]) {
@@ -60,19 +60,19 @@ struct TableCatalog: Sendable {
         tables.flatMap { $0.declaration.suspendsTriggers.sorted() }
     }
 
-    /// Whether any table is in the public database.
+    /// `true` when any table is in the public database.
     var hasPublicTables: Bool { tables.contains(where: \.isPublic) }
 
-    /// The table's place in the order of tables, parents first.
+    /// Returns the table's position in the order of tables, parents first.
     func rank(_ name: String) -> Int { ranks[name] ?? tables.count }
 
-    /// The foreign keys that lead to a table.
+    /// Returns the foreign keys that refer to a table.
     func foreignKeys(to parent: String) -> [(child: String, key: ForeignKey)] {
         foreignKeysByParent[parent] ?? []
     }
 
-    /// Whether a row of a table may be kept from being deleted by those that refer to it, or to one
-    /// that goes with it.
+    /// Returns whether referring rows can block the deletion of a table's row, or of a row that it
+    /// cascades to.
     func isHeld(_ table: String) -> Bool { held.contains(table) }
 
     private static func held(_ tables: [TableSchema]) -> Set<String> {
@@ -95,7 +95,8 @@ struct TableCatalog: Sendable {
         return held
     }
 
-    /// Parents before children; tables of a circle in the order of their declaration.
+    /// Returns the tables, parents before children; tables in a cycle keep the order of their
+    /// declaration.
     private static func ordered(_ tables: [TableSchema]) -> [TableSchema] {
         var rest = tables
         var ordered: [TableSchema] = []

@@ -1,4 +1,4 @@
-/// A column of a synced table, as the live schema and the declaration have it.
+/// A column of a synced table, as described by the live schema and the declaration.
 struct TableColumn: Hashable, Sendable {
     var name: String
     var field: String
@@ -9,14 +9,14 @@ struct TableColumn: Hashable, Sendable {
     var hasDefault = false
     var isEncrypted = false
     var download: AssetDownload?
-    /// The table whose rows' records the field refers to, when it is the one column of a foreign
-    /// key onto that table's key.
+    /// The table whose records the field refers to, if this is the only column of a foreign key to
+    /// that table's key.
     var target: String?
 
-    /// Whether a record without a value for the field leaves nothing that could be written.
+    /// `true` when the column cannot be written for a record without a value for the field.
     var needsValue: Bool { isNotNull && !hasDefault }
 
-    /// Whether a record without a value for the field leaves the column's default, so that NULL must
-    /// be said.
+    /// `true` when a record without a value for the field leaves the column's default, so NULL must
+    /// be explicit.
     var saysNull: Bool { hasDefault && !isNotNull && form != .asset }
 }

@@ -1,9 +1,10 @@
 /// The database that holds a table's records.
 public enum TableDatabase: Hashable, Sendable {
-    /// The user's own, with what others share with them.
+    /// The user's private database, with the records that others share with the user.
     case `private`
-    /// The one that all users of the app share. It has no feed of changes: the store queries what
-    /// was modified since it asked last, and now and then everything, to find what was deleted.
+    /// The public database, which all users of the app share. It has no change feed: the store
+    /// queries the records modified since its last query, and periodically all records, to find
+    /// deleted ones.
     ///
     /// The record type needs an index on `modificationDate` (`___modTime`) and on `recordName`.
     case `public`

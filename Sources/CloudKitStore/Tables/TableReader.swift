@@ -1,13 +1,13 @@
 import GRDB
 
-/// Reads one table from the live schema, and says what keeps it from being synced.
+/// A reader of one table in the live schema, which reports conditions that prevent its sync.
 struct TableReader {
     private struct Column {
         var name: String
         var type: String
         var isNotNull: Bool
         var hasDefault: Bool
-        /// The place in the key, from 1; 0 for other columns.
+        /// The position in the key, from 1; 0 for other columns.
         var keyPlace: Int
     }
 
@@ -47,7 +47,7 @@ struct TableReader {
         foreignKeys = try Self.foreignKeys(of: name, database)
     }
 
-    /// The table, with its foreign keys among those that are synced.
+    /// Returns the table, with its foreign keys among the synced tables.
     func schema(among readers: [TableReader]) throws -> TableSchema {
         var columns = table.columns
         var synced: [ForeignKey] = []
@@ -175,7 +175,7 @@ extension TableReader {
         guard !key.isEmpty else {
             throw CloudStoreError(
                 .unusableKey,
-                "The table '\(table)' has no primary key, so its rows have no name on other "
+                "The table '\(table)' has no primary key, so its rows have no identity on other "
                     + "devices; give it one, such as id TEXT PRIMARY KEY NOT NULL with a UUID"
             )
         }
@@ -199,8 +199,8 @@ extension TableReader {
         guard declaration.recordNames == .typeAndKey || (key.count == 1 && form == .text) else {
             throw CloudStoreError(
                 .unusableKey,
-                "The records of the table '\(table)' are named after its key, which has to be one "
-                    + "column of text for that; give it such a key, or leave recordNames out"
+                "The records of the table '\(table)' are named after its key, which therefore has to be one "
+                    + "text column; give it such a key, or omit recordNames"
             )
         }
         guard key.count == 1, key[0].type.uppercased() == "INTEGER",
@@ -208,10 +208,10 @@ extension TableReader {
         else { return }
         throw CloudStoreError(
             .unusableKey,
-            "SQLite numbers the rows of the table '\(table)' itself, so two devices give one key to "
-                + "different rows, of which one is lost; call database.replaceIntegerKeys(in: ["
-                + "\"\(table)\"]) in a migration, or declare assignsIntegerKeys when the app gives out "
-                + "numbers that mean one row on every device"
+            "SQLite numbers the rows of the table '\(table)' itself, so two devices give the same key to "
+                + "different rows, and one of them is lost; call database.replaceIntegerKeys(in: ["
+                + "\"\(table)\"]) in a migration, or declare assignsIntegerKeys when the app assigns "
+                + "numbers that identify the same row on every device"
         )
     }
 
@@ -239,7 +239,7 @@ extension TableReader {
         var seen: Set<String> = []
         for column in columns {
             let place = "the column '\(column.name)' of the table '\(declaration.name)'"
-            // A key that is the records' names is no field, so that it may be called so.
+            // A key that is the record name is not a field, so any name is allowed.
             if column.isKey, declaration.recordNames == .key, !column.isEncrypted { continue }
             if let problem = FieldNames.problem(column.field) {
                 throw CloudStoreError(

@@ -1,9 +1,9 @@
 /// A synced table: its columns, keys and rules.
 ///
-/// A class, so that what is made for every row of it holds it at the cost of one reference.
+/// A class, so that objects created for each of its rows hold it at the cost of one reference.
 final class TableSchema: Sendable {
     let declaration: SyncedTable
-    /// The columns that are synced, in the order of the table.
+    /// The synced columns, in the order of the table.
     let columns: [TableColumn]
     /// The columns of the key, in the order of the key.
     let keyColumns: [TableColumn]
@@ -12,7 +12,7 @@ final class TableSchema: Sendable {
     var name: String { declaration.name }
     var recordType: String { declaration.recordType }
 
-    /// The columns whose values are fields: all but those that the record's name says.
+    /// The columns whose values are fields: all except those that only the record's name holds.
     let fieldColumns: [TableColumn]
     /// The columns whose values are assets.
     let assetColumns: [TableColumn]
@@ -21,7 +21,7 @@ final class TableSchema: Sendable {
     private let once: Set<String>
     private let hasNulls: Bool
     private let places: [String: Int]
-    /// The SQL that is run for every row.
+    /// The SQL that runs for every row.
     let sql: RowSQL
 
     init(
@@ -43,10 +43,10 @@ final class TableSchema: Sendable {
         sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
     }
 
-    /// Whether no value of a field is NULL, and not the column's default.
+    /// Returns whether no value of a field means NULL rather than the column's default.
     func saysNull(_ field: String) -> Bool { hasNulls && byField[field]?.saysNull == true }
 
-    /// The table as it is after its columns are known better.
+    /// Returns the table with updated columns and foreign keys.
     func with(columns: [TableColumn], foreignKeys: [ForeignKey]) -> TableSchema {
         TableSchema(
             declaration: declaration,
@@ -56,12 +56,12 @@ final class TableSchema: Sendable {
         )
     }
 
-    /// Whether the record's name is the key, which is no field then.
+    /// `true` when the record's name is the key, which then is not a field.
     var isNamedByKey: Bool { declaration.recordNames == .key }
 
     var isPublic: Bool { declaration.database == .public }
 
-    /// The column that refers to the row that a row is shared with.
+    /// The column that refers to the row with which a row is shared.
     var parentColumn: TableColumn? {
         if let name = declaration.parent { return column(name) }
         let references = columns.filter { $0.target != nil }
@@ -73,7 +73,7 @@ final class TableSchema: Sendable {
 
     func column(_ name: String) -> TableColumn? { place(of: name).map { columns[$0] } }
 
-    /// The place of a column among those that are synced.
+    /// Returns the position of a column among the synced ones.
     func place(of name: String) -> Int? { places[name] }
 
     func rule(ofField field: String) -> MergeRule {
@@ -81,8 +81,8 @@ final class TableSchema: Sendable {
         return declaration.fieldRules[column.name] ?? declaration.rule
     }
 
-    /// Whether a field's value of before is needed for nothing but to tell whether it changed, so that
-    /// it need not be kept where the row has it.
+    /// Returns whether a field's previous value serves only to detect a change, so that it need not
+    /// be stored if the row holds it.
     func keepsOnce(_ field: String) -> Bool { once.contains(field) }
 
     private static func isComparedAlone(_ column: TableColumn, _ declaration: SyncedTable) -> Bool {
@@ -93,20 +93,20 @@ final class TableSchema: Sendable {
         }
     }
 
-    /// What the columns and their fields are, to notice an upgrade.
+    /// A description of the columns and their fields, for the detection of an upgrade.
     var fingerprint: String {
         columns.map { "\($0.name)=\($0.field):\($0.form)" }.sorted().joined(separator: " ")
     }
 }
 
 extension String {
-    /// The name as SQL has it.
+    /// The name, quoted for SQL.
     var quoted: String {
-        // Most have nothing to replace, and looking costs less than replacing.
+        // Most names have nothing to replace, and looking is cheaper than replacing.
         utf8.contains(UInt8(ascii: "\""))
             ? "\"" + replacing("\"", with: "\"\"") + "\"" : "\"\(self)\""
     }
 
-    /// The text as SQL has it.
+    /// The text as an SQL literal.
     var literal: String { "'" + replacing("'", with: "''") + "'" }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The triggers of the app on synced tables.
+/// The app's triggers on synced tables.
 struct AppTriggers {
     private let database: Database
     private let catalog: TableCatalog
@@ -14,7 +14,7 @@ struct AppTriggers {
     /// The condition that keeps a trigger from running for the store's writes.
     private static let condition = "(SELECT applying FROM grdb_cloudkit_control) = 0"
 
-    /// Checks that triggers exist which are to be suspended.
+    /// Checks that the triggers to be suspended exist.
     func check() throws {
         for table in catalog.tables {
             let found = Set(try triggers(of: table).map(\.name))
@@ -28,7 +28,8 @@ struct AppTriggers {
         }
     }
 
-    /// What is wrong with triggers that write into synced tables whoever wrote, one sentence each.
+    /// Returns the problems of triggers that write into synced tables even while the store writes,
+    /// one sentence each.
     func warnings() throws -> [String] {
         try catalog.tables.flatMap { table in
             try triggers(of: table).compactMap { trigger in
@@ -48,7 +49,7 @@ struct AppTriggers {
         var name: String
         var sql: String
 
-        /// Whether a statement of the trigger inserts, updates or deletes rows of a table.
+        /// Returns whether a statement of the trigger inserts, updates or deletes rows of a table.
         func writes(into table: String) -> Bool {
             let words = sql.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
             guard let begin = words.firstIndex(of: "BEGIN") else { return false }
@@ -78,8 +79,8 @@ struct AppTriggers {
 
     // MARK: While the store writes
 
-    /// Takes triggers out of the schema for the length of a closure, and so of its transaction: SQLite
-    /// can only suspend all of a connection's.
+    /// Removes triggers from the schema for the duration of a closure and its transaction, because
+    /// SQLite can only suspend all triggers of a connection.
     static func suspending<Value>(
         _ names: [String],
         in database: Database,

@@ -1,14 +1,14 @@
 import Foundation
 import GRDB
 
-/// Brings the control tables of older versions up to this one.
+/// The upgrades of control tables of older versions.
 enum ControlTableUpgrades {
-    /// The table that says what version of 1 to 3 a file has.
+    /// The table that holds the version of a file of versions 1 to 3.
     static let control = "cloudkit_control"
 
-    /// What makes versions 2 and 3 of the one before.
+    /// The statements that upgrade to versions 2 and 3.
     private static let upgrades = [
-        // 2: rows that are shared, and the zones that others share.
+        // 2: shared rows, and the zones that others share.
         """
         ALTER TABLE cloudkit_control ADD COLUMN sharedEngine BLOB;
         ALTER TABLE cloudkit_record ADD COLUMN zone TEXT NOT NULL DEFAULT '';
@@ -39,8 +39,8 @@ enum ControlTableUpgrades {
             sweeps INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         """,
-        // 3: saves that were not answered, in a table of their own. Their old columns stay, and are
-        // NULL: SQLite drops none where the app has a view or trigger that does not compile.
+        // 3: saves without a response, in their own table. Their old columns stay and are NULL:
+        // SQLite drops none if the app has a view or trigger that does not compile.
         """
         CREATE TABLE cloudkit_sent (
             name TEXT PRIMARY KEY,
@@ -71,11 +71,11 @@ enum ControlTableUpgrades {
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET version = 4")
     }
 
-    /// 4: everything has a name that GRDB passes over.
+    /// Upgrades to version 4: every name has a prefix that GRDB ignores.
     ///
-    /// The triggers of the store are made again. Those of the app that ask whether the store writes
-    /// ask the renamed table from now on: SQLite would rewrite them, but renames nothing where the app
-    /// has a view that does not compile.
+    /// The store's triggers are created again. The app's triggers that check whether the store
+    /// writes now check the renamed table: SQLite could rewrite them, but renames nothing if the
+    /// app has a view that does not compile.
     private static func rename(in database: Database) throws {
         let triggers = try Row.fetchAll(
             database,
@@ -108,9 +108,9 @@ enum ControlTableUpgrades {
         }
     }
 
-    /// 5: records take a fraction of what they took.
+    /// Upgrades to version 5: records take a fraction of their former size.
     ///
-    /// What rows have is taken out of them later, when the tables are known: see
+    /// The values that rows hold are removed later, when the tables are known: see
     /// ``KnownRecord/keepOnce(_:_:)``.
     static func compactRecords(in database: Database) throws {
         for index in ["waiting", "goes", "problem", "unknown", "lacks"] {
@@ -164,7 +164,7 @@ enum ControlTableUpgrades {
 }
 
 extension KnownRecord {
-    /// A record as version 4 had it.
+    /// Creates a record from a row of version 4.
     fileprivate init(version4 row: Row) throws {
         let key: RowKey? =
             if let table: String = row["tbl"], let text: String = row["key"] {
@@ -184,7 +184,7 @@ extension KnownRecord {
         lacks = row["lacks"]
     }
 
-    /// Takes out of all records what their rows have.
+    /// Removes from all records the values that their rows hold.
     static func keepOnce(_ database: Database, _ mapping: RowMapping) throws {
         let rows = RowStore(database: database, mapping: mapping)
         let names = try DatabaseValue.fetchAll(

@@ -1,18 +1,17 @@
 import GRDB
 
-/// The tables that the store keeps beside the app's, in the same file, under one prefix.
+/// The store's own tables, in the app's file, with a common prefix.
 enum ControlTables {
-    /// Begins the names of all tables, indexes and triggers of the store.
+    /// The prefix of all tables, indexes and triggers of the store.
     ///
-    /// GRDB passes over names that begin with `grdb_` when it looks whether a schema is another than
-    /// the migrations make, so that `eraseDatabaseOnSchemaChange` erases no database because of the
-    /// store.
+    /// GRDB ignores names that begin with `grdb_` when it compares a schema with the one of the
+    /// migrations, so `eraseDatabaseOnSchemaChange` does not erase a database because of the store.
     static let prefix = "grdb_cloudkit_"
 
-    /// The version of these tables; a file of a newer version is left alone.
+    /// The version of these tables; a file of a newer version is not opened.
     static let version = 5
 
-    /// The wall clock in microseconds, or what a test says it is.
+    /// The SQL of the wall clock in microseconds, or of a test's clock.
     static let now =
         "coalesce(wall, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) * 1000"
 
@@ -87,8 +86,8 @@ enum ControlTables {
         ) WITHOUT ROWID;
         """
 
-    /// The tables of records, which are as large as the rows: names as ``StoredName`` has them, keys as
-    /// ``StoredKey``, fields as ``KnownFields``, tables and types as numbers of ``Words``.
+    /// The tables of records, which are as large as the rows: names in the form of ``StoredName``,
+    /// keys of ``StoredKey``, fields of ``KnownFields``; tables and types are numbers of ``Words``.
     static let records = """
         CREATE TABLE grdb_cloudkit_word (
             id INTEGER PRIMARY KEY,
@@ -117,7 +116,7 @@ enum ControlTables {
         ) WITHOUT ROWID;
         """
 
-    /// Names of records that were deleted, which came later than version 4; older code leaves it alone.
+    /// Names of deleted records, added after version 4; older code ignores the table.
     private static let additions = """
         CREATE TABLE IF NOT EXISTS grdb_cloudkit_gone (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -142,10 +141,10 @@ enum ControlTables {
         CREATE INDEX grdb_cloudkit_record_lacks ON grdb_cloudkit_record (lacks) WHERE lacks <> 0;
         """
 
-    /// Makes the tables where they are missing, and brings those of older versions up to this one.
+    /// Creates missing tables, and upgrades those of older versions.
     ///
     /// - Returns: Whether the file had none, and whether it had those of an older version.
-    /// - Throws: A ``CloudStoreError`` when they are of a version that this code does not know.
+    /// - Throws: A ``CloudStoreError`` when they have a version that this code does not know.
     static func install(
         in database: Database,
         device: String
@@ -165,8 +164,8 @@ enum ControlTables {
         guard let found, found <= version else { throw unknownVersion(found) }
         if found == 4 { try ControlTableUpgrades.compactRecords(in: database) }
         try database.execute(sql: additions)
-        // A process that ended while it applied changes rolled its transaction back, so that the
-        // flag is clear; a file that was edited by hand may say otherwise.
+        // A process that ended while it applied changes rolled its transaction back, so the flag is
+        // clear; only a file that was edited by hand may differ.
         try database.execute(
             sql: "UPDATE grdb_cloudkit_control SET applying = 0 WHERE applying <> 0"
         )
@@ -181,8 +180,8 @@ enum ControlTables {
         )
     }
 
-    /// Runs a closure whose writes are the server's, within a transaction: the store's triggers let
-    /// them pass, and those of the app that are to be suspended are.
+    /// Runs a closure that writes the server's changes, within a transaction: the store's triggers
+    /// ignore them, and the app's triggers declared for it are suspended.
     static func applying<Value>(
         _ database: Database,
         _ catalog: TableCatalog,

@@ -1,12 +1,12 @@
 import GRDB
 
 extension Database {
-    /// Runs a statement that is run often: it is compiled once.
+    /// Runs a frequent statement, which is compiled once.
     func run(_ sql: String, _ arguments: StatementArguments = []) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// The SQL of a trigger; nil where there is none.
+    /// Returns the SQL of a trigger; nil when there is none.
     func trigger(_ name: String) throws -> String? {
         let statement = try cachedStatement(
             sql: "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?"
@@ -16,9 +16,9 @@ extension Database {
 
     /// Runs a closure with many writes in one transaction.
     ///
-    /// SQLite keeps the pages of each statement that may fail, and once one needed more of them than
-    /// usual, all others of the transaction write theirs to a temporary file. In memory that takes
-    /// a fraction of the time. The setting may not change while there are temporary tables.
+    /// SQLite keeps the pages of each statement that may fail, and once one needs more of them than
+    /// usual, all others of the transaction write theirs to a temporary file. Memory takes a
+    /// fraction of that time. The setting must not change while there are temporary tables.
     func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         let databases = try Row.fetchAll(self, sql: "PRAGMA database_list")
         let hasTemporaryTables = databases.contains { $0["name"] == "temp" }
@@ -35,8 +35,7 @@ extension Database {
         }
     }
 
-    /// Runs a closure with a setting of the connection that is no less than some number; after it
-    /// the app has its own again.
+    /// Runs a closure with a connection setting of at least some number, and restores the app's setting.
     func with<Value>(
         _ setting: String,
         atLeast number: Int,

@@ -1,23 +1,23 @@
 import Foundation
 import GRDB
 
-/// A row's changes that the server has not acknowledged.
+/// The changes of a row that the server has not acknowledged.
 struct OutboxEntry {
     var key: RowKey
-    /// Whether the row was deleted; otherwise it was inserted or updated.
+    /// `true` when the row was deleted; otherwise it was inserted or updated.
     var isDeleted: Bool
-    /// The fields that changed, and when, in this device's own time.
+    /// The changed fields with their times, in this device's own time.
     var changed: [String: Int64]
-    /// Grows with every change, so that an acknowledgement clears what was sent and no more.
+    /// A number that grows with every change, so that an acknowledgment clears only the sent version.
     var version: Int64
     /// The time of the oldest change.
     var since: Int64
-    /// Why the entry was set aside.
+    /// The reason why the entry is quarantined.
     var problem: String?
 
     private static let columns = "tbl, key, deleted, changed, version, since, problem"
 
-    /// A row of the columns above.
+    /// Creates an entry from a row with the columns above.
     private init(_ row: Row) throws {
         key = RowKey(table: row[0], text: row[1])
         isDeleted = row[2]
@@ -34,7 +34,7 @@ struct OutboxEntry {
         return try Row.fetchOne(statement, arguments: [key.table, key.text]).map(OutboxEntry.init)
     }
 
-    /// The entries that a condition selects, oldest version first.
+    /// Returns the entries that a condition selects, oldest version first.
     static func fetchAll(
         _ database: Database,
         where condition: String = "true",
@@ -56,7 +56,7 @@ struct OutboxEntry {
         return try Int.fetchOne(statement) ?? 0
     }
 
-    /// Writes the entry as it is now.
+    /// Saves the entry in its current state.
     func save(_ database: Database) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -76,13 +76,13 @@ struct OutboxEntry {
     /// Removes the entry, unless it has changed since.
     func clear(_ database: Database) throws {
         try database.run(
-            // A key may be one that no string has, and versions are unique.
+            // A key may not be representable as a string, but versions are unique.
             "DELETE FROM grdb_cloudkit_outbox WHERE version = ?",
             [version]
         )
     }
 
-    /// Removes the entries of some versions: each is of one entry alone, as it was then.
+    /// Removes the entries of some versions, each of which belongs to one state of one entry.
     static func clear(_ database: Database, versions: [Int64]) throws {
         for portion in Portion.of(versions) {
             try database.run(
@@ -92,7 +92,7 @@ struct OutboxEntry {
         }
     }
 
-    /// Gives entries versions of their own that an earlier version of the store numbered alike, table
+    /// Assigns unique versions to entries that an earlier version of the store numbered alike, table
     /// by table.
     static func separate(_ database: Database) throws {
         try database.execute(
@@ -109,7 +109,7 @@ struct OutboxEntry {
         try StoreClock.passOutbox(database)
     }
 
-    /// Sets the entry aside with a reason, unless it has changed since.
+    /// Quarantines the entry with a reason, unless it has changed since.
     static func setAside(
         _ database: Database,
         version: Int64,

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Brings outbox and rows together after something happened that no trigger saw: a table that is new
-/// to the store, one that a migration made anew, columns that came with an upgrade.
+/// The reconciliation of outbox and rows after changes that no trigger saw: a table that is new to
+/// the store, a table that a migration rebuilt, or columns added by an upgrade.
 struct Reconciliation {
     let database: Database
     let mapping: RowMapping
@@ -12,9 +12,9 @@ struct Reconciliation {
         self.mapping = mapping
     }
 
-    /// Installs triggers and takes in what changed since the store was last open.
+    /// Installs triggers, and adopts the changes since the store was last open.
     ///
-    /// - Returns: The rows that were filled with what had been kept for them.
+    /// - Returns: The rows that were filled with values kept for them.
     func run() throws -> [RowChange] {
         try OutboxEntry.separate(database)
         var changes: [RowChange] = []
@@ -33,7 +33,7 @@ struct Reconciliation {
                 if !new.isEmpty { changes += try fill(table, new) }
                 if !hadTriggers { changes += try compare(table, new: new) }
             } else {
-                // What was there before is older than what anybody edited.
+                // Existing values are older than any edit.
                 try add(table, editedAt: 1)
             }
             guard known[table.name] != table.fingerprint else { continue }
@@ -56,7 +56,7 @@ struct Reconciliation {
         return changes + (try fillNewTypes())
     }
 
-    /// Gives numbers to what records say most, the smallest to what they say oftenest.
+    /// Assigns numbers to the words of the records, the smallest to the most frequent.
     private func nameWords() throws {
         var words = [RecordStamp.field, try StoreClock(database).device]
         for table in mapping.catalog.tables {
@@ -65,9 +65,9 @@ struct Reconciliation {
         _ = try Words.adding(words, database, areNeeded: true)
     }
 
-    /// Takes over what the file knows of a table that has another name now and the same record type.
+    /// Adopts the state of a table that was renamed but kept its record type.
     ///
-    /// - Returns: The table's columns of before; nil when it is none of before.
+    /// - Returns: The table's previous columns; nil when the table is new.
     private func adopt(_ table: TableSchema, _ known: [String: String]) throws -> String? {
         let names = try String.fetchAll(
             database,
@@ -95,11 +95,11 @@ struct Reconciliation {
         return fingerprint
     }
 
-    /// Puts the rows that the server does not have, and that do not wait already, into the outbox.
+    /// Adds to the outbox the rows that the server does not have and that are not in it already.
     ///
     /// - Parameters:
     ///   - table: The table.
-    ///   - time: When their fields count as edited; now unless given.
+    ///   - time: The edit time of their fields; the current time by default.
     /// - Throws: An error of the database.
     func add(_ table: TableSchema, editedAt time: Int64? = nil) throws {
         let now = try StoreClock.tick(database)
@@ -125,14 +125,14 @@ struct Reconciliation {
 
     // MARK: Upgrades
 
-    /// Fills columns that are new from what the server had sent for them.
+    /// Fills new columns with the values that the server had sent for them.
     private func fill(_ table: TableSchema, _ fields: Set<String>) throws -> [RowChange] {
         try write(table) { base, _, entry in
             base.filter { fields.contains($0.key) && entry?.changed[$0.key] == nil }
         }
     }
 
-    /// The fields of columns that the version of before did not have, or had otherwise.
+    /// Returns the fields of columns that are new or changed since the previous version.
     private static func newFields(_ table: TableSchema, _ fingerprint: String) -> Set<String> {
         let before = Set(fingerprint.split(separator: " ").map(String.init))
         return Set(
@@ -141,7 +141,7 @@ struct Reconciliation {
         )
     }
 
-    /// Makes rows of records whose type was unknown.
+    /// Creates rows from records whose type was unknown.
     private func fillNewTypes() throws -> [RowChange] {
         var changes: [RowChange] = []
         return try ControlTables.applying(database, mapping.catalog) {
@@ -165,11 +165,11 @@ struct Reconciliation {
         }
     }
 
-    /// Compares rows with what the server had last: the triggers were missing for a while.
+    /// Compares rows with the server's last state, after the triggers were missing for a while.
     ///
-    /// Rows that differ are edits. Rows that are missing come back: a table that was made anew is no
-    /// wish to delete everything everywhere. What a migration put into new columns is older than every
-    /// edit, and nothing to send where it is the column's default.
+    /// Rows that differ are edits. Missing rows are restored: a rebuilt table is not a request to
+    /// delete everything everywhere. Values that a migration put into new columns are older than
+    /// every edit, and are not sent if they are the column's default.
     private func compare(_ table: TableSchema, new: Set<String>) throws -> [RowChange] {
         try add(table)
         let defaults = try defaults(table, new)
@@ -181,7 +181,7 @@ struct Reconciliation {
                 .filter { base[$0] != nil || defaults[$0] == nil || fields[$0] != defaults[$0] }
             if !differing.isEmpty {
                 for field in differing {
-                    // What is only written otherwise is older than every edit.
+                    // A value that only has another written form is older than every edit.
                     let isEdit =
                         fields[field]?.plain != base[field]?.plain
                         && !(new.contains(field) && base[field] == nil)
@@ -204,7 +204,7 @@ struct Reconciliation {
 
     private static let unknownTime: Int64 = -1
 
-    /// What fields hold where nobody said anything.
+    /// Returns the values of fields that were never set.
     private func defaults(
         _ table: TableSchema,
         _ fields: Set<String>
@@ -228,7 +228,7 @@ struct Reconciliation {
         table.byField[field]?.form == .asset && fields[field]?.isNull ?? true
     }
 
-    /// The fields of a record's columns, some of which may not have been known when it came.
+    /// Returns the fields of a record's columns, some of which may not have been known when it arrived.
     private func current(
         _ record: KnownRecord,
         _ table: TableSchema,
@@ -244,7 +244,7 @@ struct Reconciliation {
         return current.filter { table.byField[$0.key] != nil }
     }
 
-    /// Writes into rows what a closure makes of the server's version, the row and its edits.
+    /// Writes into rows the result of a closure over the server's version, the row and its edits.
     private func write(
         _ table: TableSchema,
         _ body: (
@@ -271,7 +271,7 @@ struct Reconciliation {
                 let base = try current(record, table, fields ?? [:])
                 var values = try body(base, fields, entry)
                 if values.values.contains(.unknown) {
-                    // A row that is gone took its values with it: the server has them.
+                    // A deleted row's values were deleted with it: the server has them.
                     try record.fetchAgain(database)
                     values = existing == nil ? [:] : values.known
                 }

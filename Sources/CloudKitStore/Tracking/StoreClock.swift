@@ -1,10 +1,10 @@
 import GRDB
 
-/// The file's clock: it never goes backwards, and its distance from the server's is known from the
-/// last answer.
+/// The file's clock: it never goes backwards, and its offset from the server's clock is known from
+/// the last response.
 struct StoreClock {
     var device: String
-    /// What to add to this device's times to have the server's.
+    /// The offset to add to this device's times to get the server's.
     var shift: Int64
 
     init(_ database: Database) throws {
@@ -18,12 +18,12 @@ struct StoreClock {
         shift = row[1]
     }
 
-    /// A new time, later than every other of this file.
+    /// Returns a new time, later than every other time of this file.
     static func tick(_ database: Database) throws -> Int64 {
         try ticks(database, 1).lowerBound
     }
 
-    /// New times, one after the other, later than every other of this file.
+    /// Returns consecutive new times, later than every other time of this file.
     static func ticks(_ database: Database, _ count: Int) throws -> Range<Int64> {
         try database.run(
             "UPDATE grdb_cloudkit_control SET clock = max(clock + 1, \(ControlTables.now)) + ? - 1",
@@ -34,7 +34,7 @@ struct StoreClock {
         return last + 1 - Int64(count)..<last + 1
     }
 
-    /// Goes past the versions of all entries of the outbox, which are unique in the file.
+    /// Advances past the versions of all outbox entries, which are unique in the file.
     static func passOutbox(_ database: Database) throws {
         try database.run(
             """
@@ -44,7 +44,7 @@ struct StoreClock {
         )
     }
 
-    /// Learns the server's time from an answer.
+    /// Adjusts the offset to the server's time in a response.
     static func adjust(_ database: Database, server: Int64) throws {
         try database.run(
             """
@@ -56,7 +56,7 @@ struct StoreClock {
         )
     }
 
-    /// A time of this device as the server's clock would have told it.
+    /// Returns a time of this device as the server's clock would have shown it.
     func edit(_ time: Int64) -> EditTime {
         EditTime(microseconds: time &+ shift, device: device)
     }

@@ -1,7 +1,7 @@
 import GRDB
 
-/// The triggers that see every write to a synced table, whoever makes it, and keep it in the outbox
-/// within the writer's own transaction.
+/// The triggers that observe every write to a synced table, whatever its origin, and note it in the
+/// outbox within the writer's own transaction.
 ///
 /// They live in the file, so that other processes and plain SQL fire them too.
 struct TrackingTriggers {
@@ -24,7 +24,7 @@ struct TrackingTriggers {
 
     private func name(_ kind: Kind) -> String { "grdb_cloudkit_\(kind.rawValue)_\(table.name)" }
 
-    /// Installs the triggers, and says whether they had been missing or different.
+    /// Installs the triggers, and returns whether they were missing or different.
     @discardableResult
     func install(in database: Database) throws -> Bool {
         var hasChanged = false
@@ -38,7 +38,7 @@ struct TrackingTriggers {
         return hasChanged
     }
 
-    /// Removes the triggers of a table that is not synced any more.
+    /// Removes the triggers of a table that is no longer synced.
     static func remove(from table: String, in database: Database) throws {
         for kind in Kind.allCases {
             let name = "grdb_cloudkit_\(kind.rawValue)_\(table)"
@@ -100,10 +100,10 @@ struct TrackingTriggers {
         columns.map(\.name.quoted).joined(separator: ", ")
     }
 
-    /// Byte by byte: a column's collation may call two spellings equal.
+    /// Compares byte by byte: a column's collation may treat two spellings as equal.
     private func differs(_ column: TableColumn) -> String {
         let (old, new) = ("OLD.\(column.name.quoted)", "NEW.\(column.name.quoted)")
-        // Numbers are equal that are whole and floating-point, where a column holds both.
+        // An integer and a floating-point number are equal in a column that holds both.
         let type = column.affinity == .none ? " OR typeof(\(old)) <> typeof(\(new))" : ""
         return "(\(old) IS NOT \(new) COLLATE BINARY\(type))"
     }
@@ -151,7 +151,7 @@ struct TrackingTriggers {
         """
     }
 
-    /// A JSON object, made in parts: SQLite's functions take 127 arguments.
+    /// Returns a JSON object, built in parts: SQLite's functions take 127 arguments.
     static func object(_ pairs: [String]) -> String {
         let parts = stride(from: 0, to: pairs.count, by: 60).map { start in
             "json_object(\(pairs[start..<min(start + 60, pairs.count)].joined(separator: ", ")))"
@@ -160,7 +160,7 @@ struct TrackingTriggers {
         return parts.dropFirst().reduce(first) { "json_patch(\($0), \($1))" }
     }
 
-    /// A JSON object of those pairs whose values are not NULL.
+    /// Returns a JSON object of the pairs whose values are not NULL.
     private static func present(_ pairs: [String]) -> String {
         stride(from: 0, to: pairs.count, by: 60).reduce("'{}'") { object, start in
             "json_patch(\(object), \(Self.object(Array(pairs[start..<min(start + 60, pairs.count)]))))"

@@ -3,10 +3,10 @@ import Foundation
 
 /// Dates and identifiers as GRDB writes them into columns.
 enum DatabaseForms {
-    /// Milliseconds since 1970 of `YYYY-MM-DD HH:MM:SS.SSS` in UTC; shorter forms leave out the end.
+    /// Returns milliseconds since 1970 of `YYYY-MM-DD HH:MM:SS.SSS` in UTC; shorter forms omit the end.
     ///
-    /// Also reads the `T`, `Z` and `+HH:MM` of ISO 8601, and as many digits of a second as there are,
-    /// of which the first three count. Anything else is nil.
+    /// Also reads the `T`, `Z` and `+HH:MM` of ISO 8601, and any number of fractional digits, of
+    /// which the first three count. Returns nil for other texts.
     static func milliseconds(_ text: String) -> Int64? {
         var reader = DateReader(Array(text.utf8))
         guard let year = reader.year(), reader.mark("-"), let month = reader.number(2),
@@ -31,7 +31,7 @@ enum DatabaseForms {
         return milliseconds + time - offset
     }
 
-    /// Reads a date from its beginning.
+    /// A parser of a date's text.
     private struct DateReader {
         private var rest: ArraySlice<UInt8>
 
@@ -55,7 +55,7 @@ enum DatabaseForms {
             return number
         }
 
-        /// Four digits, or what the writer below makes of years that have others.
+        /// Reads four digits, or the form that the writer below gives to other years.
         mutating func year() -> Int64? {
             let isNegative = mark("-")
             let count = rest.prefix { Self.digit($0) != nil }.count
@@ -72,7 +72,7 @@ enum DatabaseForms {
             return true
         }
 
-        /// The first three digits of a part of a second; nil where there is none.
+        /// Reads the first three digits of a fractional second; nil when there is none.
         mutating func thousandths() -> Int64? {
             let digits = rest.prefix { Self.digit($0) != nil }
             guard !digits.isEmpty else { return nil }
@@ -81,7 +81,7 @@ enum DatabaseForms {
             return first * [0, 100, 10, 1][min(digits.count, 3)]
         }
 
-        /// The distance from UTC in milliseconds: 0 where there is none, nil for what is no such.
+        /// Reads the offset from UTC in milliseconds: 0 when there is none, nil when it is invalid.
         mutating func offset() -> Int64? {
             if isAtEnd || mark("Z") { return 0 }
             let sign: Int64 = mark("+") ? 1 : mark("-") ? -1 : 0
@@ -92,7 +92,7 @@ enum DatabaseForms {
         }
     }
 
-    /// Milliseconds since 1970 as `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
+    /// Returns milliseconds since 1970 as `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
     static func text(milliseconds: Int64) -> String {
         var days = milliseconds / 86_400_000
         var rest = milliseconds % 86_400_000
@@ -123,7 +123,7 @@ enum DatabaseForms {
             : String(year) + String(decoding: text[4...], as: UTF8.self)
     }
 
-    /// The usual notation of 16 bytes.
+    /// Returns the usual notation of 16 bytes.
     static func uuidText(_ data: Data) -> String? {
         guard data.count == 16 else { return nil }
         let digits = Array(Hexadecimal.text(data, uppercase: true))
@@ -131,7 +131,7 @@ enum DatabaseForms {
             .joined(separator: "-")
     }
 
-    /// The bytes of the usual notation.
+    /// Returns the bytes of the usual notation.
     static func uuidBytes(_ text: String) -> Data? {
         guard text.utf8.count == 36 else { return nil }
         return Hexadecimal.bytes(text.replacing("-", with: "")).map { Data($0) }
@@ -139,7 +139,8 @@ enum DatabaseForms {
 
     // MARK: The calendar
 
-    /// Days from 1970 to a date of the Gregorian calendar, counted in years that begin in March.
+    /// Returns the days from 1970 to a date of the Gregorian calendar, counted in years that begin
+    /// in March.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

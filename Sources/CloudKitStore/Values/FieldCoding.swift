@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Fields as bytes, for the control tables: small, quick, and the same for the same fields.
+/// The encoding of fields in the control tables: compact, fast and deterministic.
 package enum FieldCoding {
-    /// Bytes that are no fields.
+    /// An error for bytes that are not encoded fields.
     struct Unreadable: Error {}
 
     private enum Tag {
@@ -19,7 +19,7 @@ package enum FieldCoding {
         static let written: UInt8 = 10
     }
 
-    /// What numbers, texts, bytes, dates and references begin with.
+    /// The tags of numbers, texts, bytes, dates and references.
     static let plainTags: Set<UInt8> = [
         Tag.integer, Tag.real, Tag.text, Tag.bytes, Tag.date, Tag.reference,
     ]
@@ -35,13 +35,13 @@ package enum FieldCoding {
         return Data(bytes)
     }
 
-    /// The fields, or those of them that are asked for.
+    /// Returns the fields, or the requested ones.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - includesWritten: Whether all fields are among them whose values are
+    ///   - includesWritten: Whether to include all fields whose values are
     ///     ``StoreValue/written(_:as:)``, or NULL.
-    ///   - isWanted: Whether a field is asked for.
+    ///   - isWanted: A closure that returns whether a field is requested.
     /// - Returns: The values by field.
     /// - Throws: ``Unreadable``.
     package static func fields(
@@ -63,7 +63,7 @@ package enum FieldCoding {
         return fields
     }
 
-    /// The bytes of fields after others were set; both are copied as they are.
+    /// Returns the bytes of fields after changes to fields; both are copied unchanged.
     package static func data(_ data: Data, setting changes: Data) throws -> Data {
         var kept = Reader(bytes: Array(data))
         var set = Reader(bytes: Array(changes))
@@ -157,7 +157,7 @@ package enum FieldCoding {
     // MARK: Reading
 
     struct Reader {
-        /// How deep lists may be nested; CloudKit has none in another.
+        /// The maximum nesting of lists; CloudKit nests none.
         private static let depthLimit = 4
 
         let bytes: [UInt8]
@@ -169,10 +169,10 @@ package enum FieldCoding {
 
         var isAtEnd: Bool { place >= bytes.count }
 
-        /// The next byte, which stays the next; nil at the end.
+        /// The next byte, without consuming it; nil at the end.
         var next: UInt8? { isAtEnd ? nil : bytes[place] }
 
-        /// Whether the next value is one that is held otherwise than usual, or none.
+        /// `true` when the next value is written in an unusual form, or NULL.
         var isAtWritten: Bool {
             place < bytes.count && (bytes[place] == Tag.written || bytes[place] == Tag.null)
         }
@@ -213,7 +213,7 @@ package enum FieldCoding {
             return bytes[place..<place + count]
         }
 
-        /// The next of some fields, and the bytes that are its name and value; nil after the last.
+        /// Returns the next of some fields, with the bytes of its name and value; nil after the last.
         mutating func field(
             of count: inout Int
         ) throws -> (name: String, bytes: ArraySlice<UInt8>)? {
@@ -235,7 +235,7 @@ package enum FieldCoding {
             return Double(bitPattern: pattern)
         }
 
-        /// Passes over a value.
+        /// Skips a value.
         mutating func skipValue(depth: Int = 0) throws {
             switch try byte() {
             case Tag.null: break

@@ -2,7 +2,7 @@ import Foundation
 
 /// The JSON of list columns, locations and composite keys.
 enum JSONText {
-    /// The elements of an array of strings and numbers; nil for any other text.
+    /// Returns the elements of an array of strings and numbers; nil for any other text.
     static func array(_ text: String) -> [StoreValue]? {
         guard let elements = try? JSONDecoder().decode([Element].self, from: Data(text.utf8)) else {
             return nil
@@ -10,20 +10,21 @@ enum JSONText {
         return elements.map(\.value)
     }
 
-    /// The whole numbers of an object by name, as the triggers write them.
+    /// Returns the integers of an object by name, as the triggers write them.
     static func times(_ text: String) throws -> [String: Int64] {
         if let times = plainTimes(text) { return times }
         return try JSONDecoder().decode([String: Int64].self, from: Data(text.utf8))
     }
 
-    /// The same for an object whose names have no escapes, without a decoder; nil for any other text.
+    /// Returns the same for an object whose names have no escapes, without a decoder; nil for any
+    /// other text.
     private static func plainTimes(_ text: String) -> [String: Int64]? {
         let bytes = Array(text.utf8)
         guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}"),
             !bytes.contains(UInt8(ascii: "\\"))
         else { return nil }
         var times: [String: Int64] = [:]
-        // Names have no commas: they are fields.
+        // Names have no commas, because they are field names.
         for part in bytes.dropFirst().dropLast().split(separator: UInt8(ascii: ",")) {
             guard let (name, time) = part.pair(at: UInt8(ascii: ":")), name.count > 2,
                 name.first == UInt8(ascii: "\""), name.last == UInt8(ascii: "\""),
@@ -34,7 +35,7 @@ enum JSONText {
         return times
     }
 
-    /// The latitude and longitude of an object; nil for any other text.
+    /// Returns the latitude and longitude of an object; nil for any other text.
     static func location(_ text: String) -> (latitude: Double, longitude: Double)? {
         (try? JSONDecoder().decode(Location.self, from: Data(text.utf8)))
             .map { ($0.latitude, $0.longitude) }
@@ -44,7 +45,7 @@ enum JSONText {
         "{\"latitude\":\(latitude),\"longitude\":\(longitude)}"
     }
 
-    /// An array as text; nil when an element is no string or number.
+    /// Returns an array as text; nil when an element is neither a string nor a number.
     static func text(_ elements: [StoreValue]) -> String? {
         var parts: [String] = []
         for element in elements {
@@ -58,7 +59,7 @@ enum JSONText {
         return "[" + parts.joined(separator: ",") + "]"
     }
 
-    /// A string, escaped exactly as SQLite's `json_array` does it.
+    /// Returns a string, escaped exactly as by SQLite's `json_array`.
     static func string(_ text: String) -> String {
         var json = "\""
         for scalar in text.unicodeScalars {

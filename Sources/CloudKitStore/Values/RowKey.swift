@@ -2,10 +2,10 @@ import CloudKitBasics
 import Foundation
 import GRDB
 
-/// A row's primary key, in the forms it travels in: as values, as the text of the outbox, and as a
+/// A row's primary key, with its representations: column values, the text in the outbox, and a
 /// record name.
 struct RowKey: Hashable, Sendable {
-    /// The longest record name.
+    /// The maximum length of a record name.
     static let nameLimit = 255
 
     var table: String
@@ -18,7 +18,7 @@ struct RowKey: Hashable, Sendable {
         self.text = text
     }
 
-    /// The key in the record name of a table's record.
+    /// Creates the key of a record name in a table.
     init?(recordName: String, _ table: TableSchema) {
         if table.isNamedByKey {
             self.init(components: [recordName], table)
@@ -37,7 +37,7 @@ struct RowKey: Hashable, Sendable {
         self.init(components: components, table)
     }
 
-    /// The key of components, one for each column.
+    /// Creates a key from components, one for each column.
     init?(components: [String], _ table: TableSchema) {
         for (component, column) in zip(components, table.keyColumns)
         where Self.value(component, column) == nil {
@@ -53,7 +53,7 @@ struct RowKey: Hashable, Sendable {
                 }.joined(separator: ",") + "]"
     }
 
-    /// The key of values, one for each column; nil for what no key has.
+    /// Creates a key from values, one for each column; nil for a value that no key has.
     init?(values: [DatabaseValue], _ table: TableSchema) {
         var components: [String] = []
         for (value, column) in zip(values, table.keyColumns) {
@@ -64,7 +64,7 @@ struct RowKey: Hashable, Sendable {
         self.init(components: components, table)
     }
 
-    /// A value as the triggers write it.
+    /// Returns a value as the triggers write it.
     private static func component(_ value: DatabaseValue, _ column: TableColumn) -> String? {
         guard value.textBytes == nil else { return nil }
         switch value.storage {
@@ -79,19 +79,19 @@ struct RowKey: Hashable, Sendable {
         }
     }
 
-    /// Whether both are one key, byte for byte.
+    /// Returns whether both keys are equal, byte for byte.
     static func == (one: RowKey, other: RowKey) -> Bool {
         one.text.hasSameBytes(as: other.text) && one.table == other.table
     }
 
-    /// The SQL that makes the text of a row that a trigger calls by a name.
+    /// Returns the SQL of the key text for a trigger's row name.
     static func sql(_ table: TableSchema, of row: String) -> String {
         let columns = table.keyColumns.map { text("\(row).\($0.name.quoted)", $0) }
         return columns.count == 1
             ? "CAST(\(columns[0]) AS TEXT)" : "json_array(\(columns.joined(separator: ", ")))"
     }
 
-    /// The SQL that makes the text of a key of one column from its value.
+    /// Returns the SQL of the key text of a single column, from its value.
     static func sql(of value: String, _ column: TableColumn) -> String {
         "CAST(\(text(value, column)) AS TEXT)"
     }
@@ -100,7 +100,7 @@ struct RowKey: Hashable, Sendable {
         isBytes(column) ? "hex(\(sql))" : sql
     }
 
-    /// The components of the key, one for each column; nil for a text that is none.
+    /// Returns the key's components, one for each column; nil for an invalid text.
     func components(_ table: TableSchema) -> [String]? {
         if table.keyColumns.count == 1 { return [text] }
         guard let values = JSONText.array(text), values.count == table.keyColumns.count else {
@@ -115,7 +115,7 @@ struct RowKey: Hashable, Sendable {
         }
     }
 
-    /// The values of the key's columns; nil for a text that is none.
+    /// Returns the values of the key's columns; nil for an invalid text.
     func values(_ table: TableSchema) -> [DatabaseValue]? {
         guard let components = components(table) else { return nil }
         var values: [DatabaseValue] = []
@@ -126,9 +126,9 @@ struct RowKey: Hashable, Sendable {
         return values
     }
 
-    /// The record's name.
+    /// Returns the record's name.
     ///
-    /// - Throws: A ``CloudStoreError`` when it would be longer than names may be.
+    /// - Throws: A ``CloudStoreError`` when it would exceed the maximum length.
     func recordName(_ table: TableSchema) throws -> String {
         if table.isNamedByKey { return try checkedName(table) }
         let name =
@@ -137,7 +137,7 @@ struct RowKey: Hashable, Sendable {
         guard name.utf8.count <= Self.nameLimit else {
             throw CloudStoreError(
                 .invalidName,
-                "The key '\(text.prefix(40))…' of the table '\(table.name)' makes a record name of "
+                "The key '\(text.prefix(40))…' of the table '\(table.name)' needs a record name of "
                     + "\(name.utf8.count) characters; at most \(Self.nameLimit) are allowed, so "
                     + "use a shorter key"
             )
@@ -145,7 +145,7 @@ struct RowKey: Hashable, Sendable {
         return name
     }
 
-    /// The key as a record's name.
+    /// Returns the key as a record name.
     private func checkedName(_ table: TableSchema) throws -> String {
         guard !text.isEmpty, text.utf8.count <= Self.nameLimit,
             text.utf8.first != UInt8(ascii: "_"),
@@ -153,7 +153,7 @@ struct RowKey: Hashable, Sendable {
         else {
             throw CloudStoreError(
                 .invalidName,
-                "The key '\(text.prefix(40))' of the table '\(table.name)' is no record name: those "
+                "The key '\(text.prefix(40))' of the table '\(table.name)' is not a record name: these "
                     + "have 1 to \(Self.nameLimit) ASCII characters and do not begin with '_'"
             )
         }
@@ -170,7 +170,7 @@ struct RowKey: Hashable, Sendable {
         column.form == .integer || column.form == .boolean
     }
 
-    /// Bytes as SQLite's `hex` writes them.
+    /// Returns bytes as SQLite's `hex` writes them.
     private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         Hexadecimal.text(bytes, uppercase: true)
     }
@@ -179,7 +179,7 @@ struct RowKey: Hashable, Sendable {
         if isNumber(column) { return Int64(component)?.databaseValue }
         guard isBytes(column) else { return component.databaseValue }
         guard let data = Hexadecimal.bytes(component).map({ Data($0) }) else { return nil }
-        // Identifiers in the usual notation are no bytes that happen to look like it.
+        // A UUID in its usual notation is not arbitrary bytes that look like one.
         if column.form == .uuid, data.count == 36,
             let text = String(validating: data, as: UTF8.self), DatabaseForms.uuidBytes(text) != nil
         {
@@ -188,7 +188,7 @@ struct RowKey: Hashable, Sendable {
         return data.databaseValue
     }
 
-    /// A JSON string as SQLite writes it.
+    /// Returns a JSON string as SQLite writes it.
     private static func json(_ text: String) -> String {
         JSONText.string(text)
     }

@@ -1,23 +1,23 @@
 import Foundation
 import GRDB
 
-/// A value that cannot be a field, or a field's value that cannot be a column's.
+/// An error for a column's value without a field, or a field's value that does not fit the column.
 struct UnmappableValue: Error, CustomStringConvertible {
     var description: String
 
     init(_ column: TableColumn, found: String) {
         description =
-            "the column '\(column.name)' holds \(column.form) values, and \(found) is none; correct "
+            "the column '\(column.name)' holds \(column.form) values, but \(found) is not one; correct "
             + "the value, or declare the column's form"
     }
 }
 
 extension StoreValue {
-    /// The value of a column: what its form makes of it, and how it is written where the column
-    /// usually holds that otherwise.
+    /// Creates the value of a column: the one of its form, with the written form where it is not
+    /// the column's usual one.
     init(_ value: DatabaseValue, _ column: TableColumn) {
         switch (column.form, value.storage) {
-        // What most columns hold.
+        // The content of most columns.
         case (_, .null): self = .null
         case (.integer, .int64(let number)), (.boolean, .int64(let number)):
             self = .integer(number)
@@ -36,14 +36,14 @@ extension StoreValue {
         }
     }
 
-    /// A value that the column holds as it usually does, or as it is written.
+    /// Returns a value in the column's usual form, or with its written form.
     static func written(
         _ plain: StoreValue,
         _ value: DatabaseValue,
         _ column: TableColumn,
         usually usual: DatabaseValue? = nil
     ) -> StoreValue {
-        // No field has infinities; rules compare them none the less.
+        // Fields have no infinities; rules compare them nevertheless.
         if case .real(let number) = plain, !number.isFinite {
             return .written(plain, as: WrittenForm.text(value, plain: plain))
         }
@@ -55,7 +55,7 @@ extension StoreValue {
         return .written(plain, as: WrittenForm.text(value, plain: plain))
     }
 
-    /// An asset of no bytes is none: its form says that there is a value.
+    /// Returns an asset; one without bytes is null with a written form, which shows that there is a value.
     private static func asset(_ value: DatabaseValue, _ plain: StoreValue?) -> StoreValue {
         guard case .asset(let digest)? = plain, digest.count > 0 else {
             return .written(.null, as: WrittenForm.text(value, plain: .null))
@@ -64,7 +64,7 @@ extension StoreValue {
         return .written(.asset(digest), as: WrittenForm.asText)
     }
 
-    /// What a column's form makes of a value; nil for one that says it nothing.
+    /// Returns a column's value in its form; nil for a value that does not fit it.
     private static func plain(_ value: DatabaseValue, _ column: TableColumn) -> StoreValue? {
         switch value.storage {
         case .null: .null
@@ -114,7 +114,7 @@ extension StoreValue {
         }
     }
 
-    /// Text with NUL or bytes that are no UTF-8: what a string has of it.
+    /// Returns the string part of text with NUL or invalid UTF-8.
     private static func plain(textOf bytes: Data, _ form: ColumnForm) -> StoreValue? {
         switch form {
         case .text: .text(String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self))
@@ -145,15 +145,15 @@ extension StoreValue {
         }
     }
 
-    /// The value as a column of a form keeps it; an asset's bytes are written apart.
+    /// Returns the value for a column of a form; an asset's bytes are written separately.
     ///
-    /// - Throws: ``UnmappableValue`` when the field's value is not of the column's form.
+    /// - Throws: ``UnmappableValue`` when the field's value does not fit the column's form.
     func databaseValue(for column: TableColumn) throws -> DatabaseValue {
         switch (column.form, self) {
         case (_, .null): return .null
         case (_, .written(let plain, let form)):
             guard let value = WrittenForm.value(form, plain: plain) else {
-                throw UnmappableValue(column, found: "what is written as '\(form.prefix(40))'")
+                throw UnmappableValue(column, found: "the value written as '\(form.prefix(40))'")
             }
             return value
         case (.integer, .integer(let number)), (.boolean, .integer(let number)),

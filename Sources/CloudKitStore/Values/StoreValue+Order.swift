@@ -1,5 +1,6 @@
 extension StoreValue: Comparable {
-    /// Numbers by size, texts and lists by their parts, values of different kinds by kind.
+    /// Returns whether one value sorts before another: numbers by size, texts and lists by their
+    /// parts, different kinds by kind.
     public static func < (one: StoreValue, other: StoreValue) -> Bool {
         if let one = one.number, let other = other.number, one != other { return one < other }
         return one.sortKey < other.sortKey
@@ -14,7 +15,7 @@ extension StoreValue: Comparable {
         }
     }
 
-    /// The elements of a list; none for no value.
+    /// The elements of a list; none for null.
     var elements: [StoreValue]? {
         switch plain {
         case .list(let elements): elements
@@ -42,14 +43,14 @@ extension StoreValue: Comparable {
         }
     }
 
-    /// What a value is ordered by.
+    /// The sort key of a value.
     struct SortKey: Comparable {
         var kind: Int
         var number: Double = 0
         var whole: Int64 = 0
         var bytes: [UInt8] = []
         var parts: [SortKey] = []
-        /// How the value is written, which settles what is alike otherwise.
+        /// The written form, which orders values that are equal otherwise.
         var form: [UInt8] = []
 
         func written(_ form: String) -> SortKey {

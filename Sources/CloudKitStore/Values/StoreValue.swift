@@ -2,8 +2,8 @@ public import Foundation
 
 /// A field's value, as the store compares and merges it.
 ///
-/// Two values are equal exactly when their bytes are: dates have whole milliseconds, as the service
-/// keeps them, and an asset is its length and digest.
+/// Two values are equal if and only if their bytes are: dates have whole milliseconds, as in the
+/// service, and an asset is its length and digest.
 public enum StoreValue: Hashable, Sendable {
     /// No value.
     case null
@@ -17,31 +17,30 @@ public enum StoreValue: Hashable, Sendable {
     case bytes(Data)
     /// A date, as milliseconds since 1970.
     case date(milliseconds: Int64)
-    /// A reference to the record of a name.
+    /// A reference to the record with a name.
     case reference(String)
-    /// A place on earth, in degrees.
+    /// A location on Earth, in degrees.
     case location(latitude: Double, longitude: Double)
     /// A list.
     case list([StoreValue])
-    /// The asset with a digest.
+    /// An asset, identified by its digest.
     case asset(AssetDigest)
-    /// A value that the column holds otherwise than it usually does, such as the date `2012-09-18`
-    /// without a time, or a word where numbers are expected: what other clients of CloudKit read,
-    /// and how it is written.
+    /// A value that the column stores in an unusual form, such as the date `2012-09-18` without a
+    /// time, or a word where numbers are expected: the value that other clients of CloudKit read,
+    /// and its written form.
     indirect case written(StoreValue, as: String)
 
-    /// Whether there is no value.
+    /// A Boolean value that indicates whether there is no value.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
-    /// The value as other clients of CloudKit read it; no value where the field's type has none for
-    /// it.
+    /// The value as other clients of CloudKit read it; null if the field's type cannot represent it.
     public var plain: StoreValue {
         if case .written(let value, _) = self { value } else { self }
     }
 
-    /// Whether both are the same, byte for byte.
+    /// Returns whether two values are the same, byte for byte.
     public static func == (one: StoreValue, other: StoreValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -64,7 +63,7 @@ public enum StoreValue: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether the character NUL is in the text.
+    /// `true` when the text contains the character NUL.
     var hasNUL: Bool {
         let found = utf8.withContiguousStorageIfAvailable { bytes in
             bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
@@ -72,7 +71,8 @@ extension String {
         return found ?? utf8.contains(0)
     }
 
-    /// Whether two texts are the same, byte for byte; strings are equal that look alike.
+    /// Returns whether two texts are the same, byte for byte; `==` also accepts canonically
+    /// equivalent strings.
     func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { one in
@@ -86,7 +86,7 @@ extension String {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether as many bytes are the same.
+    /// Returns whether the buffers have the same length and bytes.
     func elementsMatch(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard let one = baseAddress, let two = other.baseAddress else { return true }

@@ -1,12 +1,14 @@
 import Foundation
 import GRDB
 
-/// Text as SQLite has it may hold NUL, and bytes that are no UTF-8. GRDB's strings end at the first
-/// NUL, so a string that begins with one stands for such a text: its bytes follow in base 64.
+/// SQLite's text may contain NUL, and invalid UTF-8.
+///
+/// GRDB's strings end at the first NUL, so a string that begins with one represents such a text:
+/// its bytes follow in base 64.
 extension DatabaseValue {
     private static let mark: Character = "\0"
 
-    /// Text of some bytes.
+    /// Returns the text with some bytes.
     static func text(_ bytes: Data) -> DatabaseValue {
         let isPlain = !bytes.contains(0)
         if isPlain, let text = String(validating: bytes, as: UTF8.self) {
@@ -15,7 +17,7 @@ extension DatabaseValue {
         return (String(mark) + bytes.base64EncodedString()).databaseValue
     }
 
-    /// The bytes of a text that no string of GRDB is; nil for every other value.
+    /// The bytes of a text that a GRDB string cannot represent; nil for every other value.
     var textBytes: Data? {
         guard case .string(let text) = storage, text.utf8.first == 0 else { return nil }
         return Data(base64Encoded: String(text.dropFirst()))
@@ -30,13 +32,13 @@ extension DatabaseValue {
         }
     }
 
-    /// What stands for the value in a statement.
+    /// The SQL placeholder of the value.
     var mark: String { textBytes == nil ? "?" : "CAST(? AS TEXT)" }
 
-    /// What is bound to the mark.
+    /// The value to bind to the placeholder.
     var bound: DatabaseValue { textBytes?.databaseValue ?? self }
 
-    /// Whether both are of one storage class and have the same bytes.
+    /// Returns whether both have the same storage class and bytes.
     func isSame(as other: DatabaseValue) -> Bool {
         switch (storage, other.storage) {
         case (.null, .null): true

@@ -1,17 +1,17 @@
 import Foundation
 import GRDB
 
-/// How SQLite holds a value, as text: what travels beside a field that does not say it.
+/// The form in which SQLite holds a value, as text that travels beside a field which does not express it.
 ///
 /// The first letter is the storage class: `i42`, `r1.5`, `ttext`, `bBASE64`, and `nBASE64` for text
-/// with NUL or bytes that are no UTF-8. `T` and `B` stand for the field's own text or bytes, as text
-/// or as a blob, and `0` for NULL in a column that has a default.
+/// with NUL or invalid UTF-8. `T` and `B` denote the field's own text or bytes, as text or as a
+/// blob, and `0` denotes NULL in a column that has a default.
 enum WrittenForm {
     static let null = "0"
     static let asText = "T"
     static let asBlob = "B"
 
-    /// The form of a column's value.
+    /// Returns the form of a column's value.
     static func text(_ value: DatabaseValue, plain: StoreValue) -> String {
         switch value.storage {
         case .null: return ""
@@ -30,7 +30,7 @@ enum WrittenForm {
         }
     }
 
-    /// The column's value of a form; nil where it is none.
+    /// Returns the column's value of a form; nil for an invalid form.
     static func value(_ form: String, plain: StoreValue) -> DatabaseValue? {
         let rest = String(form.dropFirst())
         switch form.first {
@@ -53,17 +53,17 @@ enum WrittenForm {
     }
 }
 
-/// The forms of a record's values, as they travel in one string field: `field=count:form…`, where
-/// the count is that of the form's bytes.
+/// The forms of a record's values, in one string field: `field=count:form…`, where the count is
+/// that of the form's bytes.
 struct RecordForms {
-    /// The field of the forms.
+    /// The name of the field that holds the forms.
     static let field = "storeForms"
-    /// The field of the forms of encrypted fields, which is encrypted too.
+    /// The name of the encrypted field that holds the forms of encrypted fields.
     static let encryptedField = "storeSecretForms"
 
     var forms: [(name: String, form: String)] = []
 
-    /// Reads forms; those after one that cannot be read are left out.
+    /// Creates forms from their text; forms after an unreadable one are left out.
     init(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -76,11 +76,12 @@ struct RecordForms {
         }
     }
 
-    /// The forms of fields that have one.
+    /// Creates the forms of the fields that have one.
     ///
     /// - Parameters:
     ///   - fields: The values by field.
-    ///   - saysNull: Whether no value of a field is NULL, and not the column's default.
+    ///   - saysNull: A closure that returns whether no value of a field means NULL rather than the
+    ///     column's default.
     init(_ fields: [String: StoreValue], saysNull: (String) -> Bool) {
         for (name, value) in fields {
             switch value {
@@ -92,7 +93,7 @@ struct RecordForms {
         forms.sort { $0.name < $1.name }
     }
 
-    /// The forms as a field's value; nil where there are none.
+    /// The forms as a field's value; nil when there are none.
     var text: String? {
         guard !forms.isEmpty else { return nil }
         return forms.map { "\($0.name)=\($0.form.utf8.count):\($0.form)" }.joined()

@@ -2,23 +2,23 @@ import CloudKitWire
 import Foundation
 import Synchronization
 
-/// Takes what must not be told out of errors, wherever it came into them: a proxy's page repeats the
-/// address it was asked for, and a transport of another make may name it.
+/// Removes secrets from errors, however they got there: a proxy's page repeats the address of the
+/// request, and a third-party transport may include it.
 struct Redaction: Sendable {
-    /// What stands in place of a secret.
+    /// The replacement for a secret.
     static let mark = "[secret]"
 
-    /// Where the service tells the next web auth token.
+    /// The header in which the service sends the next web auth token.
     static let tokenHeader = "x-apple-cloudkit-web-auth-token"
 
     private let secrets: SecretSearch
-    /// The secrets that the address of a sign-in has no need of.
+    /// The secrets that the address of a sign-in does not need.
     private let linkSecrets: SecretSearch
-    /// What the request said itself.
+    /// The body of the request.
     private let body: Data
 
-    /// Looks at what a request shows, which are its tokens and its signature, and at the token that
-    /// the answer brought.
+    /// Collects the secrets of a request, its tokens and its signature, and the token that the
+    /// response carries.
     init(
         _ request: TransportRequest,
         _ credentials: WebCredentials,
@@ -45,8 +45,8 @@ struct Redaction: Sendable {
         body = request.body ?? Data()
     }
 
-    /// Looks at a link, which is a secret with all that follows the server's name, and at what the
-    /// same server was shown in requests.
+    /// Collects the secrets of a link, which is one from the server's name on, and those that the
+    /// same server received in requests.
     init(link: String, _ credentials: WebCredentials) {
         let server = link.range(of: "://")?.upperBound ?? link.startIndex
         let place = String(link[server...].drop { !"/?#".contains($0) })
@@ -56,15 +56,15 @@ struct Redaction: Sendable {
         body = Data()
     }
 
-    /// The text without secrets.
+    /// Returns the text without secrets.
     func clean(_ text: String) -> String {
         secrets.replacing(Self.mark, in: text)
     }
 
-    /// The error without secrets; a cause that holds one is left out.
+    /// Returns the error without secrets; a cause that contains one is left out.
     func clean(_ error: WebClientError) -> WebClientError {
         switch error {
-        // Its strings were cleaned when they were read.
+        // Its strings were cleaned when they were decoded.
         case .refused: return error
         case .transport(var failure):
             failure.message = clean(failure.message)
@@ -86,22 +86,25 @@ struct Redaction: Sendable {
         return clean(text) != text
     }
 
-    /// The name of an item without secrets; a name that the request had is the app's own, and stays.
+    /// Returns the name of an item without secrets; a name from the request is the app's own, and
+    /// stays.
     private func clean(name: String) -> String {
         let clean = clean(name)
-        // Text always encodes.
+        // Text can always be encoded.
         guard clean != name, let asked = try? WireJSON.encode([name]).dropFirst().dropLast(),
             body.range(of: asked) != nil
         else { return clean }
         return name
     }
 
-    /// The address of a sign-in: with the app's token, which the page asks for, and without others.
+    /// Returns the address of a sign-in with the app's token, which the page needs, and without other
+    /// secrets.
     private func clean(link: String) -> String {
         linkSecrets.replacing(Self.mark, in: link)
     }
 
-    /// How the errors of an answer are read; nothing is made ready for answers without errors.
+    /// Returns the handling of errors in a response; nothing is prepared for responses without
+    /// errors.
     static func errors(_ redaction: @escaping @Sendable () -> Redaction) -> ErrorText {
         let later = Later(redaction)
         return ErrorText(
@@ -130,8 +133,8 @@ struct Redaction: Sendable {
 }
 
 extension WebClient {
-    /// What a server said in an answer that is no error, without the tokens that it may repeat, for
-    /// an error's text.
+    /// Returns a server's text from a response that is not an error, without the tokens that it may
+    /// repeat, for an error's message.
     package func cleaned(_ text: String) -> String {
         Redaction(link: "", credentials).clean(text)
     }

@@ -1,18 +1,18 @@
 extension SecretReading {
-    /// What stands in the text in base64, in hexadecimal digits and in numbers, wherever it begins.
+    /// The contents of the text in base64, in hexadecimal digits and in numbers, wherever they begin.
     var decoded: [SecretReading] {
         (0..<4).map(base64) + (0..<2).map(hexadecimal) + [2, 8, 10, 16].map(numbers)
     }
 
-    /// What a character means to a code.
+    /// The meaning of a character in a code.
     private enum Meaning {
         case digit(UInt8)
-        /// It may stand between digits.
+        /// A separator that may occur between digits.
         case nothing
         case end
     }
 
-    /// Decodes base64 of both alphabets, from a place in its groups of four characters on.
+    /// Decodes base64 of both alphabets, starting at an offset within its groups of four characters.
     private func base64(from first: Int) -> SecretReading {
         decoded(from: first, bits: 6) { byte in
             switch byte {
@@ -28,7 +28,7 @@ extension SecretReading {
         }
     }
 
-    /// Decodes hexadecimal digits, whatever stands between them, from a place in their pairs on.
+    /// Decodes hexadecimal digits, whatever separates them, starting at an offset within their pairs.
     private func hexadecimal(from first: Int) -> SecretReading {
         decoded(from: first, bits: 4) { byte in
             if let digit = byte.digit(radix: 16) { return .digit(digit) }
@@ -36,7 +36,7 @@ extension SecretReading {
         }
     }
 
-    /// Decodes runs of digits of so many bits that are long enough for a secret.
+    /// Decodes runs of digits with a number of bits each that are long enough for a secret.
     private func decoded(
         from first: Int,
         bits: Int,
@@ -61,7 +61,7 @@ extension SecretReading {
         return reading
     }
 
-    /// The bytes that digits of so many bits are together.
+    /// Returns the bytes that digits with a number of bits each form together.
     private func joined(_ run: ArraySlice<(digit: UInt8, index: Int)>, bits: Int) -> SecretReading {
         var reading = SecretReading()
         var pending: (value: UInt, bits: Int, start: Int) = (0, 0, 0)
@@ -79,7 +79,7 @@ extension SecretReading {
         return reading
     }
 
-    /// Decodes lists of numbers, each of which is a byte, where they are long enough for a secret.
+    /// Decodes lists of numbers, each of which is a byte, that are long enough for a secret.
     private func numbers(radix: UInt8) -> SecretReading {
         var reading = SecretReading()
         var run = SecretReading()
@@ -103,7 +103,7 @@ extension SecretReading {
         return reading
     }
 
-    /// A number without `0x`, `0o`, `0b`, `U+` and zeros before it.
+    /// Returns a number without a leading `0x`, `0o`, `0b`, `U+` and zeros.
     private static func withoutSign(_ word: ArraySlice<UInt8>, radix: UInt8) -> ArraySlice<UInt8> {
         let zero = UInt8(ascii: "0")
         let rest = word.drop { $0 == zero }

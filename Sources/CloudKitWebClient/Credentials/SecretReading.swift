@@ -1,13 +1,13 @@
 import Foundation
 
-/// A text in one of the ways in which it can be read.
+/// A text in one of its possible readings.
 struct SecretReading {
-    /// What is read.
+    /// The bytes of the reading.
     private(set) var bytes: [UInt8] = []
-    /// Where in the text each byte comes from.
+    /// The ranges of the text from which the bytes come.
     private(set) var places: [Range<Int>] = []
 
-    /// The text as it is.
+    /// Creates the reading of the text as it is.
     init(_ text: String) {
         bytes = Array(text.utf8)
         places = bytes.indices.map { $0..<($0 + 1) }
@@ -25,12 +25,12 @@ struct SecretReading {
         places += other.places
     }
 
-    /// Where in the text some of the bytes come from.
+    /// Returns the range of the text from which some of the bytes come.
     func place(of range: Range<Int>) -> Range<Int> {
         places[range.lowerBound].lowerBound..<places[range.upperBound - 1].upperBound
     }
 
-    /// How the text can be read further.
+    /// Further readings of the text.
     var further: [SecretReading] {
         [unescaped()].compactMap(\.self) + decoded.filter { !$0.bytes.isEmpty }
     }
@@ -41,8 +41,8 @@ struct SecretReading {
 extension SecretReading {
     private typealias Escape = (length: Int, meaning: [UInt8])
 
-    /// The text without a layer of escapes, and with plain letters for wide or adorned ones; nil where
-    /// there are none.
+    /// Returns the text without a layer of escapes, and with plain letters for wide or accented ones;
+    /// nil if there are none.
     private func unescaped() -> SecretReading? {
         var reading = SecretReading()
         var index = 0
@@ -69,7 +69,7 @@ extension SecretReading {
         }
     }
 
-    /// A sign and so many hexadecimal digits.
+    /// Returns the escape that a prefix and a number of hexadecimal digits form.
     private func digits(at index: Int, after sign: String, count: Int) -> Escape? {
         let start = index + sign.utf8.count
         guard start + count <= bytes.count, word(sign, at: index, "\0") != nil,
@@ -80,7 +80,7 @@ extension SecretReading {
         return meaning.map { (sign.utf8.count + count, $0) }
     }
 
-    /// A reference of HTML to a character, by its number or its name.
+    /// Returns the HTML character reference at an index, by number or by name.
     private func reference(at index: Int) -> Escape? {
         if let named = Self.names.lazy.compactMap({ word($0.key, at: index, $0.value) }).first {
             return named
@@ -95,7 +95,8 @@ extension SecretReading {
         return value.flatMap(Self.bytes).map { (end + 1 - index, $0) }
     }
 
-    /// A letter or digit of another width or with something on it, such as a full-width one.
+    /// Returns the plain form of a letter or digit of another width or with an accent, for example a
+    /// full-width one.
     private func adorned(at index: Int) -> Escape? {
         let length = bytes[index] < 0xe0 ? 2 : bytes[index] < 0xf0 ? 3 : 4
         guard let text = String(validating: bytes[index...].prefix(length), as: UTF8.self) else {
@@ -129,7 +130,7 @@ extension SecretReading {
 }
 
 extension UInt8 {
-    /// What a letter or digit is worth in a number, in either case.
+    /// Returns the value of a letter or digit in a number, in either case.
     func digit(radix: UInt8) -> UInt8? {
         let value: UInt8
         switch self {
@@ -147,7 +148,7 @@ extension UInt8 {
 }
 
 extension Collection<UInt8> {
-    /// The number that at most eight digits are, without a sign.
+    /// Returns the number that at most eight digits form, without a prefix.
     func number(radix: UInt8) -> UInt32? {
         guard (1...8).contains(count) else { return nil }
         var number: UInt32 = 0

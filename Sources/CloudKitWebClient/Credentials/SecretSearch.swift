@@ -1,17 +1,18 @@
-/// Finds secrets in text, whatever a server made of what it was sent.
+/// Finds secrets in text, however a server transformed them.
 ///
-/// Letters and digits alone count, in either case, so that nothing between them hides a secret. A
-/// text is read as it is, and again without a layer of escapes, out of base64, out of hexadecimal
-/// digits and out of lists of numbers; each of these is read again in the same ways. A secret that
-/// was cut is found by what is left of it.
+/// Only letters and digits count, in either case, so that nothing between them hides a secret. A text
+/// is read directly, and again without a layer of escapes, and decoded from base64, from hexadecimal
+/// digits and from lists of numbers; each result is read again in the same ways. A secret that was
+/// cut off is found by its remaining part.
 struct SecretSearch: Sendable {
-    /// Letters and digits in a row of a secret that are told to nobody; fewer may be part of any word.
+    /// The length from which consecutive letters and digits of a secret are hidden; fewer may be part
+    /// of any word.
     private static let longestRun = 12
-    /// What has fewer letters and digits is no secret.
+    /// The minimum number of letters and digits in a secret.
     static let shortest = 8
-    /// The most bytes of a text that is searched.
+    /// The maximum number of bytes in a text that is searched.
     private static let longestText = 8192
-    /// How many times the text's size may be read in all ways together.
+    /// The limit on the total size of all readings, as a multiple of the text's size.
     private static let effort = 16
 
     /// The runs of letters and digits of the secrets as numbers, by their length.
@@ -28,7 +29,7 @@ struct SecretSearch: Sendable {
         self.runs = runs
     }
 
-    /// The text with a mark in place of each secret.
+    /// Returns the text with a mark in place of each secret.
     func replacing(_ mark: String, in text: String) -> String {
         // No error needs more, and a server could keep its client busy.
         guard text.utf8.count <= Self.longestText else { return mark }
@@ -78,7 +79,7 @@ private struct Letters {
         }
     }
 
-    /// Calls with each run of so many digits: where it stands, and the number that it is.
+    /// Calls a closure with the position and the number of each run of a length.
     func forEachRun(of length: Int, _ body: (Range<Int>, UInt64) -> Void) {
         guard digits.count >= length else { return }
         // Twelve digits of base 36 are a number of 63 bits.

@@ -6,9 +6,9 @@ import Foundation
 /// Requests carry an ECDSA signature over P-256 and SHA-256 of the date, the body's hash and the
 /// request target ("Accessing CloudKit Using a Server-to-Server Key" in Apple's reference).
 public struct ServerKey: Sendable {
-    /// Why a private key cannot be used.
+    /// An error that indicates that a private key cannot be used.
     public struct UnreadableKey: Error, CustomStringConvertible {
-        /// What was expected and what to do.
+        /// A description of the expected key and of the remedy.
         public let description: String
     }
 
@@ -17,7 +17,7 @@ public struct ServerKey: Sendable {
 
     private let privateKey: P256.Signing.PrivateKey
 
-    /// Makes a key from its private half in PEM form, as `openssl ecparam -name prime256v1 -genkey`
+    /// Creates a key from its private half in PEM form, as `openssl ecparam -name prime256v1 -genkey`
     /// writes it.
     ///
     /// - Throws: `UnreadableKey` when the text holds no private key of that curve.
@@ -37,7 +37,7 @@ public struct ServerKey: Sendable {
         }
     }
 
-    /// Makes the private half of a new key, in PEM form.
+    /// Creates the private half of a new key, in PEM form.
     public static func makePrivateKeyPEM() -> String {
         P256.Signing.PrivateKey().pemRepresentation
     }
@@ -45,7 +45,7 @@ public struct ServerKey: Sendable {
     /// The public half in PEM form, to be registered with the container.
     public var publicKeyPEM: String { privateKey.publicKey.pemRepresentation }
 
-    /// The header fields that sign a request to a target, the path with its query.
+    /// Returns the header fields that sign a request to a target, the path with its query.
     func headers(target: String, body: Data, date: Date) -> [String: String] {
         let time = date.formatted(Date.ISO8601FormatStyle())
         let hash = Data(SHA256.hash(data: body)).base64EncodedString()

@@ -2,33 +2,35 @@ import CloudKitBasics
 import Foundation
 import Synchronization
 
-/// What a client shows to the service: an API token, and for a user's own data a web auth token; or
-/// a server-to-server key, which signs every request.
+/// The credentials that a client sends to the service: an API token, with a web auth token for a
+/// user's own data; or a server-to-server key, which signs every request.
 ///
-/// The service answers every request with a fresh web auth token; the credentials keep the newest,
-/// and all clients that share them use it. A token belongs to its sign-in: the answer to a request
-/// that was sent for one user changes nothing for the next one.
+/// The service includes a new web auth token in every response; the credentials keep the newest, and
+/// all clients that share them use it. A token belongs to its sign-in: the response to a request for
+/// one user changes nothing for the next one.
 ///
-/// Credentials never print what they hold, wherever they are interpolated or dumped.
+/// Interpolating or dumping credentials never prints their secrets.
 public final class WebCredentials: Sendable {
-    /// The token of the app, made for a container and environment; empty with a key.
+    /// The token of the app, created for a container and environment; empty with a key.
     public let apiToken: String
 
     private let key: Mutex<ServerKey?>
     private let state: Mutex<SignInState>
     private let extensions = Mutex<Bool?>(nil)
-    // Not a mutex, because what keeps a token may sign somebody in or out.
+    // Not a mutex, because the closure that stores a token may sign a user in or out.
     private let keeping = NSRecursiveLock()
-    // Not in a mutex: each access would wrap the closure once more, and calls would sink ever deeper.
+    // Not in a mutex: each access would wrap the closure once more, so that calls would nest ever
+    // deeper.
     private let renewed: @Sendable (String?) -> Void
 
-    /// Makes credentials; without a web auth token only the public database can be read.
+    /// Creates credentials with tokens; without a web auth token, they can only read the public
+    /// database.
     ///
     /// - Parameters:
     ///   - apiToken: The token of the app.
     ///   - webAuthToken: The token of the signed-in user.
-    ///   - renewed: Takes each new web auth token, and nil when the user signs out, to keep it for
-    ///     the process's next run. Calls come one after the other, the newest last.
+    ///   - renewed: Receives each new web auth token, and nil when the user signs out, to store it for
+    ///     the next run of the process. Calls are serial, the newest last.
     public init(
         apiToken: String,
         webAuthToken: String? = nil,
@@ -40,7 +42,7 @@ public final class WebCredentials: Sendable {
         self.renewed = renewed
     }
 
-    /// Makes credentials of a server, which reach the public database as the key's owner.
+    /// Creates credentials of a server, which access the public database as the key's owner.
     public init(serverKey: ServerKey) {
         apiToken = ""
         key = Mutex(serverKey)
@@ -51,19 +53,20 @@ public final class WebCredentials: Sendable {
     /// The key that signs requests; nil with tokens.
     public var serverKey: ServerKey? { key.withLock { $0 } }
 
-    /// Whether the server is this package's own, with its extensions; nil before its first answer.
+    /// `true` when the server is this package's own, with its extensions; nil before its first
+    /// response.
     package var serverHasExtensions: Bool? { extensions.withLock { $0 } }
 
-    /// Takes what an answer says of the server's extensions.
+    /// Notes whether a response indicates the server's extensions.
     func noteExtensions(_ areThere: Bool) {
         extensions.withLock { $0 = $0 == true || areThere }
     }
 
-    /// Signs with another key from the next request on, as when a key is rotated.
+    /// Replaces the key for all further requests, when keys are rotated.
     ///
-    /// Whatever shares the credentials goes on with it. Credentials of tokens take no key.
+    /// All clients that share the credentials use the new key. Credentials with tokens accept no key.
     ///
-    /// - Returns: Whether these are credentials of a key.
+    /// - Returns: Whether these are credentials with a key.
     @discardableResult
     public func rotate(to serverKey: ServerKey) -> Bool {
         key.withLock { key in
@@ -73,20 +76,20 @@ public final class WebCredentials: Sendable {
         }
     }
 
-    /// The token of the signed-in user, as last answered by the service; nil without one.
+    /// The token of the signed-in user, as last returned by the service; nil without one.
     public var webAuthToken: String? { state.withLock { $0.token } }
 
-    /// How often a user was signed in or out: what is known of the user holds for one number.
+    /// The number of sign-ins and sign-outs: facts about the user are valid for one number.
     package var signInCount: Int { state.withLock { $0.signIn } }
 
-    /// Takes the token that an answer carries to a request that was sent under a sign-in.
+    /// Stores the token in the response to a request that was sent under a sign-in.
     func renew(_ token: String, under signIn: Int) {
         if let change = state.withLock({ $0.renew(token, under: signIn) }) { keep(change) }
     }
 
-    /// Signs a user in, with a token that the service's sign-in page gave, or out, with nil.
+    /// Signs a user in, with a token from the service's sign-in page, or out, with nil.
     ///
-    /// What was begun for the user of before is not sent any more, and fails with
+    /// Work for the previous user is no longer sent, and fails with
     /// `TransportError.Code.userChanged`.
     public func signIn(webAuthToken: String?) {
         keep(state.withLock { $0.signIn(webAuthToken) })
@@ -98,15 +101,15 @@ public final class WebCredentials: Sendable {
         if state.withLock({ $0.keeps(change) }) { renewed(change.token) }
     }
 
-    /// Whether what was begun under a sign-in may go on.
+    /// Returns whether work that began under a sign-in may continue.
     func isCurrent(_ signIn: Int) -> Bool { state.withLock { $0.isCurrent(signIn) } }
 
-    /// The header fields that sign a request; none with tokens.
+    /// Returns the header fields that sign a request; none with tokens.
     func headers(target: String, body: Data) -> [String: String] {
         serverKey?.headers(target: target, body: body, date: Date()) ?? [:]
     }
 
-    /// The user's token for what was begun under a sign-in.
+    /// Returns the user's token for work that began under a sign-in.
     ///
     /// - Throws: `userChanged` when that sign-in is over.
     package func webAuthToken(under signIn: Int) throws(WebClientError) -> String? {
@@ -117,7 +120,7 @@ public final class WebCredentials: Sendable {
         return token
     }
 
-    /// The query that shows the tokens to what was begun under a sign-in; empty with a key.
+    /// Returns the query with the tokens for work that began under a sign-in; empty with a key.
     func query(under signIn: Int) throws(WebClientError) -> String {
         let webAuthToken = try webAuthToken(under: signIn)
         guard serverKey == nil else { return "" }
@@ -126,8 +129,8 @@ public final class WebCredentials: Sendable {
         return api + "&ckWebAuthToken=" + Self.escaped(webAuthToken)
     }
 
-    /// Percent-encodes all but the unreserved characters of RFC 3986: a web auth token holds `+`,
-    /// `/` and `=`.
+    /// Percent-encodes everything but the unreserved characters of RFC 3986: a web auth token
+    /// contains `+`, `/` and `=`.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {
@@ -145,20 +148,20 @@ public final class WebCredentials: Sendable {
 }
 
 extension WebClientError {
-    /// What was begun for one user is not sent for another.
+    /// Work for one user is not sent for another.
     static let userChanged = WebClientError.transport(
         TransportError(
             .userChanged,
             message:
-                "The user was signed out, or in anew, while this was under way; what was begun "
-                + "for the user of before is not sent for another one"
+                "The user signed out, or in again, while this request was in flight; work for "
+                + "the previous user is not sent for another one"
         )
     )
 }
 
-// What is interpolated, logged or dumped shows the kind of the credentials and nothing else.
+// Interpolation, logs and dumps show only the kind of the credentials.
 extension WebCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind of the credentials, without what they hold.
+    /// The kind of the credentials, without their contents.
     public var description: String {
         if let serverKey { return "WebCredentials(\(serverKey))" }
         return webAuthToken == nil

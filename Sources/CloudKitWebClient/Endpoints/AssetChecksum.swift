@@ -4,14 +4,14 @@ import Foundation
 import NIOCore
 import NIOFileSystem
 
-/// What the checksums of assets tell.
+/// Verifies the checksums of assets.
 ///
-/// Apple's are 21 bytes of an algorithm that is not public. This package's server names the SHA-256
-/// of the file: 32 bytes, which is how such checksums are recognised.
+/// Apple's are 21 bytes of an algorithm that is not public. This package's server uses the SHA-256 of
+/// the file: 32 bytes, by which these checksums are recognised.
 enum AssetChecksum {
     private static let pieceLength = ByteCount.mebibytes(1)
 
-    /// Checks a file against an asset's checksum, where its algorithm is known.
+    /// Checks a file against an asset's checksum, if its algorithm is known.
     @concurrent
     static func check(_ file: URL, against asset: WireAsset) async throws(WebClientError) {
         guard let expected = asset.fileChecksum.flatMap({ Data(base64Encoded: $0) }),
@@ -23,7 +23,7 @@ enum AssetChecksum {
         )
     }
 
-    /// Reads the file on the threads on which file systems are waited for.
+    /// Returns the checksum of a file, which it reads on the threads for blocking file access.
     private static func digest(of file: URL) async throws(WebClientError) -> Data {
         do {
             return try await FileSystem.shared.withFileHandle(forReadingAt: FilePath(file.path)) {
@@ -32,7 +32,7 @@ enum AssetChecksum {
                 for try await piece in handle.readChunks(chunkLength: pieceLength) {
                     piece.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
                 }
-                // The stream of a cancelled task may end like one that is complete.
+                // The stream of a cancelled task may end like a complete one.
                 try Task.checkCancellation()
                 return Data(hash.finalize())
             }

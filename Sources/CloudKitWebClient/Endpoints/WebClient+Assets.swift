@@ -2,7 +2,7 @@ public import CloudKitWire
 public import Foundation
 
 extension WebClient {
-    /// Asks where at most 200 files may be uploaded to; answers in the order of the tokens.
+    /// Requests upload addresses for at most 200 files, in the order of the tokens.
     public func uploadTokens(
         _ request: UploadAssetsRequest,
         in database: DatabaseScope
@@ -11,7 +11,7 @@ extension WebClient {
         return try response.sorted(as: request.tokens)
     }
 
-    /// Uploads a file to where a token says, and answers what the record's field is set to.
+    /// Uploads a file to the address in a token, and returns the value for the record's field.
     public func upload(
         _ file: URL,
         to token: UploadAssetsResponse.Token,
@@ -39,7 +39,7 @@ extension WebClient {
 
     /// Downloads an asset's bytes into a new file.
     ///
-    /// What has another size, or another checksum where that can be told, is no asset: nothing stays.
+    /// A file whose size, or whose checksum if its algorithm is known, does not match is not kept.
     public func download(
         _ asset: WireAsset,
         to file: URL,
@@ -52,7 +52,7 @@ extension WebClient {
         }
         try checkSignIn()
         try Self.checkRoom(for: asset, at: file)
-        // `${f}` stands for any file name ("Asset Dictionary").
+        // `${f}` is a placeholder for any file name ("Asset Dictionary").
         let link = template.replacing("${f}", with: file.lastPathComponent)
         do {
             try await transport.download(
@@ -63,21 +63,22 @@ extension WebClient {
                 progress: progress
             )
         } catch {
-            // The name of the file is no part of the secret.
+            // The name of the file is not part of the secret.
             throw failure(of: template, WebClientError(thrown: error))
         }
         do {
             try Self.check(file, against: asset)
-            // Apple tells nobody what its checksums are.
+            // Apple's checksums have an unknown algorithm.
             if url != Self.appleURL { try await AssetChecksum.check(file, against: asset) }
         } catch {
-            // The download's own error is the one to know of.
+            // The download's own error is the one to report.
             try? FileManager.default.removeItem(at: file)
             throw error
         }
     }
 
-    /// Why a transfer failed: an address that cannot be used is the server's mistake, not the app's.
+    /// Returns the reason for a failed transfer: an unusable address is the server's mistake, not the
+    /// app's.
     private func failure(of link: String, _ error: WebClientError) -> WebClientError {
         let error = Redaction(link: link, credentials).clean(error)
         guard case .transport(let failure) = error, failure.code == .badAddress else {
@@ -89,12 +90,12 @@ extension WebClient {
         )
     }
 
-    /// Moves no file for a user who is not signed in any more.
+    /// Throws an error if the user of the transfer is no longer signed in.
     private func checkSignIn() throws(WebClientError) {
         if let signIn { _ = try credentials.webAuthToken(under: signIn) }
     }
 
-    /// Begins nothing that the disk has no room for.
+    /// Throws an error if the disk has no room for the file.
     private static func checkRoom(
         for asset: WireAsset,
         at file: URL
@@ -105,7 +106,7 @@ extension WebClient {
         }
         let folder = file.deletingLastPathComponent().path
         let facts = try? FileManager.default.attributesOfFileSystem(forPath: folder)
-        // Some file systems do not know what is free, and say nothing or 0.
+        // Some file systems do not know their free space, and report nothing or 0.
         guard let free = (facts?[.systemFreeSize] as? NSNumber)?.int64Value, free > 0, size > free
         else { return }
         throw .transport(
@@ -116,19 +117,19 @@ extension WebClient {
         )
     }
 
-    /// Checks the size of what came: something on the way may have answered for the service.
+    /// Checks the size of a download: a device on the way may have replied for the service.
     private static func check(
         _ file: URL,
         against asset: WireAsset
     ) throws(WebClientError) {
-        // One check more: the checksum, where there is one, needs no size.
+        // An additional check: the checksum, if there is one, needs no size.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
         guard let expected = asset.size, let found = (facts?[.size] as? NSNumber)?.int64Value,
             found != expected
         else { return }
         throw .unexpectedAnswer(
             status: 200,
-            message: "An asset of \(expected) bytes came with \(found)"
+            message: "An asset of \(expected) bytes arrived with \(found)"
         )
     }
 }

@@ -2,12 +2,11 @@ public import CloudKitWire
 public import Foundation
 
 extension WebClient {
-    /// Asks for a place to wait for notifications at.
+    /// Requests a courier URL at which to wait for notifications.
     ///
-    /// - Parameter clientID: A name under which the same place is given again; nil asks for a new
-    ///   one.
-    /// - Returns: The token and its place.
-    /// - Throws: When the service refuses or cannot be reached.
+    /// - clientID: A name under which the service returns the same URL again; nil requests a new one.
+    /// - Returns: The token and its URL.
+    /// - Throws: When the service refuses the request or cannot be reached.
     public func createToken(
         clientID: String? = nil
     ) async throws(WebClientError) -> CreateTokenResponse {
@@ -17,7 +16,7 @@ extension WebClient {
         )
     }
 
-    /// Lets a token, made here or elsewhere, receive the user's notifications of this container.
+    /// Registers a token from here or elsewhere for the user's notifications of this container.
     public func registerToken(
         _ apnsToken: String,
         clientID: String? = nil
@@ -35,9 +34,9 @@ extension WebClient {
 
     private struct Empty: Decodable {}
 
-    /// Waits at a place of `createToken` for the next notification.
+    /// Waits at the courier URL from `createToken` for the next notification.
     ///
-    /// - Returns: The notification's JSON; nil when none came in time: wait again.
+    /// - Returns: The notification's JSON; nil when none arrived in time: wait again.
     public func nextNotification(
         at webcourierURL: String
     ) async throws(WebClientError) -> Data? {
@@ -47,7 +46,7 @@ extension WebClient {
             timeout: Self.courierTimeout
         )
         request.waits = true
-        // What was pushed to one user is not told to the next one.
+        // One user's notifications are not delivered to the next one.
         let signIn = signIn ?? credentials.signInCount
         _ = try credentials.webAuthToken(under: signIn)
         let response: TransportResponse
@@ -67,6 +66,7 @@ extension WebClient {
         return response.body.isEmpty ? nil : response.body
     }
 
-    /// Seconds to wait for a notification; servers answer empty before, to keep connections alive.
+    /// Seconds to wait for a notification; servers return an empty response earlier, to keep
+    /// connections alive.
     private static let courierTimeout = 600.0
 }

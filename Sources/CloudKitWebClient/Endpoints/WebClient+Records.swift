@@ -1,14 +1,15 @@
 public import CloudKitWire
 
 extension WebClient {
-    /// Changes at most 200 records; answers in the order of the operations.
+    /// Changes at most 200 records; returns results in the order of the operations.
     ///
-    /// - Throws: When the whole request fails; a record's own failure is its element of the answer.
+    /// - Throws: When the whole request fails; the failure of a single record is its element of the
+    ///   response.
     public func modifyRecords(
         _ request: ModifyRecordsRequest,
         in database: DatabaseScope
     ) async throws(WebClientError) -> RecordsResponse {
-        // A server that knows this parameter tells whether a share was left.
+        // A server that supports this parameter reports whether a share was left.
         let mayLeave =
             database == .shared && request.operations.contains { $0.operationType.isDelete }
         let response: RecordsResponse = try await call(
@@ -25,7 +26,7 @@ extension WebClient {
         return try response.sorted(as: names)
     }
 
-    /// Fetches at most 200 records by name; answers in the order of the names.
+    /// Fetches at most 200 records by name; returns results in the order of the names.
     public func lookupRecords(
         _ request: LookupRecordsRequest,
         in database: DatabaseScope

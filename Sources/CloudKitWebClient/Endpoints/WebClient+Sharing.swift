@@ -1,7 +1,7 @@
 public import CloudKitWire
 
 extension WebClient {
-    /// Says what links to shares stand for; answers in the order of the identifiers.
+    /// Returns the shares that links refer to, in the order of the identifiers.
     public func resolveShares(
         _ request: SharesRequest
     ) async throws(WebClientError) -> SharesResponse {
@@ -9,7 +9,7 @@ extension WebClient {
         return try response.sorted(as: request.shortGUIDs)
     }
 
-    /// Accepts invitations to shares; answers in the order of the identifiers.
+    /// Accepts invitations to shares; returns results in the order of the identifiers.
     public func acceptShares(
         _ request: SharesRequest
     ) async throws(WebClientError) -> SharesResponse {

@@ -8,7 +8,7 @@ extension WebClient {
         try await call(.subscriptionsList, in: database, nil as Empty?)
     }
 
-    /// Fetches subscriptions by name; answers in the order of the names.
+    /// Fetches subscriptions by name; returns results in the order of the names.
     public func lookupSubscriptions(
         _ request: LookupSubscriptionsRequest,
         in database: DatabaseScope
@@ -18,7 +18,7 @@ extension WebClient {
         return try response.sorted(as: request.subscriptions.map(\.subscriptionID))
     }
 
-    /// Makes and deletes subscriptions; answers in the order of the operations.
+    /// Creates and deletes subscriptions; returns results in the order of the operations.
     public func modifySubscriptions(
         _ request: ModifySubscriptionsRequest,
         in database: DatabaseScope

@@ -1,14 +1,15 @@
 public import CloudKitWire
 
 extension WebClient {
-    /// Says who the caller is.
+    /// Returns the identity of the caller.
     ///
-    /// - Throws: `AUTHENTICATION_REQUIRED` without a web auth token; the error says where to sign in.
+    /// - Throws: `AUTHENTICATION_REQUIRED` without a web auth token; the error contains the sign-in
+    ///   address.
     public func caller() async throws(WebClientError) -> UserIdentity {
         try await call(.usersCaller, in: .public, nil as Empty?)
     }
 
-    /// Finds users by address or identity; who is not found is not in the answer.
+    /// Fetches users by address or identity; unknown users are not in the response.
     public func discoverUsers(
         _ request: DiscoverUsersRequest
     ) async throws(WebClientError) -> DiscoverUsersResponse {

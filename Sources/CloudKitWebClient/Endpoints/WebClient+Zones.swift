@@ -8,7 +8,7 @@ extension WebClient {
         try await call(.zonesList, in: database, nil as Empty?, query: Self.shares)
     }
 
-    /// Fetches zones by identity; answers in the order of the identities.
+    /// Fetches zones by identity; returns results in the order of the identities.
     public func lookupZones(
         _ request: LookupZonesRequest,
         in database: DatabaseScope
@@ -18,7 +18,7 @@ extension WebClient {
         return ZonesResponse(zones: try response.zones.sorted(as: request.zones, by: \.zoneID))
     }
 
-    /// Makes and deletes zones; answers in the order of the operations.
+    /// Creates and deletes zones; returns results in the order of the operations.
     public func modifyZones(
         _ request: ModifyZonesRequest,
         in database: DatabaseScope
@@ -29,7 +29,7 @@ extension WebClient {
         return ZonesResponse(zones: try response.zones.sorted(as: zones, by: \.zoneID))
     }
 
-    /// A server that knows this parameter says of a zone whether it is shared as a whole.
+    /// A parameter for servers that report whether a zone is shared as a whole.
     private static let shares = "zoneShares=true"
 }
 

@@ -2,21 +2,21 @@ import CloudKitWire
 import Foundation
 import Synchronization
 
-/// The settings of a client as environment variables hold them.
+/// The settings of a client from environment variables.
 package struct ConnectionVariables: Sendable {
     /// The variables' names.
     package enum Name {
         /// The server's address.
         package static let url = "CLOUDKIT_URL"
-        /// The container that `CKContainer.default()` stands for.
+        /// The container of `CKContainer.default()`.
         package static let container = "CLOUDKIT_CONTAINER"
-        /// Development or production.
+        /// The environment: development or production.
         package static let environment = "CLOUDKIT_ENVIRONMENT"
         /// The app's token.
         package static let apiToken = "CLOUDKIT_API_TOKEN"
         /// The user's token.
         package static let webAuthToken = "CLOUDKIT_WEB_AUTH_TOKEN"
-        /// The file that keeps the user's token from one run to the next.
+        /// The file that stores the user's token between runs.
         package static let webAuthTokenFile = "CLOUDKIT_WEB_AUTH_TOKEN_FILE"
         /// The identifier of a server-to-server key.
         package static let keyID = "CLOUDKIT_KEY_ID"
@@ -24,20 +24,20 @@ package struct ConnectionVariables: Sendable {
         package static let privateKeyFile = "CLOUDKIT_PRIVATE_KEY_FILE"
     }
 
-    /// Settings that are missing or cannot be used.
+    /// An error that indicates missing or unusable settings.
     package struct Incomplete: Error, CustomStringConvertible {
-        /// Which variable, and what is wrong with it.
+        /// The variable, and the problem with it.
         package let description: String
     }
 
     private let values: [String: String]
 
-    /// Takes the variables of a process; an empty one is as good as none.
+    /// Reads the variables of a process; an empty one counts as missing.
     package init(_ values: [String: String] = ProcessInfo.processInfo.environment) {
         self.values = values.filter { !$0.value.isEmpty }
     }
 
-    /// The client of a container or, for nil, of the one that the variables name.
+    /// Returns the client of a container or, for nil, of the one in the variables.
     package func client(container: String? = nil) throws(Incomplete) -> WebClient {
         let credentials = try credentials
         guard let container = container ?? values[Name.container] else {
@@ -53,7 +53,7 @@ package struct ConnectionVariables: Sendable {
         if let problem = ServerAddress.problem(ofServer: url) {
             throw Incomplete(description: "CLOUDKIT_URL cannot be used: \(problem)")
         }
-        // Said here, where it names the variable, and not with the first request.
+        // Reported here, with the variable's name, and not with the first request.
         if case .failure(let error) = HTTPClients.shared {
             throw Incomplete(description: error.message)
         }
@@ -91,7 +91,7 @@ package struct ConnectionVariables: Sendable {
         }
     }
 
-    /// Refuses credentials of both kinds: nobody could tell as whom requests go out.
+    /// Refuses credentials of both kinds, because it would be unclear as whom requests are sent.
     private func checkAlone(_ keyID: String) throws(Incomplete) {
         let tokens = [Name.apiToken, Name.webAuthToken, Name.webAuthTokenFile]
             .filter { values[$0] != nil }
@@ -102,7 +102,8 @@ package struct ConnectionVariables: Sendable {
         )
     }
 
-    /// Says at once when a renewed token could not be kept: the next run would begin with an old one.
+    /// Reports immediately when a renewed token cannot be stored: the next run would start with an
+    /// old one.
     private func checkTokenFile() throws(Incomplete) {
         guard let path = values[Name.webAuthTokenFile] else { return }
         let files = FileManager.default
@@ -124,7 +125,8 @@ package struct ConnectionVariables: Sendable {
         }
     }
 
-    /// All clients of a process that act with the same tokens renew them together.
+    /// The credentials of the process; clients with the same tokens share them and renew them
+    /// together.
     private static let shared = Mutex<[[String]: WebCredentials]>([:])
 
     private func tokens(_ apiToken: String) -> WebCredentials {
@@ -159,7 +161,7 @@ package struct ConnectionVariables: Sendable {
 }
 
 extension ConnectionVariables: CustomStringConvertible, CustomReflectable {
-    /// The names of what is set, without the values.
+    /// The names of the set variables, without their values.
     package var description: String { values.keys.sorted().joined(separator: ", ") }
 
     /// A mirror without the values.

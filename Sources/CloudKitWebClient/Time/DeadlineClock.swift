@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The clock of the system, on which cancelled waits leave nothing behind.
+/// The clock of the system, with waits that leave nothing behind when they are cancelled.
 package struct DeadlineClock: Clock {
-    /// Makes the clock.
+    /// Creates the clock.
     package init() {}
 
-    /// The time.
+    /// The current time.
     package var now: ContinuousClock.Instant { .now }
 
-    /// As fine as the system's clock.
+    /// The resolution of the system's clock.
     package var minimumResolution: Duration { ContinuousClock().minimumResolution }
 
     /// Waits until a time.

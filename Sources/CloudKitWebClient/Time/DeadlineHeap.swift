@@ -1,6 +1,6 @@
-/// Times and what to do at them, the earliest first, without a clock.
+/// Times and their actions, earliest first, without a clock.
 ///
-/// What is taken back leaves nothing behind: the heap is rebuilt when most of it is such leftovers.
+/// Cancelled actions leave nothing behind: the heap is rebuilt when most of it is leftovers.
 struct DeadlineHeap<Instant: Comparable, Action> {
     typealias ID = UInt64
 
@@ -8,16 +8,16 @@ struct DeadlineHeap<Instant: Comparable, Action> {
     private var actions: [ID: Action] = [:]
     private var lastID: ID = 0
 
-    /// How many actions wait.
+    /// The number of waiting actions.
     var count: Int { actions.count }
 
-    /// How much is kept for them.
+    /// The number of stored times, with leftovers.
     var room: Int { times.count }
 
     /// The earliest time.
     var first: Instant? { times.first?.at }
 
-    /// Adds an action; answers the name under which it can be taken back.
+    /// Adds an action and returns the identifier with which it can be cancelled.
     mutating func insert(_ action: Action, at time: Instant) -> ID {
         lastID += 1
         actions[lastID] = action
@@ -26,14 +26,14 @@ struct DeadlineHeap<Instant: Comparable, Action> {
         return lastID
     }
 
-    /// Takes an action back; nil when it was done or taken back before.
+    /// Removes an action; returns nil when it was already performed or removed.
     mutating func remove(_ id: ID) -> Action? {
         guard let action = actions.removeValue(forKey: id) else { return nil }
         if times.count > 64, times.count > 2 * actions.count { rebuild() }
         return action
     }
 
-    /// Takes out all actions up to a time, the earliest first.
+    /// Removes and returns all actions up to a time, earliest first.
     mutating func due(at time: Instant) -> [Action] {
         var due: [Action] = []
         while let first = times.first, first.at <= time {

@@ -1,27 +1,27 @@
 import Dispatch
 import Synchronization
 
-/// One timer for all that the process waits for.
+/// One timer for everything that the process waits for.
 ///
-/// A task that sleeps leaves its timer behind until its time has come, also when it was cancelled
-/// long before; an operation may wait for a week. What is taken back from this queue is gone.
+/// A task that sleeps leaves its timer behind until its time has come, even when it was cancelled
+/// long before; an operation may wait for a week. Cancelled actions of this queue are removed.
 package final class DeadlineQueue: Sendable {
     /// The queue of the process.
     package static let shared = DeadlineQueue()
 
     private struct State {
         var heap = DeadlineHeap<ContinuousClock.Instant, @Sendable () -> Void>()
-        /// When the timer fires next.
+        /// The time when the timer next fires.
         var alarm: ContinuousClock.Instant?
         var timer: (any DispatchSourceTimer)?
     }
 
     private let state = Mutex(State())
 
-    /// How many actions wait, and how much is kept for them.
+    /// The number of waiting actions, and of stored times.
     package var load: (count: Int, room: Int) { state.withLock { ($0.heap.count, $0.heap.room) } }
 
-    /// Does something at a time, on a thread of the queue; it must not take long.
+    /// Performs an action at a time, on a thread of the queue; it must not take long.
     func schedule(
         at time: ContinuousClock.Instant,
         _ action: @escaping @Sendable () -> Void
@@ -33,9 +33,9 @@ package final class DeadlineQueue: Sendable {
         }
     }
 
-    /// Takes an action back that was not done yet.
+    /// Cancels an action that was not performed yet.
     func cancel(_ id: UInt64) {
-        // What the action holds is let go outside the lock.
+        // The action's captured values are released outside the lock.
         let action = state.withLock { $0.heap.remove(id) }
         withExtendedLifetime(action) {}
     }
@@ -50,12 +50,12 @@ package final class DeadlineQueue: Sendable {
         for action in due { action() }
     }
 
-    /// Sets the timer, where it does not fire early enough already.
+    /// Sets the timer, unless it already fires early enough.
     private func arm(_ state: inout State) {
         guard let first = state.heap.first else { return }
         if let alarm = state.alarm, alarm <= first { return }
         state.alarm = first
-        // The timer's clock may stand still while the machine sleeps: it looks once an hour.
+        // The timer's clock may stop while the machine sleeps: it checks once an hour.
         let wait = min(max(ContinuousClock.now.duration(to: first), .zero), .seconds(3600))
         let (seconds, attoseconds) = wait.components
         let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// Carries requests to the service and brings answers back.
+/// Sends requests to the service and returns its responses.
 ///
-/// The one seam of the client: `HTTPTransport` goes over the network; a test's transport may go
-/// straight into a server in the same process.
+/// The one seam of the client: `HTTPTransport` goes over the network; a test's transport may lead
+/// directly into a server in the same process.
 public protocol Transport: Sendable {
-    /// Sends a request whose body and answer fit into memory.
+    /// Sends a request whose body and response fit into memory.
     ///
-    /// - Throws: `TransportError` when no answer came, whatever the reason. An answer with an error
-    ///   status is no such error.
+    /// - Throws: `TransportError` when no response arrived, whatever the reason. A response with an
+    ///   error status is not such an error.
     func send(_ request: TransportRequest) async throws -> TransportResponse
 
     /// Posts a file's bytes.
@@ -20,19 +20,19 @@ public protocol Transport: Sendable {
         progress: @escaping TransferProgress
     ) async throws -> TransportResponse
 
-    /// Fetches bytes into a new file, which is removed again when the transfer fails.
+    /// Downloads bytes into a new file, which is removed again when the transfer fails.
     ///
     /// - Throws: `TransportError` as for `send(_:)`, when the file cannot be written, and when the
-    ///   answer has an error status.
+    ///   response has an error status.
     func download(
         _ url: String,
         to file: URL,
         progress: @escaping TransferProgress
     ) async throws
 
-    /// Posts a file's bytes; fails with `timedOut` after so many seconds without a byte.
+    /// Posts a file's bytes; fails with `timedOut` after a number of seconds without a byte.
     ///
-    /// A transport that does not implement it takes its own time.
+    /// A transport that does not implement it uses its own timeout.
     func upload(
         _ file: URL,
         to url: String,
@@ -40,11 +40,11 @@ public protocol Transport: Sendable {
         progress: @escaping TransferProgress
     ) async throws -> TransportResponse
 
-    /// Fetches bytes into a new file; fails with `oversized` as soon as there are more than a size,
-    /// and with `timedOut` after so many seconds without a byte.
+    /// Downloads bytes into a new file; fails with `oversized` as soon as there are more than a size,
+    /// and with `timedOut` after a number of seconds without a byte.
     ///
-    /// The size is nil where nobody has said it. A transport that does not implement this takes its
-    /// own time, and all bytes that come.
+    /// The size is nil if it is unknown. A transport that does not implement this method uses its own
+    /// timeout, and accepts all bytes.
     func download(
         _ url: String,
         to file: URL,
@@ -55,7 +55,7 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-    /// Posts a file's bytes in the transport's own time.
+    /// Posts a file's bytes with the transport's own timeout.
     public func upload(
         _ file: URL,
         to url: String,
@@ -65,7 +65,7 @@ extension Transport {
         try await upload(file, to: url, progress: progress)
     }
 
-    /// Fetches bytes into a new file in the transport's own time.
+    /// Downloads bytes into a new file with the transport's own timeout.
     public func download(
         _ url: String,
         to file: URL,
@@ -77,5 +77,6 @@ extension Transport {
     }
 }
 
-/// Is told how much of a file was transferred, from 0 to 1, at least once with 1 at the end.
+/// A closure that receives the transferred part of a file, from 0 to 1, and at least once 1 at the
+/// end.
 public typealias TransferProgress = @Sendable (Double) -> Void

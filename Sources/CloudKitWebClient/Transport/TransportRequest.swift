@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request as the client hands it to its transport.
+/// A request that the client passes to its transport.
 public struct TransportRequest: Hashable, Sendable {
     /// The HTTP method.
     public var method: String
@@ -10,13 +10,13 @@ public struct TransportRequest: Hashable, Sendable {
     public var headers: [String: String]
     /// The body, if there is one.
     public var body: Data?
-    /// Seconds without any byte, once the request is on its way, after which the transport gives up.
+    /// Seconds without any byte, once the request is in flight, after which the transport gives up.
     public var timeout: Double
-    /// Whether the request waits for something to happen, for as long as it takes: it must not hold
-    /// up others.
+    /// A Boolean value that indicates whether the request waits for something to happen, for as long
+    /// as it takes: it must not hold up others.
     public var waits = false
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         method: String,
         url: String,
@@ -35,9 +35,9 @@ public struct TransportRequest: Hashable, Sendable {
 extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
     /// The method and the server, without the rest of the address, the header fields and the body,
-    /// which hold tokens and users' data.
+    /// which contain tokens and users' data.
     public var description: String {
-        // A description says that the address is unusable; sending throws the reason.
+        // A description notes that the address is unusable; sending throws the reason.
         let server = (try? ServerAddress(url))?.origin ?? "an unusable address"
         return "\(method) to \(server), \(body?.count ?? 0) bytes"
     }
@@ -45,6 +45,6 @@ extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertibl
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// A mirror without what is secret.
+    /// A mirror without secrets.
     public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

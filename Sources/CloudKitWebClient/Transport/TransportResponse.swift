@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An answer as the transport brings it back.
+/// A response that the transport received.
 public struct TransportResponse: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
@@ -9,7 +9,7 @@ public struct TransportResponse: Hashable, Sendable {
     /// The body.
     public var body: Data
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -20,12 +20,12 @@ public struct TransportResponse: Hashable, Sendable {
 extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// The status and the size, without header fields and body, which hold tokens and users' data.
+    /// The status and the size, without header fields and body, which contain tokens and users' data.
     public var description: String { "status \(status), \(body.count) bytes" }
 
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// A mirror without what is secret.
+    /// A mirror without secrets.
     public var customMirror: Mirror { Mirror(self, children: ["response": description]) }
 }

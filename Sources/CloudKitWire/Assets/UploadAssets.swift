@@ -1,15 +1,15 @@
-/// The body of `assets/upload`: asks where files may be uploaded to.
+/// The body of `assets/upload`, which requests upload addresses for files.
 public struct UploadAssetsRequest: Hashable, Sendable, Codable {
-    /// One file to come.
+    /// A file to upload.
     public struct Token: Hashable, Sendable, Codable {
-        /// The record that will hold it; nil asks the server to make a name.
+        /// The name of the record for the file; nil lets the server create one.
         public var recordName: String?
         /// The record's type.
         public var recordType: String
-        /// The field that will hold it.
+        /// The field for the file.
         public var fieldName: String
 
-        /// Makes a token request.
+        /// Creates a token request.
         public init(recordName: String?, recordType: String, fieldName: String) {
             self.recordName = recordName
             self.recordType = recordType
@@ -19,28 +19,28 @@ public struct UploadAssetsRequest: Hashable, Sendable, Codable {
 
     /// The zone of the records; nil for the default zone.
     public var zoneID: WireZoneID?
-    /// The files, answered in this order.
+    /// The files; the response has the same order.
     public var tokens: [Token]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(zoneID: WireZoneID? = nil, tokens: [Token]) {
         self.zoneID = zoneID
         self.tokens = tokens
     }
 }
 
-/// The answer of `assets/upload`.
+/// The response of `assets/upload`.
 public struct UploadAssetsResponse: Hashable, Sendable, Codable {
-    /// Where one file goes.
+    /// The upload address of one file.
     public struct Token: Hashable, Sendable, Codable {
-        /// The record that will hold the file.
+        /// The record for the file.
         public var recordName: String
-        /// The field that will hold the file.
+        /// The field for the file.
         public var fieldName: String
-        /// Where the bytes are posted to, within 15 minutes.
+        /// The address to post the bytes to, within 15 minutes.
         public var url: String
 
-        /// Makes a token.
+        /// Creates a token.
         public init(recordName: String, fieldName: String, url: String) {
             self.recordName = recordName
             self.fieldName = fieldName
@@ -51,18 +51,18 @@ public struct UploadAssetsResponse: Hashable, Sendable, Codable {
     /// The tokens in request order.
     public var tokens: [Token]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(tokens: [Token]) {
         self.tokens = tokens
     }
 }
 
-/// The answer of an upload URL: what the record's field is set to.
+/// The response of an upload URL: the value for the record's field.
 public struct AssetUploadReceipt: Hashable, Sendable, Codable {
     /// The asset with its receipt.
     public var singleFile: WireAsset
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(singleFile: WireAsset) {
         self.singleFile = singleFile
     }

@@ -1,27 +1,27 @@
 /// The body of `changes/database`.
 public struct DatabaseChangesRequest: Hashable, Sendable, Codable {
-    /// Where the previous answer ended; nil for everything.
+    /// The token of the previous response; nil for everything.
     public var syncToken: String?
-    /// Zones of one page.
+    /// The maximum number of zones in a page.
     public var resultsLimit: Int?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(syncToken: String? = nil, resultsLimit: Int? = nil) {
         self.syncToken = syncToken
         self.resultsLimit = resultsLimit
     }
 }
 
-/// The answer of `changes/database`: the zones that changed, each once.
+/// The response of `changes/database`: the changed zones, each once.
 public struct DatabaseChangesResponse: Hashable, Sendable, Codable {
-    /// The changed zones; deleted ones say so.
+    /// The changed zones; deleted ones are marked.
     public var zones: [WireZone]
-    /// Where the next request starts.
+    /// The token of the next request.
     public var syncToken: String
-    /// Whether more changes wait; nil means no.
+    /// A Boolean value that indicates whether there are more changes; nil means no.
     public var moreComing: Bool?
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(zones: [WireZone], syncToken: String, moreComing: Bool) {
         self.zones = zones
         self.syncToken = syncToken

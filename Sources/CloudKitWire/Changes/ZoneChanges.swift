@@ -1,23 +1,23 @@
 /// The body of `changes/zone`.
 public struct ZoneChangesRequest: Hashable, Sendable, Codable {
-    /// What is asked of one zone; nil members take the request's values.
+    /// The request for one zone; nil members fall back to the request's values.
     public struct Zone: Hashable, Sendable, Codable {
         /// The zone.
         public var zoneID: WireZoneID
-        /// Where the previous answer ended; nil for everything.
+        /// The token of the previous response; nil for everything.
         public var syncToken: String?
-        /// Records of one page, at most 200.
+        /// The maximum number of records in a page, at most 200.
         public var resultsLimit: Int?
-        /// The fields to answer; nil for all.
+        /// The fields to return; nil for all.
         public var desiredKeys: [String]?
-        /// The record types to answer; nil for all.
+        /// The record types to return; nil for all.
         public var desiredRecordTypes: [String]?
-        /// Whether the newest change comes first.
+        /// A Boolean value that indicates whether the newest change comes first.
         public var reverse: Bool?
-        /// Whether numbers are answered as strings.
+        /// A Boolean value that indicates whether the response has numbers as strings.
         public var numbersAsStrings: Bool?
 
-        /// Makes a request about one zone.
+        /// Creates a request for one zone.
         public init(
             zoneID: WireZoneID,
             syncToken: String? = nil,
@@ -31,41 +31,42 @@ public struct ZoneChangesRequest: Hashable, Sendable, Codable {
         }
     }
 
-    /// The zones, answered in this order.
+    /// The zones; the response has the same order.
     public var zones: [Zone]
-    /// Records of one page for each zone that does not say.
+    /// The maximum number of records in a page, for zones without their own.
     public var resultsLimit: Int?
-    /// The fields for each zone that does not say.
+    /// The fields to return, for zones without their own.
     public var desiredKeys: [String]?
-    /// The record types for each zone that does not say.
+    /// The record types to return, for zones without their own.
     public var desiredRecordTypes: [String]?
-    /// Whether the newest change comes first, for each zone that does not say.
+    /// A Boolean value that indicates whether the newest change comes first, for zones without
+    /// their own.
     public var reverse: Bool?
-    /// Whether the answer writes INT64 and DOUBLE values as strings.
+    /// A Boolean value that indicates whether the response has INT64 and DOUBLE values as strings.
     public var numbersAsStrings: Bool?
-    /// The same under the name that Apple's page has it; read, never sent.
+    /// The same value under the name in Apple's documentation; read, never sent.
     public var numberAsStrings: Bool?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(zones: [Zone]) {
         self.zones = zones
     }
 }
 
-/// The answer of `changes/zone`.
+/// The response of `changes/zone`.
 public struct ZoneChangesResponse: Hashable, Sendable, Codable {
-    /// The changes of one zone: each changed record once, in its latest state.
+    /// The changes of one zone: each changed record once, in its current version.
     public struct Zone: Hashable, Sendable, Codable {
         /// The zone.
         public var zoneID: WireZoneID
         /// Changed records and tombstones.
         public var records: [ItemResult<WireRecord>]
-        /// Where the next request starts.
+        /// The token of the next request.
         public var syncToken: String
-        /// Whether more changes wait; nil means no.
+        /// A Boolean value that indicates whether there are more changes; nil means no.
         public var moreComing: Bool?
 
-        /// Makes an answer for one zone.
+        /// Creates a response for one zone.
         public init(
             zoneID: WireZoneID,
             records: [ItemResult<WireRecord>],
@@ -82,7 +83,7 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
             case zoneID, records, syncToken, moreComing
         }
 
-        /// Reads an answer for one zone.
+        /// Creates a response for one zone by decoding.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             zoneID = try container.decode(WireZoneID.self, forKey: .zoneID)
@@ -91,7 +92,7 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
             moreComing = try container.decodeIfPresent(Bool.self, forKey: .moreComing)
         }
 
-        /// Writes an answer for one zone.
+        /// Encodes a response for one zone.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(zoneID, forKey: .zoneID)
@@ -104,7 +105,7 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
     /// The zones in request order.
     public var zones: [ItemResult<Zone>]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(zones: [ItemResult<Zone>]) {
         self.zones = zones
     }
@@ -113,13 +114,13 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
         case zones
     }
 
-    /// Reads an answer.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         zones = try container.decodeItems(Zone.self, forKey: .zones)
     }
 
-    /// Writes an answer.
+    /// Encodes a response.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeItems(zones, forKey: .zones)

@@ -1,7 +1,7 @@
-/// What a client makes of the strings of an error that a server sent, before anybody sees them.
+/// The cleaning that a client applies to the strings of a server's error before anybody sees them.
 ///
-/// A server may repeat what it was shown, tokens included, and errors are printed and logged. So
-/// errors pass here while they are read.
+/// A server may repeat the text it received, tokens included, and errors are printed and logged.
+/// Therefore errors are cleaned while they are decoded.
 package struct ErrorText: Sendable {
     /// A string without secrets.
     package typealias Cleaning = @Sendable (String) -> String
@@ -10,12 +10,12 @@ package struct ErrorText: Sendable {
     private let name: Cleaning
     private let link: Cleaning
 
-    /// Makes a way to read errors.
+    /// Creates a set of cleaning functions.
     ///
     /// - Parameters:
-    ///   - text: Cleans what only people read.
-    ///   - name: Cleans the name of an item, by which the app knows it.
-    ///   - link: Cleans an address to which the user goes.
+    ///   - text: Cleans text for people.
+    ///   - name: Cleans the name of an item, by which the app identifies it.
+    ///   - link: Cleans an address that the user visits.
     package init(
         text: @escaping Cleaning,
         name: @escaping Cleaning,
@@ -26,7 +26,7 @@ package struct ErrorText: Sendable {
         self.link = link
     }
 
-    /// Reads errors as they come, as servers do.
+    /// A cleaning that changes nothing, for servers.
     static let asItIs = ErrorText(text: { $0 }, name: { $0 }, link: { $0 })
 
     func text<Key: CodingKey>(
@@ -81,6 +81,6 @@ extension CodingUserInfoKey {
 }
 
 extension Decoder {
-    /// What errors are read with.
+    /// The cleaning that errors are decoded with.
     var errorText: ErrorText { userInfo[.errorText] as? ErrorText ?? .asItIs }
 }

@@ -1,27 +1,27 @@
-/// An element of a 2xx response that stands for a failed item (a record, a zone, a subscription).
+/// An element of a 2xx response that represents a failed item (a record, a zone, a subscription).
 public struct ItemError: Error, Hashable, Sendable, Codable {
-    /// The record that failed, in answers about records.
+    /// The name of the failed record, in responses about records.
     public var recordName: String?
-    /// The zone that failed, in answers about zones.
+    /// The ID of the failed zone, in responses about zones.
     public var zoneID: WireZoneID?
-    /// The subscription that failed, in answers about subscriptions.
+    /// The name of the failed subscription, in responses about subscriptions.
     public var subscriptionID: String?
-    /// What went wrong, for people; names the item.
+    /// The error's description for people, which names the item.
     public var reason: String?
-    /// What went wrong, for programs.
+    /// The error's code.
     public var serverErrorCode: ServerErrorCode
-    /// Seconds to wait before a retry; nil where a retry makes no sense.
+    /// The number of seconds to wait before a retry; nil when a retry is pointless.
     public var retryAfter: Double?
-    /// Identifies the failed request in the server's log.
+    /// The ID of the failed request in the server's log.
     public var uuid: String?
-    /// Where the user signs in, with `AUTHENTICATION_REQUIRED`.
+    /// The address where the user signs in, with `AUTHENTICATION_REQUIRED`.
     public var redirectURL: String?
     /// The number of a `NativeErrorCode`, known or not.
     public var nativeErrorCode: Int?
-    /// Why the zone is gone, with `ZONE_NOT_FOUND`.
+    /// The reason for the zone's deletion, with `ZONE_NOT_FOUND`.
     public var deletionReason: ZoneDeletionReason?
 
-    /// Makes an error about one item.
+    /// Creates an error about one item.
     public init(
         _ serverErrorCode: ServerErrorCode,
         reason: String?,
@@ -42,7 +42,7 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
         self.deletionReason = deletionReason
     }
 
-    /// Makes what fails a request the error of one of its zones.
+    /// Creates the error of a zone from the error that its request failed with.
     public init(_ error: RequestError, zoneID: WireZoneID) {
         self.init(error)
         self.zoneID = zoneID
@@ -65,7 +65,7 @@ extension ItemError {
         case redirectURL, nativeErrorCode, deletionReason
     }
 
-    /// Reads an error, which is that of a request and the item besides.
+    /// Creates an error by decoding: the members of a request's error, and the failed item.
     public init(from decoder: any Decoder) throws {
         self.init(try RequestError(from: decoder))
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -77,7 +77,7 @@ extension ItemError {
 }
 
 extension ItemError: CustomReflectable {
-    /// A mirror in which the address of the sign-in is not told: it holds the app's token.
+    /// A mirror without the sign-in address, because that contains the app's token.
     public var customMirror: Mirror {
         Mirror(
             self,

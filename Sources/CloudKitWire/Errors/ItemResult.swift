@@ -1,7 +1,7 @@
-/// One element of a response array: what was asked for, or why it could not be had.
+/// An element of a response array: the requested item, or the error that it failed with.
 ///
-/// On the wire the two are told apart by the key `serverErrorCode` ("Types and Dictionaries" in
-/// Apple's reference).
+/// On the wire the key `serverErrorCode` distinguishes the two ("Types and Dictionaries" in Apple's
+/// reference).
 public typealias ItemResult<Success: Codable & Hashable & Sendable> = Result<Success, ItemError>
 
 /// The wire form of an `ItemResult`: the element itself, with no envelope.

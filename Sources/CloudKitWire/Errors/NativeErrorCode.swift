@@ -1,7 +1,7 @@
-/// A code of the native API, where the service's own codes do not tell it.
+/// A code of the native API, for errors that the service's own codes do not distinguish.
 ///
 /// An extension of this package's server, in error dictionaries under `nativeErrorCode`; the
-/// numbers are those of `CKError.Code`. Who does not know the key has the `serverErrorCode`.
+/// numbers are those of `CKError.Code`. Clients that do not know the key use the `serverErrorCode`.
 public enum NativeErrorCode: Int, Hashable, Sendable, CaseIterable {
     /// Something failed inside CloudKit.
     case internalError = 1
@@ -19,23 +19,23 @@ public enum NativeErrorCode: Int, Hashable, Sendable, CaseIterable {
     case requestRateLimited
     /// The app lacks an entitlement.
     case missingEntitlement
-    /// There is no account.
+    /// No account is signed in.
     case notAuthenticated
-    /// The user may not do this.
+    /// The user lacks the permission.
     case permissionFailure
     /// The record does not exist.
     case unknownItem
-    /// The request is wrong in itself.
+    /// The request is invalid.
     case invalidArguments
     /// Not all results were sent.
     case resultsTruncated
     /// The server's record is newer.
     case serverRecordChanged
-    /// The server refused the request for good.
+    /// The server refused the request permanently.
     case serverRejectedRequest
     /// The file of an asset does not exist.
     case assetFileNotFound
-    /// The file of an asset changed meanwhile.
+    /// The file of an asset changed while it was being saved.
     case assetFileModified
     /// The app is too old.
     case incompatibleVersion
@@ -69,29 +69,30 @@ public enum NativeErrorCode: Int, Hashable, Sendable, CaseIterable {
     case managedAccountRestricted
     /// The user must verify that they are a participant.
     case participantMayNeedVerification
-    /// The answer was lost.
+    /// The response was lost.
     case serverResponseLost
-    /// The file of an asset cannot be had now.
+    /// The file of an asset cannot be read now.
     case assetNotAvailable
     /// The account cannot be used until the user acts.
     case accountTemporarilyUnavailable
     /// The participant is invited already.
     case participantAlreadyInvited
 
-    /// The code of a name such as `userDeletedZone`; nil when there is none.
+    /// Creates a code from a name such as `userDeletedZone`; nil for an unknown one.
     public init?(name: String) {
         guard let code = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = code
     }
 
-    /// The name as it stands in Swift.
+    /// The name of the case in Swift.
     public var name: String { "\(self)" }
 
-    /// The service's own code that says the same, or as much of it as its clients understand.
+    /// The service's own code with the same meaning, or the nearest one that its clients
+    /// understand.
     public var serverErrorCode: ServerErrorCode {
         switch self {
         case .internalError, .serverResponseLost: .internalError
-        // What passes is to be tried again; nothing is to be thrown away for it.
+        // Transient errors are to be retried; no data may be discarded because of them.
         case .networkUnavailable, .networkFailure, .serviceUnavailable, .operationCancelled,
             .accountTemporarilyUnavailable:
             .tryAgainLater

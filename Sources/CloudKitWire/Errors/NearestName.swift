@@ -1,11 +1,11 @@
-/// Finds the name that somebody meant who mistyped one.
+/// Finds the name that a mistyped one probably meant.
 package enum NearestName {
-    /// The names that are nearest to a text, best first; none where all are far from it.
+    /// Returns the names nearest to a text, best first; none if all are too different.
     ///
     /// - Parameters:
-    ///   - text: What was typed.
-    ///   - names: What there is.
-    ///   - count: How many names to answer at most.
+    ///   - text: The mistyped name.
+    ///   - names: The existing names.
+    ///   - count: The maximum number of names to return.
     /// - Returns: The names.
     package static func all(
         to text: String,
@@ -26,14 +26,14 @@ package enum NearestName {
             .prefix(count).map(\.name)
     }
 
-    /// What an error about a mistyped name ends with, such as `; did you mean 'zones'?`; empty where no
-    /// name is near.
+    /// Returns the end of an error message about a mistyped name, such as `; did you mean
+    /// 'zones'?`; empty if no name is near.
     package static func advice(for text: String, in names: some Sequence<String>) -> String {
         let found = all(to: text, in: names).map { "'\($0)'" }
         return found.isEmpty ? "" : "; did you mean \(found.joined(separator: " or "))?"
     }
 
-    /// How many letters have to be put in, left out, replaced or swapped with their neighbor.
+    /// Returns the number of letters to insert, delete, replace or swap with their neighbor.
     private static func distance(_ first: [Character], _ second: [Character]) -> Int {
         var before: [Int] = []
         var last = Array(0...second.count)

@@ -1,21 +1,21 @@
 /// The body of a response whose status is not 2xx: the whole request failed.
 public struct RequestError: Error, Hashable, Sendable, Codable {
-    /// Identifies the failed request in the server's log.
+    /// The ID of the failed request in the server's log.
     public var uuid: String?
-    /// What went wrong, for programs.
+    /// The error's code.
     public var serverErrorCode: ServerErrorCode
-    /// What went wrong, for people; names the item.
+    /// The error's description for people, which names the item.
     public var reason: String?
-    /// Seconds to wait before a retry; nil where a retry makes no sense.
+    /// The number of seconds to wait before a retry; nil when a retry is pointless.
     public var retryAfter: Double?
-    /// Where the user signs in, with `AUTHENTICATION_REQUIRED`.
+    /// The address where the user signs in, with `AUTHENTICATION_REQUIRED`.
     public var redirectURL: String?
     /// The number of a `NativeErrorCode`, known or not.
     public var nativeErrorCode: Int?
-    /// Why the zone is gone, with `ZONE_NOT_FOUND`.
+    /// The reason for the zone's deletion, with `ZONE_NOT_FOUND`.
     public var deletionReason: ZoneDeletionReason?
 
-    /// Makes an error that is not yet tied to a request.
+    /// Creates an error that is not yet tied to a request.
     public init(
         _ serverErrorCode: ServerErrorCode,
         reason: String?,
@@ -41,7 +41,7 @@ extension RequestError {
         case deletionReason
     }
 
-    /// Reads an error; a wait that nobody would live to see the end of is cut.
+    /// Creates an error by decoding; limits the wait to a sensible one.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let clean = decoder.errorText
@@ -61,7 +61,7 @@ extension RequestError {
 }
 
 extension RequestError: CustomReflectable {
-    /// A mirror in which the address of the sign-in is not told: it holds the app's token.
+    /// A mirror without the sign-in address, because that contains the app's token.
     public var customMirror: Mirror {
         Mirror(
             self,

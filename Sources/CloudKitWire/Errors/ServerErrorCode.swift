@@ -1,16 +1,16 @@
 /// A `serverErrorCode` of CloudKit Web Services.
 ///
-/// An open set: a code that this version does not know is kept as it came.
+/// An open set: a code that this version does not know is preserved.
 public struct ServerErrorCode: RawRepresentable, Hashable, Sendable, Codable {
-    /// The code as it stands on the wire, such as `CONFLICT`.
+    /// The code on the wire, such as `CONFLICT`.
     public var rawValue: String
 
-    /// Makes a code from its wire form.
+    /// Creates a code from its wire form.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The caller may not do this to that record, zone or database.
+    /// The caller lacks access to the record, zone or database.
     public static let accessDenied = Self(rawValue: "ACCESS_DENIED")
     /// Another operation of the same atomic request failed.
     public static let atomicError = Self(rawValue: "ATOMIC_ERROR")
@@ -20,7 +20,7 @@ public struct ServerErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let authenticationRequired = Self(rawValue: "AUTHENTICATION_REQUIRED")
     /// The request cannot be understood or is not allowed in this form.
     public static let badRequest = Self(rawValue: "BAD_REQUEST")
-    /// The change token is too old or belongs to an earlier life of the zone.
+    /// The change token is too old or belongs to an earlier generation of the zone.
     public static let changeTokenExpired = Self(rawValue: "CHANGE_TOKEN_EXPIRED")
     /// The record's change tag is stale, or the record to create exists.
     public static let conflict = Self(rawValue: "CONFLICT")
@@ -34,7 +34,7 @@ public struct ServerErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let quotaExceeded = Self(rawValue: "QUOTA_EXCEEDED")
     /// Too many requests; retry after the given seconds.
     public static let throttled = Self(rawValue: "THROTTLED")
-    /// The server cannot answer now; retry after the given seconds.
+    /// The server cannot respond now; retry after the given seconds.
     public static let tryAgainLater = Self(rawValue: "TRY_AGAIN_LATER")
     /// A unique field has that value already.
     public static let uniqueFieldError = Self(rawValue: "UNIQUE_FIELD_ERROR")
@@ -45,7 +45,7 @@ public struct ServerErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     /// The zone does not exist.
     public static let zoneNotFound = Self(rawValue: "ZONE_NOT_FOUND")
 
-    /// The codes that have a name here.
+    /// The codes that this version knows.
     package static let known: [Self] = [
         .accessDenied, .atomicError, .authenticationFailed, .authenticationRequired, .badRequest,
         .changeTokenExpired, .conflict, .exists, .internalError, .notFound, .quotaExceeded,
@@ -55,7 +55,7 @@ public struct ServerErrorCode: RawRepresentable, Hashable, Sendable, Codable {
 
     /// The HTTP status of a whole-request error with this code ("Error Codes" in Apple's reference).
     ///
-    /// Codes for which no status is documented answer 400, which no client retries.
+    /// Codes without a documented status use 400, which no client retries.
     public var httpStatus: Int {
         switch self {
         case .authenticationFailed: 401

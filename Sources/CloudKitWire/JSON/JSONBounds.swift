@@ -4,12 +4,12 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Checks the shape of JSON before anything is built from it.
+/// Checks the shape of JSON before anything is created from it.
 package enum JSONBounds {
-    /// The deepest nesting of arrays and objects; strings are skipped, nothing else is checked.
+    /// Returns the deepest nesting of arrays and objects; skips strings, and checks nothing else.
     ///
-    /// It is nil for text in UTF-16 or UTF-32, which decoders read too: there quotes cannot be told from
-    /// halves of other characters.
+    /// Returns nil for text in UTF-16 or UTF-32, which decoders accept too: there quotes cannot be
+    /// distinguished from halves of other characters.
     package static func depth(of data: Data) -> Int? {
         data.withUnsafeBytes { depth(of: $0) }
     }
@@ -20,7 +20,8 @@ package enum JSONBounds {
         var isInString = false
         var isEscaped = false
         for byte in bytes {
-            // Never in JSON of UTF-8, and in every bracket of the other encodings.
+            // A zero byte never occurs in JSON in UTF-8, but in every bracket of the other
+            // encodings.
             if byte == 0 { return nil }
             if isInString {
                 if isEscaped {

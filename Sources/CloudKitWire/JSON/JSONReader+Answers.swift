@@ -5,20 +5,20 @@ import Foundation
 #endif
 
 extension RecordsResponse {
-    /// Reads an answer of a common form; nil for any other, which Foundation may decode.
+    /// Creates a response from JSON of a common form; nil for any other, which Foundation may decode.
     init?(common data: Data) {
         var reader = JSONReader(data)
-        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
+        // Any error means an uncommon form, which Codable decodes or reports as invalid.
         guard let response = try? reader.recordsResponse() else { return nil }
         self = response
     }
 }
 
 extension ZoneChangesResponse {
-    /// Reads an answer of a common form; nil for any other, which Foundation may decode.
+    /// Creates a response from JSON of a common form; nil for any other, which Foundation may decode.
     init?(common data: Data) {
         var reader = JSONReader(data)
-        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
+        // Any error means an uncommon form, which Codable decodes or reports as invalid.
         guard let response = try? reader.zoneChangesResponse() else { return nil }
         self = response
     }
@@ -109,7 +109,7 @@ extension JSONReader {
         return records
     }
 
-    /// Reads who did something, and when.
+    /// Reads the user and date of a change.
     mutating func stamp() throws(GaveUp) -> WireRecord.Stamp {
         var timestamp: Int64?
         var user: String?

@@ -5,20 +5,20 @@ package import Foundation
 #endif
 
 extension ModifyRecordsRequest {
-    /// Reads a request of a common form; nil for any other, which Foundation may decode.
+    /// Creates a request from JSON of a common form; nil for any other, which Foundation may decode.
     package init?(common data: Data) {
         var reader = JSONReader(data)
-        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
+        // Any error means an uncommon form, which Codable decodes or reports as invalid.
         guard let request = try? reader.modifyRecordsRequest() else { return nil }
         self = request
     }
 }
 
 extension LookupRecordsRequest {
-    /// Reads a request of a common form; nil for any other, which Foundation may decode.
+    /// Creates a request from JSON of a common form; nil for any other, which Foundation may decode.
     package init?(common data: Data) {
         var reader = JSONReader(data)
-        // Any problem means a form outside the common one, which Codable reads, or says what is wrong.
+        // Any error means an uncommon form, which Codable decodes or reports as invalid.
         guard let request = try? reader.lookupRecordsRequest() else { return nil }
         self = request
     }
@@ -77,7 +77,7 @@ extension JSONReader {
         return RecordOperation(type, record, desiredKeys: desiredKeys)
     }
 
-    /// Reads a record; gives up on shares and, unless it is one of an answer, on what only answers
+    /// Reads a record; gives up on shares and, except in a response, on members that only responses
     /// have.
     mutating func record(ofAnswer isAnswer: Bool = false) throws(GaveUp) -> WireRecord {
         var record = WireRecord(recordName: nil)

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension JSONReader {
-    /// The members of an object that were read, to tell one that stands twice.
+    /// The members of an object that were read, to detect duplicates.
     struct Seen {
         private var names: [String] = []
 
@@ -15,7 +15,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads a zone's identity.
+    /// Reads a zone's ID.
     mutating func zoneID() throws(GaveUp) -> WireZoneID {
         var zone = WireZoneID.defaultZone
         var seen = Seen()
@@ -40,7 +40,7 @@ extension JSONReader {
     /// Reads the fields of a record.
     mutating func fields() throws(GaveUp) -> [String: WireField] {
         var fields: [String: WireField] = [:]
-        // Most records have some ten fields: one allocation instead of four.
+        // Most records have about ten fields: one allocation instead of four.
         fields.reserveCapacity(12)
         try object { (reader, key) throws(GaveUp) in
             guard fields.updateValue(try reader.field(), forKey: key) == nil else { throw GaveUp() }
@@ -53,7 +53,7 @@ extension JSONReader {
         var isEncrypted = false
         var value: WireValue?
         var exactDates: [Double]?
-        // A value that comes before its type is passed, and read once the type is known.
+        // A value that precedes its type is skipped, and read when the type is known.
         var valuePlace: Int?
         var seen = Seen()
         try object { (reader, key) throws(GaveUp) in
@@ -140,7 +140,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads an object whose first member tells what it is.
+    /// Reads an object whose first member determines its type.
     private mutating func untypedObject() throws(GaveUp) -> WireValue {
         let start = place
         guard try take("{"), try peek() == UInt8(ascii: "\"") else { throw GaveUp() }
@@ -159,7 +159,7 @@ extension JSONReader {
         return data
     }
 
-    /// Reads a reference; gives up on members that it does not have.
+    /// Reads a reference; gives up on unknown members.
     mutating func reference() throws(GaveUp) -> WireReference {
         var reference = WireReference(recordName: "")
         var seen = Seen()

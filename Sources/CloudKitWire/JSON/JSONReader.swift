@@ -4,31 +4,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads JSON straight from bytes, for the requests and answers that come most often.
+/// Reads JSON directly from bytes, for the most frequent requests and responses.
 ///
-/// It knows the common forms and gives up on all others, those that are no JSON included. The
-/// caller then decodes with Foundation, which decides, and finds the words for what is wrong. So
-/// the reader may be narrow, but what it accepts must mean the same there.
+/// It reads the common forms and gives up on all others, invalid JSON included. The caller then
+/// decodes with Foundation, which decides, and reports the error. So the reader may be narrow, but
+/// whatever it accepts must mean the same to Foundation.
 struct JSONReader {
-    /// Thrown for what the reader does not know.
+    /// The error for input that the reader does not handle.
     struct GaveUp: Error {}
 
-    /// Nesting that is still read, so that no message can exhaust the stack.
+    /// The deepest nesting to read, which protects the stack.
     private static let deepest = 64
 
     private let bytes: [UInt8]
     private var depth = 0
-    /// The next byte.
+    /// The position of the next byte.
     private(set) var place = 0
 
     init(_ data: Data) {
         bytes = Array(data)
     }
 
-    /// Goes back to a place that was passed.
+    /// Returns to an earlier position.
     mutating func go(to place: Int) { self.place = place }
 
-    /// The first byte of the next value or mark, behind spaces.
+    /// Returns the first byte of the next value or punctuation mark, after whitespace.
     mutating func peek() throws(GaveUp) -> UInt8 {
         while place < bytes.count {
             switch bytes[place] {
@@ -39,7 +39,7 @@ struct JSONReader {
         throw GaveUp()
     }
 
-    /// Takes one mark, such as a comma, when it comes next.
+    /// Consumes a punctuation mark, such as a comma, if it comes next; returns whether it did.
     mutating func take(_ mark: Unicode.Scalar) throws(GaveUp) -> Bool {
         guard try peek() == UInt8(ascii: mark) else { return false }
         place += 1
@@ -50,7 +50,7 @@ struct JSONReader {
         guard try take(mark) else { throw GaveUp() }
     }
 
-    /// Makes sure that nothing but spaces is left.
+    /// Checks that only whitespace is left.
     mutating func end() throws(GaveUp) {
         while place < bytes.count {
             guard [0x20, 0x0A, 0x0D, 0x09].contains(bytes[place]) else { throw GaveUp() }
@@ -60,8 +60,8 @@ struct JSONReader {
 
     /// Reads an object, member by member.
     ///
-    /// - Parameter member: Reads one value; must leave the reader behind it.
-    /// - Throws: `GaveUp`, and what `member` throws.
+    /// - Parameter member: Reads one value; must leave the reader after it.
+    /// - Throws: `GaveUp`, and the errors of `member`.
     mutating func object(
         _ member: (inout JSONReader, String) throws(GaveUp) -> Void
     ) throws(GaveUp) {
@@ -97,7 +97,7 @@ struct JSONReader {
         guard depth <= Self.deepest else { throw GaveUp() }
     }
 
-    /// Takes `null` when it comes next.
+    /// Consumes `null` if it comes next; returns whether it did.
     mutating func null() throws(GaveUp) -> Bool {
         guard try peek() == UInt8(ascii: "n") else { return false }
         try literal("null")
@@ -118,7 +118,7 @@ struct JSONReader {
         place = end
     }
 
-    /// Reads a string; gives up on escapes other than of one character.
+    /// Reads a string; gives up on all but one-character escapes.
     mutating func string() throws(GaveUp) -> String {
         try expect("\"")
         let start = place
@@ -128,7 +128,7 @@ struct JSONReader {
             if byte == UInt8(ascii: "\"") {
                 defer { place += 1 }
                 let contents = bytes[start..<place]
-                // What is ASCII need not be looked at again.
+                // ASCII needs no further validation.
                 return allBits < 0x80
                     ? String(decoding: contents, as: UTF8.self) : try text(contents)
             }
@@ -177,7 +177,7 @@ struct JSONReader {
 }
 
 extension JSONReader {
-    /// A number as it is written.
+    /// A number as written.
     private struct Number {
         var text: Substring
         var isWhole: Bool
@@ -196,14 +196,14 @@ extension JSONReader {
         return value
     }
 
-    /// Reads a number that has a type by itself: whole ones are integers.
+    /// Reads a number without a stated type: whole numbers are integers.
     mutating func numberValue() throws(GaveUp) -> WireValue {
         let number = try number()
         if number.isWhole {
             guard let value = Int64(number.text) else { throw GaveUp() }
             return .int64(value)
         }
-        // Foundation takes 2.0 for an integer; it may decide.
+        // Foundation accepts 2.0 as an integer; leave the decision to it.
         guard let value = Double(number.text), value.isFinite, value != value.rounded() else {
             throw GaveUp()
         }
@@ -241,7 +241,7 @@ extension JSONReader {
         guard place > start else { throw GaveUp() }
     }
 
-    /// Passes a value of any kind, checking that it is JSON.
+    /// Skips a value of any kind, and checks that it is JSON.
     mutating func skip() throws(GaveUp) {
         switch try peek() {
         case UInt8(ascii: "{"):

@@ -5,13 +5,14 @@ import Foundation
 #endif
 
 extension JSONWriter {
-    /// Writes the fields of a record, by name, so that equal fields are equal bytes.
+    /// Writes a record's fields in the order of their names, because equal fields must be equal
+    /// bytes.
     package mutating func fields(
         _ fields: [String: WireField],
         numbersAsStrings: Bool = false
     ) {
         openObject()
-        // Names are sorted without their fields, which are large.
+        // Only the names are sorted, because the fields are large.
         for name in fields.keys.sorted() {
             guard let field = fields[name] else { continue }
             key(name)
@@ -20,7 +21,7 @@ extension JSONWriter {
         closeObject()
     }
 
-    /// Writes a field: its value, its tag and whether it is encrypted.
+    /// Writes a field: its value, its tag and its `isEncrypted`.
     package mutating func field(_ field: WireField, numbersAsStrings: Bool = false) {
         openObject()
         key("value")
@@ -71,7 +72,7 @@ extension JSONWriter {
         closeObject()
     }
 
-    /// Writes the identity of a zone.
+    /// Writes a zone's ID.
     package mutating func zoneID(_ zoneID: WireZoneID) {
         openObject()
         member("zoneName", zoneID.zoneName)

@@ -6,19 +6,19 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Writes JSON straight into bytes, for answers whose parts are already JSON.
+/// Writes JSON directly as bytes, for responses whose parts are JSON already.
 ///
-/// The caller is trusted to open and close in pairs; commas come by themselves.
+/// The caller must open and close in pairs; commas are added automatically.
 package struct JSONWriter {
     private var bytes: [UInt8] = []
     private var needsComma = false
 
-    /// Makes an empty writer.
+    /// Creates an empty writer.
     package init(capacity: Int = 256) {
         bytes.reserveCapacity(capacity)
     }
 
-    /// What was written.
+    /// The written bytes.
     package var data: Data { Data(bytes) }
 
     /// Opens an object.
@@ -58,7 +58,7 @@ package struct JSONWriter {
         double(value)
     }
 
-    /// Writes a key and a truth value, or nothing for nil.
+    /// Writes a key and a Boolean value, or nothing for nil.
     package mutating func member(_ key: String, _ value: Bool?) {
         guard let value else { return }
         self.key(key)
@@ -68,7 +68,7 @@ package struct JSONWriter {
     /// Writes an integer.
     package mutating func integer(_ value: Int64) { literal(String(value)) }
 
-    /// Writes a number; JSON knows finite ones only, so others become null.
+    /// Writes a number; others than finite ones, which JSON lacks, become null.
     package mutating func double(_ value: Double) {
         literal(value.isFinite ? value.description : "null")
     }
@@ -76,7 +76,7 @@ package struct JSONWriter {
     /// Writes null.
     package mutating func null() { literal("null") }
 
-    /// Copies bytes that are one JSON value already.
+    /// Copies bytes that already are one JSON value.
     package mutating func json(_ value: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: value)

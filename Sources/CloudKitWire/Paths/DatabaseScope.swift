@@ -1,9 +1,9 @@
-/// Which of a container's databases a request is about, as it stands in the path.
+/// The kinds of databases in a container, as in the path of a request.
 public enum DatabaseScope: String, Hashable, Sendable, Codable, CaseIterable {
-    /// One for all users.
+    /// The public database, one for all users.
     case `public`
-    /// One for each user.
+    /// The private database, one for each user.
     case `private`
-    /// What others share with the user.
+    /// The shared database, with the zones and records that others share with the user.
     case shared
 }

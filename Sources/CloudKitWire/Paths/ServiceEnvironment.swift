@@ -1,7 +1,7 @@
-/// Which of a container's two worlds a request is about, as it stands in the path.
+/// The environments of a container, as in the path of a request.
 public enum ServiceEnvironment: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Types and fields appear as they are used.
+    /// The environment in which saves create types and fields.
     case development
-    /// Only the deployed schema holds.
+    /// The environment that accepts the deployed schema only.
     case production
 }

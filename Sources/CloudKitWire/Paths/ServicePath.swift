@@ -1,17 +1,17 @@
 /// The path of a request: `/database/1/{container}/{environment}/{database}/{endpoint}`.
 ///
-/// The endpoints `tokens/…` are found at `/device/1/{container}/{environment}/{endpoint}`.
+/// The path of the endpoints `tokens/…` is `/device/1/{container}/{environment}/{endpoint}`.
 public struct ServicePath: Hashable, Sendable {
     /// The container, such as `iCloud.com.example.app`.
     public var container: String
-    /// Development or production.
+    /// The environment, development or production.
     public var environment: ServiceEnvironment
-    /// Public, private or shared.
+    /// The database, public, private or shared.
     public var database: DatabaseScope
-    /// What is asked; kept as text, so that an unknown one can be named in the error.
+    /// The endpoint; stored as text, because an error names an unknown one.
     public var endpoint: String
 
-    /// Makes a path.
+    /// Creates a path.
     public init(
         container: String,
         environment: ServiceEnvironment,
@@ -24,12 +24,12 @@ public struct ServicePath: Hashable, Sendable {
         self.endpoint = endpoint.rawValue
     }
 
-    /// Reads a path without its query; nil when it is not one of the service.
+    /// Creates a path by parsing one without its query; nil if it is not one of the service.
     public init?(_ path: String) {
-        // Bytes, not characters: to find the bounds of characters takes far longer.
+        // Splits bytes, because finding the bounds of characters takes far longer.
         var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         if parts.count > 4, parts[0] == "device", parts[4] == "tokens" {
-            // These paths name no database; anyone may ask for a token who may ask the public one.
+            // These paths name no database; whoever may query the public one may request a token.
             parts[0] = "database"
             parts.insert("public", at: 4)
         }
@@ -45,7 +45,7 @@ public struct ServicePath: Hashable, Sendable {
 }
 
 extension ServicePath: CustomStringConvertible {
-    /// The path as it is requested, with a leading slash.
+    /// The path of a request, with a leading slash.
     public var description: String {
         "/database/1/\(container)/\(environment.rawValue)/\(database.rawValue)/\(endpoint)"
     }

@@ -1,27 +1,27 @@
-/// The body of `tokens/create`: asks for a place to wait for notifications at.
+/// The body of `tokens/create`, which requests an address to wait for notifications at.
 public struct CreateTokenRequest: Hashable, Sendable, Codable {
     /// The push environment, `development` or `production`.
     public var apnsEnvironment: ServiceEnvironment
-    /// A name of the client's, under which the same token is given again.
+    /// A name that the client chooses, for which the service returns the same token again.
     public var clientId: String?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(apnsEnvironment: ServiceEnvironment, clientId: String? = nil) {
         self.apnsEnvironment = apnsEnvironment
         self.clientId = clientId
     }
 }
 
-/// The answer of `tokens/create`.
+/// The response of `tokens/create`.
 public struct CreateTokenResponse: Hashable, Sendable, Codable {
     /// The push environment.
     public var apnsEnvironment: ServiceEnvironment
     /// The token.
     public var apnsToken: String
-    /// Where a GET waits for the next notification.
+    /// The address at which a GET waits for the next notification.
     public var webcourierURL: String
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(apnsEnvironment: ServiceEnvironment, apnsToken: String, webcourierURL: String) {
         self.apnsEnvironment = apnsEnvironment
         self.apnsToken = apnsToken
@@ -29,16 +29,16 @@ public struct CreateTokenResponse: Hashable, Sendable, Codable {
     }
 }
 
-/// The body of `tokens/register`: lets a token receive the container's notifications.
+/// The body of `tokens/register`, which registers a token to receive the container's notifications.
 public struct RegisterTokenRequest: Hashable, Sendable, Codable {
     /// The push environment.
     public var apnsEnvironment: ServiceEnvironment
     /// The token.
     public var apnsToken: String
-    /// A name of the client's.
+    /// A name that the client chooses.
     public var clientId: String?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(apnsEnvironment: ServiceEnvironment, apnsToken: String, clientId: String? = nil) {
         self.apnsEnvironment = apnsEnvironment
         self.apnsToken = apnsToken

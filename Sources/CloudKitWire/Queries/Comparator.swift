@@ -1,5 +1,5 @@
-/// How a filter compares a field with its value ("Filter Dictionary" in Apple's reference; the list
-/// comparators with `ANY` are CloudKit JS's).
+/// The comparisons of a field with a filter's value ("Filter Dictionary" in Apple's reference; the
+/// list comparators with `ANY` are CloudKit JS's).
 public enum Comparator: String, Hashable, Sendable, Codable, CaseIterable {
     /// The field equals the value.
     case equals = "EQUALS"
@@ -15,25 +15,25 @@ public enum Comparator: String, Hashable, Sendable, Codable, CaseIterable {
     case greaterThanOrEquals = "GREATER_THAN_OR_EQUALS"
     /// The location is within the filter's distance of the value.
     case near = "NEAR"
-    /// The text has every word of the value.
+    /// The text contains every word of the value.
     case containsAllTokens = "CONTAINS_ALL_TOKENS"
-    /// The text has one word of the value at least.
+    /// The text contains at least one word of the value.
     case containsAnyTokens = "CONTAINS_ANY_TOKENS"
     /// The field is one of the values.
     case `in` = "IN"
     /// The field is none of the values.
     case notIn = "NOT_IN"
-    /// The list has the value.
+    /// The list contains the value.
     case listContains = "LIST_CONTAINS"
-    /// The list does not have the value.
+    /// The list does not contain the value.
     case notListContains = "NOT_LIST_CONTAINS"
-    /// The list has one of the values at least.
+    /// The list contains at least one of the values.
     case listContainsAny = "LIST_CONTAINS_ANY"
-    /// The list has none of the values.
+    /// The list contains none of the values.
     case notListContainsAny = "NOT_LIST_CONTAINS_ANY"
-    /// The list has all of the values.
+    /// The list contains all of the values.
     case listContainsAll = "LIST_CONTAINS_ALL"
-    /// The list lacks one of the values at least.
+    /// The list lacks at least one of the values.
     case notListContainsAll = "NOT_LIST_CONTAINS_ALL"
     /// The text starts with the value.
     case beginsWith = "BEGINS_WITH"

@@ -1,22 +1,22 @@
-// Foundation as a whole: the canonical decomposition of text is not in its essentials.
+// All of Foundation, because its essentials lack the canonical decomposition of text.
 import Foundation
 
-/// The words of text, as searches compare them: one reading for the service's index, the service's
-/// checks and predicates in memory.
+/// The words of a text, as searches compare them: the service's index, the service's checks and
+/// predicates in memory share this definition.
 ///
-/// A word is a run of letters and digits, or one symbol such as an emoji; case, accents and the form
-/// in which a letter is composed do not count. Whether a word is one of those that are ignored is
-/// asked before its accents go: French tea, thé, is not an English article.
+/// A word is a run of letters and digits, or one symbol such as an emoji; case, accents and the
+/// composition of letters do not count. Ignored words are recognised before their accents are
+/// removed: French tea, thé, is not an English article.
 package struct SearchWords: Hashable, Sendable {
-    /// The words that count, folded; those that stand in most texts do not.
+    /// The folded words that count, without those that occur in most texts.
     package private(set) var counting: Set<String> = []
-    /// Whether there is no word at all, not even one that does not count.
+    /// `true` when there is no word at all, not even an ignored one.
     package private(set) var isEmpty = true
 
-    /// Finds the words of a text.
+    /// Creates the set of words in a text.
     package init(_ text: String) { add(text) }
 
-    /// Finds the words of several texts.
+    /// Creates the set of words in several texts.
     package init(_ texts: some Sequence<String>) {
         for text in texts { add(text) }
     }
@@ -37,13 +37,14 @@ package struct SearchWords: Hashable, Sendable {
         if !Self.ignored.contains(word) { counting.insert(word) }
     }
 
-    /// Adds a word as it stands in a text.
+    /// Adds a word as written in a text.
     private mutating func insert(written word: String) {
         isEmpty = false
         if !Self.ignored.contains(word.lowercased()) { counting.insert(Self.folded(word)) }
     }
 
-    /// Adds the words of text of ASCII alone; false, with nothing wrong added, for other text.
+    /// Adds the words of text that is all ASCII; for other text, returns false and adds no wrong
+    /// words.
     private mutating func addASCII(_ text: String) -> Bool {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         var word: [UInt8] = []
@@ -84,20 +85,20 @@ package struct SearchWords: Hashable, Sendable {
         if !word.isEmpty { insert(written: word) }
     }
 
-    /// A word without case, accents and signs of presentation, in one canonical form.
+    /// Returns a word without case, accents and presentation marks, in one canonical form.
     private static func folded(_ word: String) -> String {
         var bare = String.UnicodeScalarView()
         for scalar in word.decomposedStringWithCanonicalMapping.unicodeScalars
         where !isAccent(scalar) {
             bare.append(scalar)
         }
-        // By way of capitals, so that ß and ss, ς and σ are one.
+        // Converts to upper case first, because then ß and ss, ς and σ are equal.
         return String(bare).uppercased().lowercased().decomposedStringWithCanonicalMapping
     }
 
-    /// Whether a scalar is an accent, a point of Hebrew or Arabic, or only chooses a glyph.
+    /// Returns whether a scalar is an accent, a Hebrew or Arabic point, or only selects a glyph.
     ///
-    /// Marks of other scripts make other words.
+    /// Marks of other scripts distinguish words.
     private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0300...0x036F, 0x0591...0x05BD, 0x05BF, 0x05C1...0x05C2, 0x05C4...0x05C5, 0x05C7,

@@ -1,18 +1,18 @@
 /// The fields that every record has, with the names that queries and schemas give them.
 public enum SystemField: String, Hashable, Sendable, CaseIterable {
-    /// The record's own identity.
+    /// The record's ID.
     case recordName = "recordName"
-    /// The share that the record is the root of.
+    /// The share whose root is the record.
     case share = "share"
     /// The record above this one in a shared hierarchy.
     case parent = "parent"
-    /// Who made the record.
+    /// The user who created the record.
     case createdUserRecordName = "createdUserRecordName"
-    /// Who last changed the record.
+    /// The user who last changed the record.
     case modifiedUserRecordName = "modifiedUserRecordName"
-    /// When the record was made.
+    /// The date of the record's creation.
     case createdTimestamp = "createdTimestamp"
-    /// When the record was last changed.
+    /// The date of the last change.
     case modifiedTimestamp = "modifiedTimestamp"
 
     /// The field's name in schemas and in native predicates, such as `___createTime`.
@@ -28,7 +28,7 @@ public enum SystemField: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Reads either name.
+    /// Creates the field with either name; nil for an unknown one.
     public init?(name: String) {
         guard
             let field = Self.allCases.first(where: { $0.rawValue == name || $0.schemaName == name })

@@ -1,17 +1,17 @@
 /// One condition of a query.
 public struct WireFilter: Hashable, Sendable, Codable {
-    /// How the field is compared.
+    /// The comparison of the field with the value.
     public var comparator: Comparator
     /// The field; either this or `systemFieldName`.
     public var fieldName: String?
-    /// The field that every record has; either this or `fieldName`.
+    /// The system field; either this or `fieldName`.
     public var systemFieldName: String?
-    /// What the field is compared with.
+    /// The value to compare the field with.
     public var fieldValue: WireField?
-    /// Metres, with `near`.
+    /// The distance in metres, with `near`.
     public var distance: Double?
 
-    /// Makes a condition on one of the record's own fields.
+    /// Creates a condition on one of the record's own fields.
     public init(
         _ fieldName: String,
         _ comparator: Comparator,
@@ -24,7 +24,7 @@ public struct WireFilter: Hashable, Sendable, Codable {
         self.distance = distance
     }
 
-    /// Makes a condition on a field that every record has.
+    /// Creates a condition on a system field.
     public init(_ field: SystemField, _ comparator: Comparator, _ fieldValue: WireValue) {
         self.comparator = comparator
         systemFieldName = field.rawValue

@@ -1,13 +1,13 @@
-/// What a query asks for: a type, filters that must all hold, and an order.
+/// A query: a record type, filters that must all match, and a sort order.
 public struct WireQuery: Hashable, Sendable, Codable {
     /// The type of the records.
     public var recordType: String
-    /// The filters; all must hold.
+    /// The filters, which must all match.
     public var filterBy: [WireFilter]
-    /// The order, most significant first.
+    /// The sort order, most significant first.
     public var sortBy: [WireSort]
 
-    /// Makes a query.
+    /// Creates a query.
     public init(recordType: String, filterBy: [WireFilter] = [], sortBy: [WireSort] = []) {
         self.recordType = recordType
         self.filterBy = filterBy
@@ -18,7 +18,8 @@ public struct WireQuery: Hashable, Sendable, Codable {
         case recordType, filterBy, sortBy
     }
 
-    /// Reads a query; a single filter or sort may stand without its array (observed in clients).
+    /// Creates a query by decoding; a single filter or sort may come without its array (observed in
+    /// clients).
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         recordType = try container.decode(String.self, forKey: .recordType)
@@ -33,7 +34,7 @@ extension KeyedDecodingContainer {
         forKey key: Key
     ) throws -> [Element] {
         guard contains(key), try !decodeNil(forKey: key) else { return [] }
-        // A question of form only: what is no list is decoded as one element, which throws.
+        // This only tests the form: anything but a list is decoded as one element, which throws.
         if (try? nestedUnkeyedContainer(forKey: key)) != nil {
             return try decode([Element].self, forKey: key)
         }

@@ -1,21 +1,21 @@
-/// One key of a query's order.
+/// One key of a query's sort order.
 public struct WireSort: Hashable, Sendable, Codable {
     /// The field; either this or `systemFieldName`.
     public var fieldName: String?
-    /// The field that every record has; either this or `fieldName`.
+    /// The system field; either this or `fieldName`.
     public var systemFieldName: String?
-    /// Whether small values come first; nil means yes.
+    /// A Boolean value that indicates whether small values come first; nil means yes.
     public var ascending: Bool?
-    /// Where distances are measured from, for a location field.
+    /// The location to measure distances from, for a location field.
     public var relativeLocation: WireField?
 
-    /// Makes a key on one of the record's own fields.
+    /// Creates a key on one of the record's own fields.
     public init(_ fieldName: String, ascending: Bool = true) {
         self.fieldName = fieldName
         self.ascending = ascending
     }
 
-    /// Makes a key on a field that every record has.
+    /// Creates a key on a system field.
     public init(_ field: SystemField, ascending: Bool = true) {
         systemFieldName = field.rawValue
         self.ascending = ascending
@@ -27,13 +27,14 @@ extension WireSort {
         case fieldName, systemFieldName, ascending, relativeLocation
     }
 
-    /// Reads a key; the place may stand in a field with its tag, or bare, as Apple's samples send it.
+    /// Creates a key by decoding; the location may come in a field with its tag, or bare, as
+    /// Apple's samples send it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         fieldName = try container.decodeIfPresent(String.self, forKey: .fieldName)
         systemFieldName = try container.decodeIfPresent(String.self, forKey: .systemFieldName)
         ascending = try container.decodeIfPresent(Bool.self, forKey: .ascending)
-        // A place in a field has other keys; what is neither throws below.
+        // A location in a field has other keys; anything else throws below.
         let place = try? container.decodeIfPresent(WireLocation.self, forKey: .relativeLocation)
         relativeLocation =
             if let place {

@@ -4,26 +4,26 @@ public struct LookupRecordsRequest: Hashable, Sendable, Codable {
     public struct Item: Hashable, Sendable, Codable {
         /// The record's name.
         public var recordName: String
-        /// The fields to answer; nil for the request's.
+        /// The fields to return; nil for the request's.
         public var desiredKeys: [String]?
 
-        /// Makes an item.
+        /// Creates an item.
         public init(recordName: String, desiredKeys: [String]? = nil) {
             self.recordName = recordName
             self.desiredKeys = desiredKeys
         }
     }
 
-    /// The records, answered in this order.
+    /// The records; the response has the same order.
     public var records: [Item]
     /// The zone of all records; nil for the default zone.
     public var zoneID: WireZoneID?
-    /// The fields to answer; nil for all.
+    /// The fields to return; nil for all.
     public var desiredKeys: [String]?
-    /// Whether the answer writes INT64 and DOUBLE values as strings.
+    /// A Boolean value that indicates whether the response has INT64 and DOUBLE values as strings.
     public var numbersAsStrings: Bool?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         records: [Item],
         zoneID: WireZoneID? = nil,

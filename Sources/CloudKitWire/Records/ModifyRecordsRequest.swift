@@ -1,18 +1,19 @@
 /// The body of `records/modify`.
 public struct ModifyRecordsRequest: Hashable, Sendable, Codable {
-    /// The changes, at most one for a record; applied in this order, but for records that others of
-    /// the request lie below, which are saved before them.
+    /// The changes, at most one for each record, applied in this order; but a record's parent in
+    /// the same request is saved before it.
     public var operations: [RecordOperation]
-    /// The zone of all records that name none.
+    /// The zone of all records that do not name one.
     public var zoneID: WireZoneID?
-    /// Whether all changes succeed or none; nil means yes in a custom zone, no in the default zone.
+    /// A Boolean value that indicates whether the changes are atomic; nil means yes in a custom
+    /// zone, no in the default zone.
     public var atomic: Bool?
-    /// The fields that the answer echoes; nil for all.
+    /// The fields that the response includes; nil for all.
     public var desiredKeys: [String]?
-    /// Whether the answer writes INT64 and DOUBLE values as strings.
+    /// A Boolean value that indicates whether the response has INT64 and DOUBLE values as strings.
     public var numbersAsStrings: Bool?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         operations: [RecordOperation],
         zoneID: WireZoneID? = nil,

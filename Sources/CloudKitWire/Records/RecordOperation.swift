@@ -1,42 +1,44 @@
 /// One change to one record in a `records/modify` request.
 public struct RecordOperation: Hashable, Sendable, Codable {
-    /// What is done to the record ("Modifying Records" in Apple's reference).
+    /// The kinds of changes to a record ("Modifying Records" in Apple's reference).
     public enum OperationType: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Makes the record; it must not exist.
+        /// Creates the record; it must not exist.
         case create
-        /// Changes the fields given; the change tag must match.
+        /// Changes the given fields; the change tag must match.
         case update
-        /// Changes the fields given whatever the tag, or makes the record.
+        /// Changes the given fields whatever the change tag, or creates the record.
         case forceUpdate
-        /// Sets the fields given and clears all others; the change tag must match.
+        /// Sets the given fields and clears all others; the change tag must match.
         case replace
-        /// Sets the fields given and clears all others whatever the tag, or makes the record.
+        /// Sets the given fields and clears all others whatever the change tag, or creates the
+        /// record.
         case forceReplace
         /// Deletes the record; the change tag must match.
         case delete
-        /// Deletes the record whatever the tag; a missing one counts as deleted.
+        /// Deletes the record whatever the change tag; a missing one counts as deleted.
         case forceDelete
 
-        /// Whether the record is deleted.
+        /// A Boolean value that indicates whether the operation deletes the record.
         public var isDelete: Bool { self == .delete || self == .forceDelete }
-        /// Whether the record's change tag must match the server's.
+        /// A Boolean value that indicates whether the record's change tag must match the server's.
         public var checksTag: Bool { self == .update || self == .replace || self == .delete }
-        /// Whether a missing record is made.
+        /// A Boolean value that indicates whether the operation creates a missing record.
         public var creates: Bool {
             self == .create || self == .forceUpdate || self == .forceReplace
         }
-        /// Whether fields that are not given are cleared.
+        /// A Boolean value that indicates whether the operation clears all fields that are not
+        /// given.
         public var clearsOtherFields: Bool { self == .replace || self == .forceReplace }
     }
 
-    /// What is done.
+    /// The kind of change.
     public var operationType: OperationType
-    /// The record, with the fields that matter to the operation.
+    /// The record, with the fields that the operation uses.
     public var record: WireRecord
-    /// The fields that the answer echoes; nil for all.
+    /// The fields that the response includes; nil for all.
     public var desiredKeys: [String]?
 
-    /// Makes an operation.
+    /// Creates an operation.
     public init(
         _ operationType: OperationType,
         _ record: WireRecord,

@@ -1,13 +1,13 @@
-/// The answer of `records/modify`, `records/lookup` and `records/query`.
+/// The response of `records/modify`, `records/lookup` and `records/query`.
 public struct RecordsResponse: Hashable, Sendable, Codable {
     /// The records: in request order for modify and lookup, in sort order for query.
     public var records: [ItemResult<WireRecord>]
-    /// Where the next page of a query starts; absent on the last page.
+    /// The position of a query's next page; absent on the last page.
     public var continuationMarker: String?
-    /// The zone's newest change token, where the request asked for it.
+    /// The zone's newest change token, if the request asked for it.
     public var syncToken: String?
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(
         records: [ItemResult<WireRecord>],
         continuationMarker: String? = nil,
@@ -22,7 +22,7 @@ public struct RecordsResponse: Hashable, Sendable, Codable {
         case records, continuationMarker, syncToken
     }
 
-    /// Reads an answer.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         records = try container.decodeItems(WireRecord.self, forKey: .records)
@@ -30,7 +30,7 @@ public struct RecordsResponse: Hashable, Sendable, Codable {
         syncToken = try container.decodeIfPresent(String.self, forKey: .syncToken)
     }
 
-    /// Writes an answer.
+    /// Encodes a response.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeItems(records, forKey: .records)

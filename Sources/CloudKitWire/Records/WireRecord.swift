@@ -1,15 +1,15 @@
-/// A record as it stands on the wire: all of it in answers, what changes in requests.
+/// A record on the wire: complete in responses, only the changes in requests.
 public struct WireRecord: Hashable, Sendable {
-    /// Who did something, when and from which device.
+    /// The user, date and device of a change.
     public struct Stamp: Hashable, Sendable, Codable {
         /// Milliseconds since 1970-01-01 UTC.
         public var timestamp: Int64
-        /// The user record name of who did it.
+        /// The record name of the user who made the change.
         public var userRecordName: String?
-        /// The device it was done from.
+        /// The device that made the change.
         public var deviceID: String?
 
-        /// Makes a stamp.
+        /// Creates a stamp.
         public init(timestamp: Int64, userRecordName: String?, deviceID: String?) {
             self.timestamp = timestamp
             self.userRecordName = userRecordName
@@ -17,7 +17,7 @@ public struct WireRecord: Hashable, Sendable {
         }
     }
 
-    /// The record's name, unique in its zone; nil asks the server to make one.
+    /// The record's name, unique in its zone; nil lets the server create one.
     public var recordName: String?
     /// The record's type; absent on tombstones.
     public var recordType: String?
@@ -25,24 +25,24 @@ public struct WireRecord: Hashable, Sendable {
     public var recordChangeTag: String?
     /// The fields by name.
     public var fields: [String: WireField]
-    /// When and by whom the record was made; set by the server.
+    /// The date and user of the record's creation; set by the server.
     public var created: Stamp?
-    /// When and by whom the record was last changed; set by the server.
+    /// The date and user of the last change; set by the server.
     public var modified: Stamp?
-    /// True on a tombstone, false on live records in answers.
+    /// `true` on a tombstone, `false` on live records in responses.
     public var deleted: Bool?
     /// The record's zone; nil for the request's zone.
     public var zoneID: WireZoneID?
     /// The record above this one in a shared hierarchy.
     public var parent: WireReference?
-    /// Whether a changed record has no parent any more; a key of this package's own, as null means
-    /// the same as nothing.
+    /// A Boolean value that indicates whether the change removes the record's parent; an extension
+    /// of this package, because null means the same as an absent key.
     public var removesParent: Bool?
-    /// The share that the record is the root of.
+    /// The share whose root is this record.
     public var share: WireReference?
-    /// Asks the server for a short identifier by which the record can be shared.
+    /// A Boolean value that requests a short ID from the server, by which the record can be shared.
     public var createShortGUID: Bool?
-    /// The short identifier of a shared record.
+    /// The short ID of a shared record.
     public var shortGUID: String?
     /// The parts that only a share has; nil for other records.
     public var shareParts: WireShare?
@@ -50,7 +50,7 @@ public struct WireRecord: Hashable, Sendable {
     /// The record type of shares.
     public static let shareType = "cloudkit.share"
 
-    /// Makes a record from what a request says of it.
+    /// Creates a record from the members of a request.
     public init(
         recordName: String?,
         recordType: String? = nil,
@@ -65,7 +65,7 @@ public struct WireRecord: Hashable, Sendable {
         self.zoneID = zoneID
     }
 
-    /// The record's size without its assets, in bytes, as the limit counts it.
+    /// The record's size in bytes without its assets, as the service's limit counts it.
     public var byteCount: Int {
         fields.reduce(0) { $0 + $1.key.utf8.count + ($1.value.value?.byteCount ?? 0) }
     }
@@ -77,7 +77,7 @@ extension WireRecord: Codable {
         case deleted, zoneID, parent, removesParent, share, createShortGUID, shortGUID
     }
 
-    /// Reads a record; keys that this version does not know are ignored.
+    /// Creates a record by decoding; ignores keys that this version does not know.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         recordName = try container.decodeIfPresent(String.self, forKey: .recordName)
@@ -99,7 +99,7 @@ extension WireRecord: Codable {
         }
     }
 
-    /// Writes a record; a live one of an answer (`deleted` is false) carries `pluginFields` too,
+    /// Encodes a record; a live one of a response (`deleted` is false) carries `pluginFields` too,
     /// as observed on the service.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

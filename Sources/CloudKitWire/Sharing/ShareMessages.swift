@@ -1,15 +1,15 @@
 /// The body of `records/resolve` and `records/accept`.
 public struct SharesRequest: Hashable, Sendable, Codable {
-    /// The short identifier of a share, the last part of its link.
+    /// The short ID of a share, the last part of its link.
     public struct ShortGUID: Hashable, Sendable, Codable {
-        /// The identifier.
+        /// The ID.
         public var value: String
-        /// Whether the answer holds the shared record.
+        /// A Boolean value that indicates whether the response includes the shared record.
         public var shouldFetchRootRecord: Bool?
         /// The fields of the shared record; nil for all.
         public var rootRecordDesiredKeys: [String]?
 
-        /// Makes an identifier.
+        /// Creates a short ID.
         public init(
             value: String,
             shouldFetchRootRecord: Bool? = nil,
@@ -21,18 +21,18 @@ public struct SharesRequest: Hashable, Sendable, Codable {
         }
     }
 
-    /// The shares, answered in this order.
+    /// The shares; the response has the same order.
     public var shortGUIDs: [ShortGUID]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(shortGUIDs: [ShortGUID]) {
         self.shortGUIDs = shortGUIDs
     }
 }
 
-/// What a link to a share stands for.
+/// The target of a link to a share.
 public struct ShareMetadata: Hashable, Sendable, Codable {
-    /// The short identifier that was asked for.
+    /// The short ID of the request.
     public var shortGUID: SharesRequest.ShortGUID?
     /// The container.
     public var containerIdentifier: String
@@ -46,18 +46,18 @@ public struct ShareMetadata: Hashable, Sendable, Codable {
     public var share: WireRecord
     /// The name of the shared record; nil for a share of a whole zone.
     public var rootRecordName: String?
-    /// The shared record, where it was asked for.
+    /// The shared record, if it was requested.
     public var rootRecord: WireRecord?
-    /// What the caller is to the share.
+    /// The caller's role in the share.
     public var participantType: WireParticipant.ParticipantType?
-    /// Whether the caller has accepted.
+    /// The caller's acceptance status.
     public var participantStatus: WireParticipant.AcceptanceStatus?
-    /// What the caller may do.
+    /// The caller's access to the shared records.
     public var participantPermission: WireParticipant.Permission?
-    /// Who shares.
+    /// The identity of the share's owner.
     public var ownerIdentity: ParticipantIdentity?
 
-    /// Makes a description of a share.
+    /// Creates a description of a share.
     public init(containerIdentifier: String, zoneID: WireZoneID, share: WireRecord) {
         self.containerIdentifier = containerIdentifier
         self.zoneID = zoneID
@@ -65,12 +65,12 @@ public struct ShareMetadata: Hashable, Sendable, Codable {
     }
 }
 
-/// The answer of `records/resolve` and `records/accept`.
+/// The response of `records/resolve` and `records/accept`.
 public struct SharesResponse: Hashable, Sendable, Codable {
     /// The shares in request order.
     public var results: [ItemResult<ShareMetadata>]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(results: [ItemResult<ShareMetadata>]) {
         self.results = results
     }
@@ -79,13 +79,13 @@ public struct SharesResponse: Hashable, Sendable, Codable {
         case results
     }
 
-    /// Reads an answer.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         results = try container.decodeItems(ShareMetadata.self, forKey: .results)
     }
 
-    /// Writes an answer.
+    /// Encodes a response.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeItems(results, forKey: .results)

@@ -1,8 +1,8 @@
-/// Why a share is refused, which the service's codes do not tell: each is how the reason of a
-/// `BAD_REQUEST` begins.
+/// The reasons for refusing a share, which the service's codes do not distinguish: each is the
+/// beginning of the reason of a `BAD_REQUEST`.
 ///
-/// Apple's service has codes of its own for these in the native API; what its web services answer
-/// is not documented.
+/// In the native API Apple's service has codes of its own for these; the responses of its web
+/// services are not documented.
 package enum ShareRefusal: String, CaseIterable {
     /// The record is the root of another share.
     case alreadyShared = "Record is already shared"

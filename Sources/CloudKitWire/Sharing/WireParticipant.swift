@@ -1,75 +1,75 @@
-/// Someone who takes part in a share.
+/// A participant of a share.
 public struct WireParticipant: Hashable, Sendable, Codable {
-    /// What a participant is to the share.
+    /// The role of a participant in a share.
     public enum ParticipantType: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Who shares.
+        /// The owner of the share.
         case owner = "OWNER"
-        /// Who may manage the share besides its owner.
+        /// A participant who may manage the share besides its owner.
         case administrator = "ADMINISTRATOR"
-        /// Who was invited.
+        /// A participant who was invited.
         case user = "USER"
-        /// Who came through the link of a public share.
+        /// A participant who joined through the link of a public share.
         case publicUser = "PUBLIC_USER"
-        /// Something that this version does not know.
+        /// A role that this version does not know.
         case unknown = "UNKNOWN"
 
-        /// Reads a type; `PRIVATE_USER` is another name of an invited user.
+        /// Creates a role by decoding; `PRIVATE_USER` is another name for an invited user.
         public init(from decoder: any Decoder) throws {
             let name = try decoder.singleValueContainer().decode(String.self)
             self = name == "PRIVATE_USER" ? .user : Self(rawValue: name) ?? .unknown
         }
     }
 
-    /// What a participant may do.
+    /// The access that a participant has to the shared records.
     public enum Permission: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Nothing.
+        /// No access.
         case none = "NONE"
-        /// See.
+        /// Read access.
         case readOnly = "READ_ONLY"
-        /// See and change.
+        /// Read and write access.
         case readWrite = "READ_WRITE"
-        /// Something that this version does not know.
+        /// A permission that this version does not know.
         case unknown = "UNKNOWN"
 
-        /// Reads a permission.
+        /// Creates a permission by decoding.
         public init(from decoder: any Decoder) throws {
             let name = try decoder.singleValueContainer().decode(String.self)
             self = Self(rawValue: name) ?? .unknown
         }
     }
 
-    /// Whether a participant has come.
+    /// The acceptance status of a participant.
     public enum AcceptanceStatus: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Invited, and not come yet.
+        /// The participant was invited and has not accepted yet.
         case invited = "INVITED"
-        /// Another word for invited.
+        /// Another name for `invited`.
         case pending = "PENDING"
-        /// Has accepted.
+        /// The participant has accepted.
         case accepted = "ACCEPTED"
-        /// Has left or was removed.
+        /// The participant has left or was removed.
         case removed = "REMOVED"
-        /// Something that this version does not know.
+        /// A status that this version does not know.
         case unknown = "UNKNOWN"
 
-        /// Reads a status.
+        /// Creates a status by decoding.
         public init(from decoder: any Decoder) throws {
             let name = try decoder.singleValueContainer().decode(String.self)
             self = Self(rawValue: name) ?? .unknown
         }
     }
 
-    /// The participant's identity within the share.
+    /// The participant's ID within the share.
     public var participantId: String?
-    /// What the participant is to the share.
+    /// The participant's role.
     public var type: ParticipantType?
-    /// What the participant may do.
+    /// The participant's access to the shared records.
     public var permission: Permission?
-    /// Whether the participant has come.
+    /// The participant's acceptance status.
     public var acceptanceStatus: AcceptanceStatus?
-    /// Who it is.
+    /// The participant's identity.
     public var userIdentity: ParticipantIdentity?
 
-    /// Makes a participant.
+    /// Creates a participant.
     public init(
         participantId: String? = nil,
         type: ParticipantType?,
@@ -85,16 +85,16 @@ public struct WireParticipant: Hashable, Sendable, Codable {
     }
 }
 
-/// Who a participant is: someone invited by address has no user record yet.
+/// A participant's identity: someone invited by address has no user record yet.
 public struct ParticipantIdentity: Hashable, Sendable, Codable {
     /// The name of the user's record.
     public var userRecordName: String?
     /// The user's name, where it is known.
     public var nameComponents: UserIdentity.NameComponents?
-    /// What the user was found by.
+    /// The key that the user was looked up by.
     public var lookupInfo: UserIdentity.LookupInfo?
 
-    /// Makes an identity.
+    /// Creates an identity.
     public init(
         userRecordName: String?,
         nameComponents: UserIdentity.NameComponents? = nil,

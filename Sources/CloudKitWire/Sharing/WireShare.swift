@@ -1,32 +1,32 @@
-/// What a record of the type `cloudkit.share` has besides a record's own parts; it stands beside
-/// them on the wire.
+/// The members that a record of the type `cloudkit.share` has in addition to a record's own; on the
+/// wire they are part of the record.
 public struct WireShare: Hashable, Sendable, Codable {
-    /// The record that is shared, as a request names it.
+    /// The shared record in a request.
     public struct Root: Hashable, Sendable, Codable {
         /// The record's name.
         public var recordName: String
-        /// The version that the client knows; nil for a record of the same request.
+        /// The client's version of the record; nil for a record of the same request.
         public var recordChangeTag: String?
 
-        /// Makes a root.
+        /// Creates a root.
         public init(recordName: String, recordChangeTag: String? = nil) {
             self.recordName = recordName
             self.recordChangeTag = recordChangeTag
         }
     }
 
-    /// The record that is shared; nil for a share of a whole zone.
+    /// The shared record; nil for a share of a whole zone.
     public var forRecord: Root?
-    /// What everyone with the link may do.
+    /// The access that everyone with the link has.
     public var publicPermission: WireParticipant.Permission?
-    /// Who takes part.
+    /// The participants of the share.
     public var participants: [WireParticipant]?
-    /// Who shares; in answers.
+    /// The owner of the share; in responses.
     public var owner: WireParticipant?
-    /// The caller; in answers.
+    /// The caller as a participant; in responses.
     public var currentUserParticipant: WireParticipant?
 
-    /// Makes the parts of a share.
+    /// Creates the parts of a share.
     public init(
         forRecord: Root? = nil,
         publicPermission: WireParticipant.Permission? = nil,
@@ -41,7 +41,7 @@ public struct WireShare: Hashable, Sendable, Codable {
         self.currentUserParticipant = currentUserParticipant
     }
 
-    /// Whether nothing is said: the record is no share.
+    /// `true` when no member is set: the record is not a share.
     var isEmpty: Bool {
         forRecord == nil && publicPermission == nil && participants == nil && owner == nil
             && currentUserParticipant == nil

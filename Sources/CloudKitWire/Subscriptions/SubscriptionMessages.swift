@@ -5,16 +5,16 @@ public struct LookupSubscriptionsRequest: Hashable, Sendable, Codable {
         /// The subscription's name.
         public var subscriptionID: String
 
-        /// Makes an item.
+        /// Creates an item.
         public init(subscriptionID: String) {
             self.subscriptionID = subscriptionID
         }
     }
 
-    /// The subscriptions, answered in this order.
+    /// The subscriptions; the response has the same order.
     public var subscriptions: [Item]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(subscriptions: [Item]) {
         self.subscriptions = subscriptions
     }
@@ -24,9 +24,9 @@ public struct LookupSubscriptionsRequest: Hashable, Sendable, Codable {
 public struct ModifySubscriptionsRequest: Hashable, Sendable, Codable {
     /// One change to one subscription.
     public struct Operation: Hashable, Sendable, Codable {
-        /// What is done to the subscription.
+        /// The kinds of changes to a subscription.
         public enum OperationType: String, Hashable, Sendable, Codable, CaseIterable {
-            /// Makes the subscription, or keeps the one of that name.
+            /// Creates the subscription, or keeps an existing one with that name.
             case create
             /// Replaces the subscription.
             case update
@@ -34,33 +34,33 @@ public struct ModifySubscriptionsRequest: Hashable, Sendable, Codable {
             case delete
         }
 
-        /// What is done.
+        /// The kind of change.
         public var operationType: OperationType
-        /// The subscription; its name is enough to delete it.
+        /// The subscription; a deletion needs only its name.
         public var subscription: WireSubscription
 
-        /// Makes an operation.
+        /// Creates an operation.
         public init(_ operationType: OperationType, _ subscription: WireSubscription) {
             self.operationType = operationType
             self.subscription = subscription
         }
     }
 
-    /// The changes, answered in this order.
+    /// The changes; the response has the same order.
     public var operations: [Operation]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(operations: [Operation]) {
         self.operations = operations
     }
 }
 
-/// The answer of `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`.
+/// The response of `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`.
 public struct SubscriptionsResponse: Hashable, Sendable, Codable {
-    /// The subscriptions, in request order; a deleted one has its name only.
+    /// The subscriptions, in request order; a deleted one has only its name.
     public var subscriptions: [ItemResult<WireSubscription>]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(subscriptions: [ItemResult<WireSubscription>]) {
         self.subscriptions = subscriptions
     }
@@ -69,13 +69,13 @@ public struct SubscriptionsResponse: Hashable, Sendable, Codable {
         case subscriptions
     }
 
-    /// Reads an answer.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         subscriptions = try container.decodeItems(WireSubscription.self, forKey: .subscriptions)
     }
 
-    /// Writes an answer.
+    /// Encodes a response.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeItems(subscriptions, forKey: .subscriptions)

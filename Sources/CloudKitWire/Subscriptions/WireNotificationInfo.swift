@@ -1,4 +1,4 @@
-/// What the notifications of a subscription say ("Notification Info Dictionary" in Apple's
+/// The contents of a subscription's notifications ("Notification Info Dictionary" in Apple's
 /// reference; the members from `title` on are those of the native API).
 public struct WireNotificationInfo: Hashable, Sendable, Codable {
     /// The alert's text.
@@ -13,9 +13,9 @@ public struct WireNotificationInfo: Hashable, Sendable, Codable {
     public var alertLaunchImage: String?
     /// The name of a sound of the app.
     public var soundName: String?
-    /// Whether the app's badge counts up.
+    /// A Boolean value that indicates whether notifications increment the app's badge.
     public var shouldBadge: Bool?
-    /// Whether the app is woken in the background.
+    /// A Boolean value that indicates whether notifications wake the app in the background.
     public var shouldSendContentAvailable: Bool?
     /// The kind of notification, which chooses its buttons.
     public var category: String?
@@ -33,11 +33,11 @@ public struct WireNotificationInfo: Hashable, Sendable, Codable {
     public var subtitleLocalizationKey: String?
     /// The fields whose values fill in the line below the title.
     public var subtitleLocalizationArgs: [String]?
-    /// Whether an extension of the app may change the notification.
+    /// A Boolean value that indicates whether an extension of the app may change notifications.
     public var shouldSendMutableContent: Bool?
-    /// What notifications must have in common for a later one to replace an earlier one.
+    /// The key by which a later notification replaces an earlier one.
     public var collapseIDKey: String?
 
-    /// Makes an empty description.
+    /// Creates empty contents.
     public init() {}
 }

@@ -1,43 +1,46 @@
-/// A wish to be told of changes ("Subscription Dictionary" in Apple's reference).
+/// A server-side subscription that sends push notifications about changes ("Subscription
+/// Dictionary" in Apple's reference).
 public struct WireSubscription: Hashable, Sendable, Codable {
-    /// What is watched.
+    /// The kinds of subscriptions.
     public enum SubscriptionType: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The records that a query matches.
+        /// Changes of the records that match a query.
         case query
-        /// One zone.
+        /// Changes in one zone.
         case zone
-        /// All zones of the database.
+        /// Changes in all zones of the database.
         case database
     }
 
-    /// What happens to a record.
+    /// The events of a record.
     public enum Event: String, Hashable, Sendable, Codable, CaseIterable {
-        /// A record is made that matches the query.
+        /// A matching record is created.
         case create
-        /// A record changes that matches, or did before.
+        /// A record changes that matches the query, or matched it before.
         case update
         /// A record that matched is deleted.
         case delete
     }
 
-    /// The subscription's name, unique for a user and database; nil asks the server to make one.
+    /// The subscription's name, unique for a user and database; nil lets the server create one.
     public var subscriptionID: String?
-    /// What is watched; absent from the answer to a deletion.
+    /// The kind of the subscription; absent from the response to a deletion.
     public var subscriptionType: SubscriptionType?
-    /// The records that are watched, for the type `query`.
+    /// The query for the records to watch, for the type `query`.
     public var query: WireQuery?
-    /// What must happen to a record, for the type `query`.
+    /// The events that fire the subscription, for the type `query`.
     public var firesOn: [Event]?
-    /// Whether the subscription ends with its first notification; nil means no.
+    /// A Boolean value that indicates whether the subscription ends with its first notification;
+    /// nil means no.
     public var firesOnce: Bool?
     /// The zone, for the type `zone`; the searched zone, for the type `query`.
     public var zoneID: WireZoneID?
-    /// Whether all zones are watched; nil means yes where no zone is given.
+    /// A Boolean value that indicates whether all zones are watched; nil means yes if no zone is
+    /// given.
     public var zoneWide: Bool?
-    /// What the notifications say.
+    /// The contents of the notifications.
     public var notificationInfo: WireNotificationInfo?
 
-    /// Makes a subscription.
+    /// Creates a subscription.
     public init(
         subscriptionID: String?,
         subscriptionType: SubscriptionType?,

@@ -1,29 +1,29 @@
-/// A user as `users/caller` and sharing describe one.
+/// A user in the responses of `users/caller` and of sharing.
 public struct UserIdentity: Hashable, Sendable, Codable {
     /// The parts of a person's name.
     public struct NameComponents: Hashable, Sendable, Codable {
-        /// Given name.
+        /// The given name.
         public var givenName: String?
-        /// Family name.
+        /// The family name.
         public var familyName: String?
 
-        /// Makes a name.
+        /// Creates a name.
         public init(givenName: String? = nil, familyName: String? = nil) {
             self.givenName = givenName
             self.familyName = familyName
         }
     }
 
-    /// What a user can be found by.
+    /// The key to look a user up by.
     public struct LookupInfo: Hashable, Sendable, Codable {
-        /// An e-mail address.
+        /// An email address.
         public var emailAddress: String?
-        /// A telephone number.
+        /// A phone number.
         public var phoneNumber: String?
         /// A user record name.
         public var userRecordName: String?
 
-        /// Makes a way to find a user.
+        /// Creates a lookup key.
         public init(
             emailAddress: String? = nil,
             phoneNumber: String? = nil,
@@ -37,12 +37,12 @@ public struct UserIdentity: Hashable, Sendable, Codable {
 
     /// The name of the user's record: `_` and 32 hexadecimal digits.
     public var userRecordName: String
-    /// The user's name, where the user made it known.
+    /// The user's name, if the user has made it known.
     public var nameComponents: NameComponents?
-    /// What the user was found by.
+    /// The key that the user was looked up by.
     public var lookupInfo: LookupInfo?
 
-    /// Makes an identity.
+    /// Creates an identity.
     public init(
         userRecordName: String,
         nameComponents: NameComponents? = nil,

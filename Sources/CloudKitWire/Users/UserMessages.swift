@@ -1,20 +1,20 @@
 /// The body of `users/discover`.
 public struct DiscoverUsersRequest: Hashable, Sendable, Codable {
-    /// What the users are found by.
+    /// The keys to look users up by.
     public var lookupInfos: [UserIdentity.LookupInfo]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(lookupInfos: [UserIdentity.LookupInfo]) {
         self.lookupInfos = lookupInfos
     }
 }
 
-/// The answer of `users/discover`: the users that were found, in any order.
+/// The response of `users/discover`: the users that were found, in any order.
 public struct DiscoverUsersResponse: Hashable, Sendable, Codable {
     /// The users that were found.
     public var users: [UserIdentity]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(users: [UserIdentity]) {
         self.users = users
     }

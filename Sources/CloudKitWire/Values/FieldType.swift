@@ -8,7 +8,7 @@ public struct FieldType: Hashable, Sendable {
         case int64 = "INT64"
         /// A 64-bit floating-point number.
         case double = "DOUBLE"
-        /// A moment, in whole milliseconds since 1970-01-01 UTC.
+        /// A date, in whole milliseconds since 1970-01-01 UTC.
         case timestamp = "TIMESTAMP"
         /// Raw bytes, base64 on the wire.
         case bytes = "BYTES"
@@ -16,34 +16,35 @@ public struct FieldType: Hashable, Sendable {
         case reference = "REFERENCE"
         /// A geographic location.
         case location = "LOCATION"
-        /// A file kept outside the record.
+        /// A file stored apart from the record.
         case asset = "ASSETID"
     }
 
     /// The scalar type, or a list's element type; nil for a list whose element type is not known.
     public var scalar: Scalar?
 
-    /// Whether this is a list.
+    /// A Boolean value that indicates whether this is a list type.
     public var isList: Bool
 
-    /// A scalar type.
+    /// Creates a scalar type.
     public init(_ scalar: Scalar) {
         self.scalar = scalar
         isList = false
     }
 
-    /// A list type; without an element type, the type of a list that has never had an element.
+    /// Creates a list type; without an element type, the type of a list that never had an element.
     public init(listOf scalar: Scalar?) {
         self.scalar = scalar
         isList = true
     }
 
-    /// Reads a wire tag, either family of number tags included; nil when no such type exists.
+    /// Creates a type from a wire tag, including both families of number tags; nil for an unknown
+    /// tag.
     ///
-    /// `NUMBER_INT64` and `INT64`, `ASSET` and `ASSETID`, `ENCRYPTED_STRING` and `STRING` mean the
-    /// same (observed in answers and in clients of the field).
+    /// `NUMBER_INT64` and `INT64`, `ASSET` and `ASSETID`, `ENCRYPTED_STRING` and `STRING` are
+    /// equivalent (observed in responses and in clients of the field).
     public init?(tag: String) {
-        // The common case, without taking the tag apart.
+        // The common case, without splitting the tag.
         if let scalar = Scalar(rawValue: tag) {
             self.init(scalar)
             return
@@ -63,7 +64,7 @@ public struct FieldType: Hashable, Sendable {
         self = isList ? FieldType(listOf: scalar) : FieldType(scalar)
     }
 
-    /// The tag that answers carry.
+    /// The tag that responses carry.
     public var tag: String {
         guard isList else { return scalar?.rawValue ?? "UNKNOWN_LIST" }
         return scalar.map { $0.rawValue + "_LIST" } ?? "UNKNOWN_LIST"

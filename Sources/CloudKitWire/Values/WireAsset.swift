@@ -1,24 +1,24 @@
-/// A file kept outside its record.
+/// A file stored apart from its record.
 ///
-/// A client writes what the upload answered (`fileChecksum`, `size`, `receipt`, …) and reads
-/// `fileChecksum`, `size` and `downloadURL`.
+/// A client writes the members of the upload's response (`fileChecksum`, `size`, `receipt`, …) and
+/// reads `fileChecksum`, `size` and `downloadURL`.
 public struct WireAsset: Hashable, Sendable, Codable {
-    /// Identifies the contents.
+    /// The checksum that identifies the contents.
     public var fileChecksum: String?
-    /// Bytes of the file.
+    /// The file's size in bytes.
     public var size: Int64?
-    /// Proves that the file was uploaded; written, never read.
+    /// The proof that the file was uploaded; written, never read.
     public var receipt: String?
-    /// Key that wraps the file's own key in encrypted databases.
+    /// The key that wraps the file's own key in encrypted databases.
     public var wrappingKey: String?
-    /// Identifies the encrypted contents.
+    /// The checksum that identifies the encrypted contents.
     public var referenceChecksum: String?
-    /// Where to fetch the file; read only.
+    /// The address to fetch the file from; read only.
     ///
-    /// May contain `${f}`, which stands for any file name.
+    /// May contain `${f}`, a placeholder for any file name.
     public var downloadURL: String?
 
-    /// Makes an asset from what is known of it.
+    /// Creates an asset from its known members.
     public init(
         fileChecksum: String? = nil,
         size: Int64? = nil,

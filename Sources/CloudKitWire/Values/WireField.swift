@@ -1,19 +1,19 @@
-/// A field of a record as it stands on the wire: `{"value": …, "type": "…", "isEncrypted": true}`.
+/// A field of a record on the wire: `{"value": …, "type": "…", "isEncrypted": true}`.
 public struct WireField: Hashable, Sendable {
     /// The value; nil clears the field.
     public var value: WireValue?
 
-    /// The tag that came with the value; nil when there was none and the type was inferred.
+    /// The tag that came with the value; nil if there was none and the type was inferred.
     public var statedType: FieldType?
 
-    /// Whether the field is encrypted.
+    /// A Boolean value that indicates whether the field is encrypted.
     public var isEncrypted: Bool
 
-    /// Seconds since 2001 of the dates in the value, in their order, where milliseconds do not say
-    /// all; only between this package's client and server.
+    /// The dates in the value, in their order, as seconds since 2001, if milliseconds lose
+    /// precision; only between this package's client and server.
     package var exactDates: [Double]?
 
-    /// Makes a field from its value, or one that clears it.
+    /// Creates a field with a value, or one that clears it.
     public init(_ value: WireValue?, isEncrypted: Bool = false) {
         self.value = value
         statedType = value?.type
@@ -26,7 +26,7 @@ extension WireField: Codable {
         case value, type, isEncrypted, exactDates
     }
 
-    /// Reads a field, inferring the type where no tag says it.
+    /// Creates a field by decoding, and infers the type if there is no tag.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         isEncrypted = try container.decodeIfPresent(Bool.self, forKey: .isEncrypted) ?? false
@@ -56,7 +56,7 @@ extension WireField: Codable {
             }
     }
 
-    /// Writes the value with its tag; a cleared field is `{"value": null}`.
+    /// Encodes the value with its tag; a cleared field is `{"value": null}`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(value, forKey: .value)

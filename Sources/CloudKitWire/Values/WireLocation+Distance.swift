@@ -11,11 +11,11 @@ import ucrt
 #endif
 
 extension WireLocation {
-    /// Metres; the mean radius.
+    /// The earth's mean radius in metres.
     package static let earthRadius = 6_371_008.8
 
-    /// Metres on the great circle to another location: one formula for the service and for predicates
-    /// in memory.
+    /// Returns the great-circle distance to another location in metres; the service and predicates
+    /// in memory share this formula.
     package func distance(to other: WireLocation) -> Double {
         let radians = Double.pi / 180
         let latitudes = sin((other.latitude - latitude) * radians / 2)

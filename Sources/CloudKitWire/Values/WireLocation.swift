@@ -4,20 +4,20 @@ public struct WireLocation: Hashable, Sendable, Codable {
     public var latitude: Double
     /// Degrees east of Greenwich.
     public var longitude: Double
-    /// Radius of uncertainty in metres.
+    /// The radius of uncertainty in metres.
     public var horizontalAccuracy: Double?
-    /// Uncertainty of the altitude in metres.
+    /// The uncertainty of the altitude in metres.
     public var verticalAccuracy: Double?
-    /// Metres above sea level.
+    /// The altitude in metres above sea level.
     public var altitude: Double?
-    /// Metres per second.
+    /// The speed in metres per second.
     public var speed: Double?
-    /// Degrees clockwise from north.
+    /// The course in degrees clockwise from north.
     public var course: Double?
-    /// Milliseconds since 1970-01-01 UTC at which the location was determined.
+    /// The time at which the location was determined, in milliseconds since 1970-01-01 UTC.
     public var timestamp: Int64?
 
-    /// Makes a location from its coordinates.
+    /// Creates a location from its coordinates.
     public init(
         latitude: Double,
         longitude: Double,

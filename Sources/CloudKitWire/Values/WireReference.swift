@@ -1,8 +1,8 @@
 /// A reference to a record.
 public struct WireReference: Hashable, Sendable, Codable {
-    /// What happens to the referring record when the target is deleted.
+    /// The effects that deleting the target can have on the referring record.
     public enum Action: String, Hashable, Sendable, Codable {
-        /// Nothing; the reference dangles.
+        /// No effect; the reference then refers to no record.
         case none = "NONE"
         /// The referring record is deleted too.
         case deleteSelf = "DELETE_SELF"
@@ -14,10 +14,10 @@ public struct WireReference: Hashable, Sendable, Codable {
     public var recordName: String
     /// The target's zone; nil for the zone of the referring record.
     public var zoneID: WireZoneID?
-    /// What happens on deletion of the target; nil counts as `none`.
+    /// The effect of the target's deletion; nil means `none`.
     public var action: Action?
 
-    /// Makes a reference to a record.
+    /// Creates a reference to a record.
     public init(recordName: String, zoneID: WireZoneID? = nil, action: Action? = nil) {
         self.recordName = recordName
         self.zoneID = zoneID

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension CodingUserInfoKey {
-    /// Set to true, makes an encoder write INT64 and DOUBLE values as JSON strings.
+    /// The key of a Boolean that makes an encoder write INT64 and DOUBLE values as JSON strings.
     public static let numbersAsStrings: CodingUserInfoKey = {
         guard let key = CodingUserInfoKey(rawValue: "CloudKitWire.numbersAsStrings") else {
             preconditionFailure("A user info key takes any string")
@@ -14,10 +14,11 @@ extension CodingUserInfoKey {
     }()
 }
 
-// The JSON form of a value depends on its type tag, so decoding is told the type. Without a tag the
+// The JSON form of a value depends on its type tag, so decoding takes the type. Without a tag, the
 // type follows from the JSON: string, number, object or array ("Types and Dictionaries").
 extension WireValue {
-    /// Reads a value of a stated type; throws `DecodingError.typeMismatch` when the JSON differs.
+    /// Creates a value by decoding a stated type; throws `DecodingError.typeMismatch` when the JSON
+    /// differs.
     init(from decoder: any Decoder, as type: FieldType) throws {
         guard type.isList else {
             // A non-list type always has a scalar.
@@ -52,8 +53,8 @@ extension WireValue {
         self = .list(scalar == .double ? values.map(\.asDouble) : values, of: scalar)
     }
 
-    /// The type of a list that has values of two types: JSON tells whole numbers from others where no
-    /// type is stated.
+    /// Returns the type of a list with values of two types: without a stated type, JSON
+    /// distinguishes whole numbers from others.
     private static func scalar(
         _ first: FieldType.Scalar,
         and second: FieldType.Scalar,
@@ -66,21 +67,22 @@ extension WireValue {
         return .double
     }
 
-    /// Whether the value stays the same as a floating-point number; true of what is no integer.
+    /// `true` when the value stays the same as a floating-point number, and for everything but
+    /// integers.
     private var isExactAsDouble: Bool {
         guard case .int64(let integer) = self else { return true }
         return Int64(exactly: Double(integer)) == integer
     }
 
-    /// An integer as a floating-point number; other values as they are.
+    /// The integer as a floating-point number; any other value unchanged.
     private var asDouble: WireValue {
         if case .int64(let integer) = self { .double(Double(integer)) } else { self }
     }
 
-    /// Reads an untagged value.
+    /// Creates a value without a tag by decoding.
     init(inferringFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Each form is tried; a value that has none of them throws below, with its place.
+        // Each form is tried; a value of no known form throws below, with its place.
         if let string = try? container.decode(String.self) {
             self = .string(string)
         } else if let integer = try? container.decode(Int64.self) {
@@ -132,12 +134,12 @@ extension WireValue {
         }
     }
 
-    /// Reads a number, or the string that `numbersAsStrings` makes of one.
+    /// Decodes a number, or its string form under `numbersAsStrings`.
     private static func number<Number: Decodable>(
         in container: any SingleValueDecodingContainer,
         parse: (String) -> Number?
     ) throws -> Number {
-        // Numbers come as text, too; what is neither throws below.
+        // Numbers may come as text too; anything else throws below.
         if let number = try? container.decode(Number.self) { return number }
         guard let text = try? container.decode(String.self), let number = parse(text) else {
             throw mismatch(
@@ -164,7 +166,7 @@ private func mismatch(_ path: [any CodingKey], _ expected: String) -> DecodingEr
 }
 
 extension WireValue: Encodable {
-    /// Writes the value alone; its tag stands beside it in the field.
+    /// Encodes the value alone; the field encodes its tag.
     public func encode(to encoder: any Encoder) throws {
         if case .list(let values, _) = self {
             var container = encoder.unkeyedContainer()

@@ -20,12 +20,12 @@ public enum WireValue: Hashable, Sendable {
     case reference(WireReference)
     /// A geographic location.
     case location(WireLocation)
-    /// A file kept outside the record.
+    /// A file stored apart from the record.
     case asset(WireAsset)
     /// Values of one type; the type is nil only for an empty list that never had one.
     case list([WireValue], of: FieldType.Scalar?)
 
-    /// The type of this value.
+    /// The value's type.
     public var type: FieldType {
         switch self {
         case .string: FieldType(.string)

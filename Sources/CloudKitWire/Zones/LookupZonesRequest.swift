@@ -3,7 +3,7 @@ public struct LookupZonesRequest: Hashable, Sendable, Codable {
     /// The zones to look up.
     public var zones: [WireZoneID]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(zones: [WireZoneID]) {
         self.zones = zones
     }
@@ -12,7 +12,7 @@ public struct LookupZonesRequest: Hashable, Sendable, Codable {
         case zones
     }
 
-    /// Some clients wrap each identity as `{"zoneID": {…}}`; both forms are read.
+    /// Some clients wrap each ID as `{"zoneID": {…}}`; both forms are decoded.
     private struct Element: Decodable {
         let zoneID: WireZoneID
 
@@ -28,7 +28,7 @@ public struct LookupZonesRequest: Hashable, Sendable, Codable {
         }
     }
 
-    /// Reads a request.
+    /// Creates a request by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         zones = try container.decode([Element].self, forKey: .zones).map(\.zoneID)

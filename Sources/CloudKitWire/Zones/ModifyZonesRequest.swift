@@ -2,20 +2,20 @@
 public struct ModifyZonesRequest: Hashable, Sendable, Codable {
     /// One change to one zone.
     public struct Operation: Hashable, Sendable, Codable {
-        /// What is done to the zone.
+        /// The kinds of changes to a zone.
         public enum OperationType: String, Hashable, Sendable, Codable {
-            /// Makes the zone; an existing one is left as it is.
+            /// Creates the zone; leaves an existing one as it is.
             case create
             /// Deletes the zone with all its records.
             case delete
         }
 
-        /// What is done.
+        /// The kind of change.
         public var operationType: OperationType
-        /// The zone it is done to.
+        /// The zone to change.
         public var zone: WireZone
 
-        /// Makes an operation.
+        /// Creates an operation.
         public init(_ operationType: OperationType, _ zoneID: WireZoneID) {
             self.operationType = operationType
             zone = WireZone(zoneID: zoneID)
@@ -25,7 +25,7 @@ public struct ModifyZonesRequest: Hashable, Sendable, Codable {
     /// The changes, at most one for a zone.
     public var operations: [Operation]
 
-    /// Makes a request.
+    /// Creates a request.
     public init(operations: [Operation]) {
         self.operations = operations
     }

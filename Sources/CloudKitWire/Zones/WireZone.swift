@@ -1,22 +1,22 @@
-/// A zone as answers describe it.
+/// A zone as responses describe it.
 public struct WireZone: Hashable, Sendable, Codable {
-    /// The zone's identity.
+    /// The zone's ID.
     public var zoneID: WireZoneID
     /// The zone's newest change token.
     public var syncToken: String?
-    /// Whether modify requests of the zone can be atomic.
+    /// A Boolean value that indicates whether modify requests for the zone can be atomic.
     public var atomic: Bool?
-    /// Whether the zone was deleted.
+    /// A Boolean value that indicates whether the zone was deleted.
     public var deleted: Bool?
-    /// Why it was, where no app did it.
+    /// The reason for the deletion, unless an app deleted the zone.
     public var deletionReason: ZoneDeletionReason?
     /// The share of the zone as a whole.
     ///
-    /// An extension of this package's server, in answers of `zones/…` to a request with the query
+    /// An extension of this package's server, in responses of `zones/…` to a request with the query
     /// parameter `zoneShares=true`.
     public var share: WireReference?
 
-    /// Makes a description of a zone.
+    /// Creates a description of a zone.
     public init(
         zoneID: WireZoneID,
         syncToken: String? = nil,

@@ -1,20 +1,20 @@
-/// The identity of a zone on the wire.
+/// A zone's ID on the wire.
 public struct WireZoneID: Hashable, Sendable, Codable {
     /// The zone's name, `_defaultZone` for the default zone.
     public var zoneName: String
     /// The user record name of the owner; nil for the caller.
     public var ownerRecordName: String?
-    /// What answers say of the kind of zone.
+    /// The kind of zone, in responses.
     public var zoneType: String?
 
-    /// The name of the zone that every database has.
+    /// The name of the default zone, which every database has.
     public static let defaultZoneName = "_defaultZone"
     /// The default zone of the caller.
     public static let defaultZone = Self(zoneName: defaultZoneName)
-    /// What clients write for "the caller" where the wire would leave the owner out.
+    /// The owner names that clients write for the caller, where the wire omits the owner.
     public static let currentUserNames: Set<String> = ["__defaultOwner__", "_defaultOwner"]
 
-    /// Makes an identity from a name and, for zones of others, the owner.
+    /// Creates an ID from a name and, for another user's zone, the owner.
     public init(
         zoneName: String,
         ownerRecordName: String? = nil,
@@ -25,7 +25,7 @@ public struct WireZoneID: Hashable, Sendable, Codable {
         self.zoneType = zoneType
     }
 
-    /// Whether this is the default zone.
+    /// A Boolean value that indicates whether this is the default zone.
     public var isDefault: Bool { zoneName == Self.defaultZoneName }
 }
 
@@ -34,7 +34,7 @@ extension WireZoneID {
         case zoneName, ownerRecordName, zoneType
     }
 
-    /// Reads an identity; a missing name is the default zone's ("Zone ID Dictionary").
+    /// Creates an ID by decoding; a missing name is the default zone's ("Zone ID Dictionary").
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,9 +1,9 @@
-/// The answer of `zones/list`, `zones/lookup` and `zones/modify`.
+/// The response of `zones/list`, `zones/lookup` and `zones/modify`.
 public struct ZonesResponse: Hashable, Sendable, Codable {
-    /// The zones, in the order of the request where there was one.
+    /// The zones, in the order of the request, if it had one.
     public var zones: [ItemResult<WireZone>]
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(zones: [ItemResult<WireZone>]) {
         self.zones = zones
     }
@@ -12,13 +12,13 @@ public struct ZonesResponse: Hashable, Sendable, Codable {
         case zones
     }
 
-    /// Reads an answer.
+    /// Creates a response by decoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         zones = try container.decodeItems(WireZone.self, forKey: .zones)
     }
 
-    /// Writes an answer.
+    /// Encodes a response.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeItems(zones, forKey: .zones)

@@ -4,9 +4,9 @@ import Foundation
 import Testing
 import UniformTypeIdentifiers
 
-// What users of that library write, call by call: it must compile as it stands.
+// The calls that users of that library write: they must compile unchanged.
 
-/// Record type and record name are the defaults.
+/// A value with the default record type and record name.
 private struct Draft: CustomCloudKitCodable {
     var cloudKitSystemFields: Data?
     var title: String
@@ -35,7 +35,7 @@ private struct Contact: CustomCloudKitCodable, Equatable {
     }
 }
 
-/// No fallback: an unknown case is an error.
+/// An enumeration without a fallback: an unknown case is an error.
 private enum Strict: String, CloudKitStringEnum {
     case only
 
@@ -59,7 +59,7 @@ private struct Packed: CloudKitAssetValue, Equatable {
     var numbers = [1, 2]
 }
 
-/// A form of its own.
+/// A value with its own file format.
 private struct Plain: CloudKitAssetValue, Equatable {
     static var preferredContentType: UTType { UTType.png }
 
@@ -80,7 +80,7 @@ private struct Bundle: Codable, Equatable {
     var plain = Plain(text: "bytes")
 }
 
-/// Only one way of two.
+/// A value that is only encoded.
 private struct Outgoing: CustomCloudKitEncodable {
     var cloudKitSystemFields: Data? { nil }
     var text: String

@@ -3,7 +3,7 @@ import CloudKitCodable
 import Foundation
 import Testing
 
-// The pattern as people write it: a wrapper with computed properties over its record.
+// The usual pattern: a wrapper with computed properties over its record.
 
 private struct Folder: CKRecordWrapper {
     static let RecordType = "Folder"

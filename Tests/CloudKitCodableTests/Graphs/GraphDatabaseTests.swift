@@ -92,7 +92,7 @@ struct GraphDatabaseTests {
                 let rule = FaultRule(.lostResponse, operation: "records/modify", call: 1)
                 cloud.setFaults(FaultPlan(rules: [rule]))
             }
-            // One record that is new, and two that are known.
+            // One new record, and two known ones.
             graph.root.countries[0].name = "Here"
             graph.root.countries[1].timeZones.append(
                 TimeZoneEntry(name: "new", coordinate: CLLocation(latitude: 1, longitude: 2))

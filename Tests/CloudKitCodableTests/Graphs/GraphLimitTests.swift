@@ -38,7 +38,7 @@ struct GraphLimitTests {
             let message = error?.message ?? ""
             #expect(message.contains("large (800005 bytes), medium (300006 bytes), small"))
 
-            // The same record by itself, also where a file would go up first.
+            // The same record alone, also with a file that would be uploaded first.
             for hasFile in [false, true] {
                 let record = try CloudKitRecordEncoder(zoneID: Self.zoneID).encode(Large())
                 if hasFile {
@@ -105,8 +105,8 @@ struct GraphLimitTests {
 
     // MARK: Cancellation
 
-    /// Cancels a task when the request of a number goes to an endpoint, and gives the task's error
-    /// and the number of such requests.
+    /// Cancels a task when the request with a number reaches an endpoint, and returns the task's
+    /// error and the number of such requests.
     private func cancelling(
         _ number: Int,
         of path: String,

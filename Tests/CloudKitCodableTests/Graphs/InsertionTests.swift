@@ -8,7 +8,7 @@ import Testing
 struct InsertionTests {
     let zoneID = CKRecordZone.ID(zoneName: "Albums")
 
-    /// Saves into a database and counts the records.
+    /// A destination that saves into a database and counts the records.
     private final class Counter: CloudKitRecordDestination {
         private let database: CKDatabase
         private let counts = Mutex<[Int]>([])
@@ -64,7 +64,7 @@ struct InsertionTests {
                 #expect(try await laptop.graph(Album.self, for: graph.rootID).root == graph.root)
             }
             #expect(counter.sent.count == 400)
-            // In one place the room is used up now and then, and neighbors make some.
+            // In one place the room is used up now and then, and neighbors move to make room.
             let (total, most) = place == "anywhere" ? (400, 1) : (1_200, 200)
             #expect(counter.sent.reduce(0, +) <= total)
             #expect(counter.sent.allSatisfy { $0 <= most })
@@ -76,7 +76,7 @@ struct InsertionTests {
         let database: CKDatabase
         var graph: CloudKitGraph<Album>
 
-        /// Inserts a photo, again after loading when the other device was in the way.
+        /// Inserts a photo, and again after loading when the other device interfered.
         ///
         /// - Returns: The number of records that were sent.
         mutating func insert(_ name: String, _ chance: inout SeededChance) async throws -> Int {
@@ -122,7 +122,7 @@ struct InsertionTests {
                 #expect(loaded.count == 50 + 2 * (round + 1))
                 #expect(Set(loaded.map(\.id)).count == loaded.count)
                 #expect(try await laptop.load().root.photos == loaded)
-                // Who moved nothing leaves the order of the other as it is.
+                // A device that moved nothing leaves the order of the other unchanged.
                 if ofLaptop == 1 { #expect(Self.isOrdered(phone.graph.root.photos, in: loaded)) }
                 if ofPhone == 1 { #expect(Self.isOrdered(laptop.graph.root.photos, in: loaded)) }
                 compared += (ofLaptop == 1 ? 1 : 0) + (ofPhone == 1 ? 1 : 0)
@@ -132,7 +132,7 @@ struct InsertionTests {
         }
     }
 
-    /// Whether elements come in a list in their order, whatever is between them.
+    /// Returns whether elements are in a list in their order, with others in between.
     private static func isOrdered(_ elements: [Photo], in list: [Photo]) -> Bool {
         var rest = elements[...]
         for element in list where element == rest.first { rest = rest.dropFirst() }

@@ -43,13 +43,13 @@ struct LoadingTests {
         let graph = try await source.graph(Magazine.self, for: encoded.rootID)
         #expect(graph.root == magazine)
         #expect(graph.records.map(\.recordID) == [encoded.rootID])
-        // The root, and the question for its articles.
+        // The root, and the query for its articles.
         #expect(source.requests == [1, 1])
     }
 
     // MARK: Code that catches
 
-    /// Asks for its models in ways that hide what is not there.
+    /// A model that requests its models in ways that hide missing ones.
     struct Careless<User>: CloudKitModel, Equatable {
         var first: Label?
         var second: Label
@@ -76,7 +76,7 @@ struct LoadingTests {
                 labels = []
             }
             first = try? container.decode(Label.self, forKey: .one)
-            // The first alone may be missing: nothing else tells that it was not there yet.
+            // Only the first may be missing: nothing else shows that it was not loaded yet.
             second =
                 try first.map { _ in try container.decode(Label.self, forKey: .two) }
                 ?? Label(name: "2")
@@ -101,13 +101,13 @@ struct LoadingTests {
         let graph = try await source.graph(Careless<Reader>.self, for: rootID)
         #expect(graph.root == Careless<Reader>())
         #expect(graph.records.count == 5)
-        // Of a record that is not there the value's own code decides.
+        // The value's own code decides about a missing record.
         let records = graph.records
         let without = MemorySource(records.filter { $0.recordID.recordName != "label-1" })
         #expect(try await without.graph(Careless<Reader>.self, for: rootID).root.first == nil)
     }
 
-    /// Ends with an error of its own for whatever is missing.
+    /// A model that throws its own error for anything missing.
     struct Strict<User>: CloudKitModel, Equatable {
         var label = Label(name: "strict")
         var recordName: String { "strict" }
@@ -142,7 +142,7 @@ struct LoadingTests {
         #expect(error?.underlyingError is Nothing)
     }
 
-    /// Looks whether there are children before it reads them.
+    /// A model that checks for children before it reads them.
     struct Looking: CloudKitModel, Equatable {
         var labels: [Label]
         var recordName: String { "looking" }
@@ -243,17 +243,17 @@ struct LoadingTests {
         let graph = try await source.graph(L1.self, for: rootID)
         #expect(graph.root == deep)
         #expect(graph.records.count == 3906)
-        // One for the root; one for the references and one for the children of each level; those
-        // with more than 400 references in parts.
+        // One for the root; one for the references and one for the children of each level; those with
+        // more than 400 references are split.
         #expect(source.rounds <= 12)
         print("requests for a graph of depth 6: \(source.requests)")
     }
 
-    /// Who uses a type: what an encoding told is not known to a type that was only decoded.
+    /// A user of a type: properties learned by encoding are unknown to a type that was only decoded.
     enum Writer {}
     enum Reader {}
 
-    /// Keys that say nothing about the stored properties.
+    /// A model whose keys reveal nothing about its stored properties.
     struct Hidden<User>: CloudKitModel, Equatable {
         var name: String
         var left: [Label]
@@ -302,7 +302,7 @@ struct LoadingTests {
 
     // MARK: Time
 
-    /// Counts how often it is decoded, and needs a record that no stored property tells of.
+    /// A model that counts its decodings, and needs a record that no stored property reveals.
     struct Counted: CloudKitModel {
         static let decodings = Mutex(0)
 
@@ -348,7 +348,7 @@ struct LoadingTests {
 
     // MARK: What is known afterwards
 
-    /// Reads its models only when it is told to.
+    /// A model that reads its models only on request.
     struct Choosing: CloudKitModel {
         var isFull: Bool
         var labels: [Label]

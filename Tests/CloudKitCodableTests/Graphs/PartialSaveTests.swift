@@ -89,7 +89,7 @@ struct PartialSaveTests {
             let laptop = try await cloud.database(of: user)
             let other = Sheet(id: "b", text: "other", scan: Data("b".utf8))
             try await laptop.save(other, in: zoneID)
-            // Nobody keeps a graph: the value is all that there is.
+            // No graph is kept: only the value remains.
             let error = await #expect(throws: CKError.self) {
                 try await phone.save(folder, in: zoneID)
             }
@@ -101,7 +101,7 @@ struct PartialSaveTests {
             let graph = try await phone.save(folder, in: zoneID, onto: [newer])
             #expect(try await laptop.graph(Folder.self, for: graph.rootID).root == folder)
 
-            // A file that another device made otherwise is a conflict all the same.
+            // A file that another device changed is a conflict all the same.
             var edited = folder
             edited.sheets[0].scan = Data("A".utf8)
             let conflict = await #expect(throws: CKError.self) {

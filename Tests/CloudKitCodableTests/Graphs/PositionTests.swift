@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Positions of children")
 struct PositionTests {
-    /// The most elements of a list that come one behind the other, tried in the plain way.
+    /// Returns the maximum number of elements of a list in ascending order, computed in the plain
+    /// way.
     private func longest(_ former: [ListPositions.Former]) -> Int {
         var lengths: [Int] = []
         for (index, element) in former.enumerated() {
@@ -75,7 +76,8 @@ struct PositionTests {
             }
         }
 
-        /// The most elements that get positions in one of a hundred insertions, and in all of them.
+        /// The maximum number of elements that get positions in one of a hundred insertions, and in
+        /// all of them.
         var most: (one: Int, all: Int) {
             switch self {
             case .second, .behindTheLast: (3, 105)
@@ -105,7 +107,7 @@ struct PositionTests {
         let (one, all) = place.most
         #expect(sent.allSatisfy { $0 <= one })
         #expect(sent.reduce(0, +) <= all)
-        // Those that make room do so for some time.
+        // Elements that make room do so for some time.
         #expect(sent.count { $0 == 1 } >= 85)
     }
 

@@ -20,7 +20,7 @@ struct RemovalTests {
         }
     }
 
-    /// Saves a value, edits it, saves it again, and gives what is loaded then.
+    /// Saves a value, edits it, saves it again, and returns the loaded value.
     private func edited<Root: CloudKitModel>(
         _ value: Root,
         _ database: CKDatabase,
@@ -31,7 +31,7 @@ struct RemovalTests {
         if isLoaded { graph = try await database.graph(Root.self, for: graph.rootID) }
         edit(&graph.root)
         try await database.save(&graph)
-        // What was sent is what is known: to save again sends nothing.
+        // The sent records are the known ones: saving again sends nothing.
         let encoded = try CloudKitGraphEncoder(zoneID: zoneID)
             .encode(graph.root, onto: graph.records)
         #expect(encoded.changed.isEmpty)
@@ -253,7 +253,8 @@ struct RemovalTests {
             var new = try await database.graph(Album.self, for: twoID)
             new.root.photos.append(old.root.photos.remove(at: 1))
             if newFirst {
-                // Without the records of the other graph the server says that it has such a one.
+                // Without the records of the other graph, the server reports that it already has the
+                // record.
                 let before = new
                 let error = await #expect(throws: CKError.self) { try await database.save(&new) }
                 #expect(error?.code == .serverRecordChanged)
@@ -412,7 +413,7 @@ struct RemovalTests {
         }
     }
 
-    /// Reads who its owner is, which the owner writes.
+    /// A model that reads the reference to its owner, which the owner writes.
     struct Page: CloudKitModel, Equatable {
         var id: String
         var text: String

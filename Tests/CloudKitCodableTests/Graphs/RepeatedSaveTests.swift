@@ -23,7 +23,8 @@ struct RepeatedSaveTests {
         var recordName: String { "trip" }
     }
 
-    /// Has some of the records already, in whole milliseconds, and takes the others all the same.
+    /// A destination that already has some of the records, in whole milliseconds, and accepts the
+    /// others.
     private final class HalfDestination: CloudKitRecordDestination {
         private let stored: Set<String>
         private let log = Mutex<[Int]>([])
@@ -59,7 +60,7 @@ struct RepeatedSaveTests {
             return (results, [:])
         }
 
-        /// A record as the service has it.
+        /// Returns a record as the service stores it.
         private static func cut(_ record: CKRecord) throws -> CKRecord {
             let copy = try #require(record.copy() as? CKRecord)
             copy["date"] = (record["date"] as Date?).map(cut)
@@ -92,7 +93,7 @@ struct RepeatedSaveTests {
 
     @Test("What the server has, in whole milliseconds, and what it took are not sent again")
     func half() async throws {
-        // Nine tenths of a millisecond: the service cuts them off.
+        // Nine tenths of a millisecond, which the service cuts off.
         let date = Date(timeIntervalSince1970: 1_700_000_000.0009)
         let place = Self.place(at: date)
         let stops = ["a", "b"].map {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Values under one record name")
 struct SameNameTests {
-    /// Not `Equatable`: only what it encodes to can be compared.
+    /// A model that is not `Equatable`: only its encoded form can be compared.
     struct Mark: CloudKitModel {
         var name: String
         var text: String
@@ -51,7 +51,7 @@ struct SameNameTests {
         var recordName: String { "room" }
     }
 
-    /// Equal to whatever has its name, as many types say of themselves that are shown in lists.
+    /// A model equal to every one with its name, like many types that are shown in lists.
     struct Singer: CloudKitModel, Equatable {
         var name: String
         var text = ""
@@ -168,7 +168,7 @@ struct SameNameTests {
         #expect(error?.recordID?.recordName == "one")
         let path = ["boxes", "Index 1", "things", "Index 0"]
         #expect(error?.codingPath.map(\.stringValue) == path)
-        // Copies that are kept elsewhere are compared too, and are the same.
+        // Copies that are stored elsewhere are compared too, and are the same.
         var copy = boxes[0]
         copy.things = copy.things.map { Mark(name: $0.name, text: $0.text) }
         #expect(try encoder.encode(Room(boxes: [boxes[0], copy])).records.count == 4)

@@ -13,7 +13,7 @@ struct SubclassTests {
 
     final class Ferry: Ship {}
 
-    /// A class whose subclasses have its record type.
+    /// A class whose subclasses share its record type.
     class Boat: CloudKitModel, Hashable {
         let name: String
         var recordName: String { "boat-" + name }
@@ -134,7 +134,7 @@ struct SubclassTests {
         #expect(try readAgain(Yacht(name: "z", sails: 1)).sails == 1)
     }
 
-    /// One place of the class's own, and one of its superclass.
+    /// A property of the class's own type, and one of its superclass.
     struct Crew: CloudKitModel {
         var owned: Ferry
         var sailed: Ship
@@ -149,7 +149,7 @@ struct SubclassTests {
         #expect(crew.owned.name == "f" && crew.sailed.name == "s")
     }
 
-    /// Optionals and sets that a hand-written encoding writes whole.
+    /// A model with optionals and sets that a hand-written encoding writes as a whole.
     struct Marina: CloudKitModel {
         var guest: Boat?
         var moored: Set<Boat> = []
@@ -181,7 +181,7 @@ struct SubclassTests {
         #expect(read.ship.recordName == "ship-f")
     }
 
-    /// Either class, which is what the error proposes.
+    /// An enumeration of both classes, which the error proposes.
     enum Vessel: CloudKitModel {
         case boat(Boat), yacht(Yacht)
 

@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Edits of a graph after a save whose answer was lost", .serialized)
 struct UnansweredSaveTests {
-    /// The graph of one device after a save of which it heard nothing.
+    /// The graph of one device after a save without a response.
     private struct Trial {
         let cloud: Cloud
         let phone: CKDatabase
         let laptop: CKDatabase
         var graph: CloudKitGraph<Album>
 
-        /// Saves, and loses the answer of one of the save's requests.
+        /// Saves, and loses the response to one of the save's requests.
         mutating func saveWithoutAnswer(
             losing call: Int = 1,
             deletingOrphans: Bool = false

@@ -28,7 +28,7 @@ class Document: Codable, Identifiable {
     }
 }
 
-/// A subclass that Codable codes, as it would without the macro.
+/// A subclass that is coded by Codable, as it would be without the macro.
 class Letter: Document {
     var address: String
 
@@ -59,7 +59,7 @@ class Letter: Document {
     }
 }
 
-/// A value that says itself which version of the record it comes from.
+/// A value that determines the record version that it comes from.
 @CloudKitRecord("Versioned")
 struct Versioned: CustomCloudKitCodable, Equatable {
     var cloudKitSystemFields: Data?
@@ -69,7 +69,7 @@ struct Versioned: CustomCloudKitCodable, Equatable {
     var recordName: String { cloudKitIdentifier }
 }
 
-/// A type with a table and keys of its own, which the macro leaves alone.
+/// A type with its own table and keys, which the macro leaves alone.
 @CloudKitRecord
 struct HandKeyed: Equatable, Identifiable {
     var id: String

@@ -34,7 +34,7 @@ struct MappingTests {
         let asset = CKAsset(fileURL: file.url)
         let first = Thing(&random, id: id, file: asset)
         var second = Thing(&random, id: id, file: asset)
-        // Some properties are the same in both.
+        // Some properties are equal in both.
         if random.flag() { second.text = first.text }
         if random.flag() { second.optionalDate = first.optionalDate }
         if random.flag() { second.shape = first.shape }
@@ -45,7 +45,7 @@ struct MappingTests {
         return (first, second)
     }
 
-    /// Things whose record is all of them.
+    /// Returns things whose records contain everything.
     private func lonelyThings(_ seed: UInt64) -> (Thing, Thing) {
         var (first, second) = things(seed)
         (first.best, first.team, second.best, second.team) = (nil, [], nil, [])
@@ -64,7 +64,7 @@ struct MappingTests {
         #expect(try RecordContents(mapped) == RecordContents(coded))
         #expect(mapped.recordType == "Stuff" && mapped.recordID.recordName == id.uuidString)
 
-        // The same where the type is not known.
+        // The same without static knowledge of the type.
         let unknown: any Encodable = thing
         #expect(try RecordContents(encoder(forms).encode(unknown)) == RecordContents(mapped))
     }
@@ -139,7 +139,7 @@ struct MappingTests {
         var random = SeededChance(seed: seed)
         let (thing, _) = lonelyThings(seed)
         let record = try encoder(.native).encode(thing)
-        // Without a field whose property has a value in its declaration the mapping has no error.
+        // The mapping reports no error for a missing field whose property has a default value.
         let keys = record.allKeys().filter { $0 != "count" && $0 != "default" }
         for key in keys.shuffled(using: &random).prefix(1) {
             let others: [(any CKRecordValue)?] = [
@@ -155,7 +155,7 @@ struct MappingTests {
         #expect(mapped == coded)
     }
 
-    /// The value, or the error as text.
+    /// Returns the value, or the error as text.
     private func outcome(_ body: () throws -> Thing) -> Result<Thing, Failure> {
         do {
             return .success(try body())
@@ -194,11 +194,11 @@ struct MappingTests {
 
     @Test("The schema of a mapped model is that of its Codable side")
     func schema() throws {
-        // What a structure without raw values becomes only a value says.
+        // The form of a structure without raw values is known only from a value.
         let unknown = #expect(throws: CloudKitSchemaError.self) {
             try CloudKitSchema(of: Thing.self)
         }
-        #expect(unknown?.description.contains("Stuff.shape: what a Figure becomes") == true)
+        #expect(unknown?.description.contains("Stuff.shape: the form of a Figure") == true)
         #expect(unknown?.description.contains("Stuff.optionalShape") == true)
         var (sample, _) = things(1)
         sample.optionalShape = sample.shape

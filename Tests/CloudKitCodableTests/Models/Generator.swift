@@ -1,7 +1,7 @@
 import CloudKit
 import Foundation
 
-/// Random values that are the same for the same seed.
+/// A generator of random values that are the same for the same seed.
 struct Generator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -14,7 +14,7 @@ struct Generator: RandomNumberGenerator {
         return state
     }
 
-    /// Anything that a record can hold, often not what a property wants.
+    /// Returns any value that a record can hold, often not the one that a property requires.
     mutating func value(depth: Int = 0) -> (any CKRecordValue)? {
         let bytes = [
             "null", "[]", "{}", "[1,", "{\"name\":", "\"text\"", "7", "[null]", "\u{FFFD}", "",

@@ -2,8 +2,8 @@ import CloudKit
 import CloudKitCodable
 import Foundation
 
-// Types whose `init(from:)` takes no other values than those that `encode(to:)` wrote: some of it
-// ends the process on an empty text or a zero.
+// Types whose `init(from:)` accepts only values that `encode(to:)` wrote: some of them end the
+// process on an empty text or a zero.
 
 /// An enumeration that does not list its cases.
 enum Genre: String, Codable, Sendable {
@@ -16,7 +16,7 @@ enum Cover: Codable, Equatable, Sendable {
     case picture(width: Int, height: Int)
 }
 
-/// A text of parts, of which there is one at least.
+/// A text of parts, with at least one part.
 struct Tags: Codable, Equatable, Sendable {
     var first: String
     var others: [String]
@@ -39,7 +39,7 @@ struct Tags: Codable, Equatable, Sendable {
     }
 }
 
-/// A price, which is never nothing.
+/// A price, which is never zero.
 struct Price: Codable, Equatable, Sendable {
     var cents: Int
 

@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitCodable
 import Synchronization
 
-/// Takes every record, and counts the requests.
+/// A destination that accepts every record, and counts the requests.
 final class MemoryDestination: CloudKitRecordDestination {
     private let log = Mutex<[Int]>([])
 

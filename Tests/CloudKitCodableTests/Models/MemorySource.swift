@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitCodable
 import Synchronization
 
-/// Records in memory that count the requests for them.
+/// A source of records in memory that counts the requests.
 final class MemorySource: CloudKitRecordSource {
     private let records: Mutex<[CKRecord.ID: CKRecord]>
     private let log = Mutex<[Int]>([])
@@ -15,7 +15,7 @@ final class MemorySource: CloudKitRecordSource {
     /// The number of identities in each request, in order.
     var requests: [Int] { log.withLock { $0 } }
 
-    /// The number of requests, those in parts as one.
+    /// The number of requests; requests that were split count as one.
     var rounds: Int { requests.count { $0 != 400 } }
 
     func records(

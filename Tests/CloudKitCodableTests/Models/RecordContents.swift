@@ -3,7 +3,7 @@ import CloudKit
 import Foundation
 import Testing
 
-/// What a record holds, for comparison: files by their bytes.
+/// The contents of a record, for comparison: files by their bytes.
 struct RecordContents: Equatable, CustomStringConvertible {
     private let type: String
     private let id: CKRecord.ID

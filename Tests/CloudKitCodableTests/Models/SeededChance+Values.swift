@@ -15,12 +15,12 @@ extension SeededChance {
 
     mutating func double() -> Double { .random(in: -1e6...1e6, using: &self) }
 
-    /// A few values only, so that two things often share one.
+    /// Returns one of a few values, so that two things often share one.
     mutating func text() -> String {
         ["", "Milk", "Bread", "Käse", "a b c", "null", "7"].randomElement(using: &self) ?? ""
     }
 
-    /// Whole seconds, which a service keeps as they are.
+    /// Returns a date in whole seconds, which a service stores exactly.
     mutating func date() -> Date { Date(timeIntervalSinceReferenceDate: double().rounded()) }
 
     mutating func data() -> Data {
@@ -37,7 +37,7 @@ extension SeededChance {
     mutating func figure() -> Figure { Figure(name: text(), sides: list { $0.number() }) }
 
     mutating func friend() -> Friend {
-        // One name for one identity: a graph refuses two values that would be one record.
+        // One name for one identity: a graph refuses two values for one record.
         let name = ["ada", "grace", "edsger"].randomElement(using: &self) ?? "ada"
         return Friend(id: name, name: name.capitalized)
     }
@@ -66,7 +66,7 @@ extension SeededChance {
 }
 
 extension Thing {
-    /// A value that differs from another of the same identity in some properties only.
+    /// Creates a value that differs from another of the same identity in some properties only.
     init(_ random: inout SeededChance, id: UUID, file: CKAsset?) {
         self.init(
             id: id,

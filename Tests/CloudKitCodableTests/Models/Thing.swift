@@ -87,10 +87,10 @@ struct Thing: Equatable {
     var count = 0
     var `default` = "none"
 
-    /// The zone of all of them.
+    /// The zone of all things.
     static let zoneID = CKRecordZone.ID(zoneName: "Things")
 
-    /// No field: it is computed.
+    /// A computed property, which is no field.
     var area: Double { width * height }
 }
 #endif

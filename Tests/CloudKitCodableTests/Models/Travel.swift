@@ -4,7 +4,7 @@ import Foundation
 
 // Models whose hand-written `encode(to:)` leaves keys out.
 
-/// A way to travel: what it holds depends on the case.
+/// A way to travel, whose contents depend on the case.
 enum Travel: CloudKitModel, Equatable, Sendable {
     case train(number: Int, seat: String?)
     case car(plate: String)
@@ -46,7 +46,7 @@ enum Travel: CloudKitModel, Equatable, Sendable {
     }
 }
 
-/// A choice with the keys that the compiler makes: one field for each case.
+/// A choice with the keys that the compiler generates: one field for each case.
 enum Choice: CloudKitModel, Equatable, Sendable {
     case number(Int)
     case text(String)
@@ -54,7 +54,7 @@ enum Choice: CloudKitModel, Equatable, Sendable {
     var recordName: String { "choice" }
 }
 
-/// A suitcase: what is empty is not written.
+/// A suitcase, whose empty properties are not written.
 struct Suitcase: CloudKitModel, Equatable, Sendable {
     var tags: [String] = []
     var owner: String?
@@ -109,7 +109,7 @@ struct Suitcase: CloudKitModel, Equatable, Sendable {
     }
 }
 
-/// Fields of any name.
+/// A bag with fields of any name.
 struct Bag: CloudKitModel, Equatable, Sendable {
     var values: [String: Int]
     var recordName: String { "bag" }
@@ -127,7 +127,7 @@ struct Bag: CloudKitModel, Equatable, Sendable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         values = [:]
-        // Those of other versions of the app start otherwise.
+        // Those of other versions of the app start differently.
         for key in container.allKeys where key.stringValue.hasPrefix("n") {
             values[key.stringValue] = try container.decode(Int.self, forKey: key)
         }
@@ -139,7 +139,7 @@ struct Bag: CloudKitModel, Equatable, Sendable {
     }
 }
 
-/// A value that brings its system fields, and lists its keys.
+/// A value that carries its system fields, and lists its keys.
 struct Ticket: CustomCloudKitCodable, Equatable, Sendable {
     var cloudKitSystemFields: Data?
     var cloudKitIdentifier = "ticket"

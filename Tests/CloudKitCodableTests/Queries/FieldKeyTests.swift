@@ -45,7 +45,7 @@ struct FieldKeyTests {
         let error = #expect(throws: CloudKitQueryError.self) {
             try Memo.desiredKeys(\.title, \.title.count)
         }
-        #expect(error?.message.contains("no stored property") == true)
+        #expect(error?.message.contains("not a stored property") == true)
         #expect(error?.property?.contains("Memo") == true)
         #expect(error?.recordType == "Note")
     }

@@ -134,7 +134,7 @@ struct KeyPathQueryTests {
         ]
     }
 
-    /// How a value becomes a record.
+    /// A way to create a record from a value.
     enum Way: CaseIterable {
         case encoder
         case graph

@@ -13,7 +13,7 @@ struct QueryRefusalTests {
             (\.secret == "x", "secret", "it is encrypted"),
             (\.loose == "x", "loose", "it is stored as JSON bytes"),
             (\.id == "x", "id", "compare .recordID with a CKRecord.ID"),
-            (\.title.isEmpty == true, "\\Memo.title", "no stored property"),
+            (\.title.isEmpty == true, "\\Memo.title", "not a stored property"),
             (
                 .field(\.pages, contains: CKRecord.ID(recordName: "x")), "pages",
                 "search them by note"
@@ -44,7 +44,7 @@ struct QueryRefusalTests {
                 !(.field(\.place, isWithin: 1, of: CLLocation(latitude: 0, longitude: 0))),
                 "a distance"
             ),
-            (!(!(\.count > 1)), "negated already"),
+            (!(!(\.count > 1)), "cannot negate a negation"),
             (.allWords(of: " \n"), "no word"),
         ] as [(CloudKitPredicate<Memo>, String)]
     )

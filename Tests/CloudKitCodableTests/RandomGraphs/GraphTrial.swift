@@ -13,17 +13,17 @@ struct GraphTrial {
 
     private var graph: CloudKitGraph<Library>?
 
-    /// The records to which another app's version added a field, and what it holds.
+    /// The records to which another app version added a field, and the field's value.
     private var marks: [CKRecord.ID: Int] = [:]
 
-    /// The records of the zone as the laptop knows them from its changes, and how far it read these.
+    /// The zone's records that the laptop knows from the change feed, and its position in the feed.
     private var records: [CKRecord.ID: CKRecord] = [:]
     private var token: CKServerChangeToken?
 
     /// The names of the records that the zone must have.
     private var names: Set<String> = []
 
-    /// How often the library was read as types that were new to the process.
+    /// The number of reads of the library as types that were new to the process.
     private var readings: UInt64 = 0
 
     private static let foreignField = "addedByNewerVersion"
@@ -80,8 +80,8 @@ struct GraphTrial {
     private mutating func compare() async throws {
         let expected = editing.library
         let rootID = CKRecord.ID(recordName: expected.id, zoneID: zoneID)
-        // A device reads the zone's changes each time, and loads the graph now and then, which takes
-        // most of the time.
+        // A device always reads the zone's changes, and sometimes loads the graph, which takes most
+        // of the time.
         if editing.random.chance(40) {
             let loaded = try await laptop.graph(Library.self, for: rootID)
             try require(loaded.root == expected, "the loaded value is another")
@@ -111,7 +111,7 @@ struct GraphTrial {
         }
     }
 
-    /// Loads the library as types of which this process knows nothing yet.
+    /// Loads the library as types that are new to this process.
     private func read<Time: ReadingTime>(at time: Time.Type) async throws {
         let rootID = CKRecord.ID(recordName: editing.library.id, zoneID: zoneID)
         let loaded = try await laptop.graph(WholeReading<Time>.self, for: rootID)
@@ -122,7 +122,7 @@ struct GraphTrial {
         try require(known == expected, "the graph that unknown types load has other records")
     }
 
-    /// Looks at the records themselves: what is gone refers to nothing, and nothing else changed.
+    /// Checks the records themselves: deleted ones refer to nothing, and nothing else changed.
     private mutating func checkRecords() throws {
         let library = editing.library
         let reached = library.recordNames
@@ -158,8 +158,8 @@ struct GraphTrial {
 
     // MARK: The other device
 
-    /// Changes one record on the other device: a field of which the models know nothing, or one model
-    /// that is read and written alone.
+    /// Changes one record on the other device: a field that the models do not know, or one model that
+    /// is read and written separately.
     private mutating func editElsewhere() async throws {
         if editing.random.chance(50) { return try await mark() }
         switch editing.editAlone() {
@@ -177,7 +177,7 @@ struct GraphTrial {
         }
     }
 
-    /// Writes a field of which the models know nothing.
+    /// Writes a field that the models do not know.
     private mutating func mark() async throws {
         let ids = records.keys.sorted { $0.recordName < $1.recordName }
         guard let id = ids.randomElement(using: &editing.random), let record = records[id] else {
@@ -193,7 +193,7 @@ struct GraphTrial {
         if !isTrue { throw Difference(description: message()) }
     }
 
-    /// What differs, without printing the values, which are large.
+    /// A difference, without the values, which are large.
     private struct Difference: Error, CustomStringConvertible {
         let description: String
     }

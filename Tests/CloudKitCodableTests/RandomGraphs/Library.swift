@@ -2,15 +2,15 @@ import CloudKit
 import CloudKitCodable
 import Foundation
 
-// The models of the random graphs. Their types are those of which mappers lose something: types that accept only
-// some values, properties that are encoded by hand, and relations declared behind all of these.
+// The models of the random graphs. Mappers tend to lose parts of such types: types that accept only
+// some values, properties that are encoded by hand, and relations declared after all of these.
 
-/// A raw value that nobody can guess, since the type does not list its cases.
+/// A raw value that cannot be guessed, because the type does not list its cases.
 enum BookGenre: String, Codable {
     case novel, essay, poem
 }
 
-/// Cases with payloads, whose keys differ from case to case.
+/// An enumeration with payloads, whose keys differ from case to case.
 enum Mood: Codable, Equatable {
     case calm
     case loud(Int)
@@ -37,7 +37,7 @@ struct Email: Codable, Equatable {
     }
 }
 
-/// A number that ends the process when it is out of bounds, as strict code does.
+/// A number that ends the process when it is out of bounds, like strict code.
 struct Percent: Codable, Equatable {
     let value: Int
 
@@ -56,7 +56,7 @@ struct Percent: Codable, Equatable {
     }
 }
 
-/// Two words in one string, read by subscripts that trap on any other string.
+/// A pair of words in one string, read by subscripts that trap on any other string.
 struct Pair: Codable, Equatable {
     let first: String
     let second: String
@@ -75,7 +75,7 @@ struct Pair: Codable, Equatable {
     }
 }
 
-/// A wrapper around an optional, which writes nil itself.
+/// A wrapper around an optional, which encodes nil itself.
 @propertyWrapper struct Lenient<Value: Codable & Equatable>: Codable, Equatable {
     var wrappedValue: Value?
 
@@ -139,7 +139,7 @@ struct Poster: CloudKitModel, Equatable, Identifiable {
     static var fields: CloudKitFields { [CodingKeys.image: .asset] }
 }
 
-/// Goes on without an agent that it cannot have, and says nothing of its type beforehand.
+/// A model that works without a missing agent, and does not reveal the agent's type before.
 struct Author: CloudKitModel, Equatable, Identifiable {
     var id: String
     var email: Email
@@ -159,7 +159,7 @@ struct Author: CloudKitModel, Equatable, Identifiable {
     }
 }
 
-/// How often each word occurs: fields of any name, those of other versions of the app aside.
+/// The frequency of each word: fields of any name, except those of other app versions.
 struct Catalog: CloudKitModel, Equatable, Identifiable {
     var id: String
     var words: [String: Int]
@@ -191,7 +191,7 @@ struct Catalog: CloudKitModel, Equatable, Identifiable {
     }
 }
 
-/// A moment as a list of raw values holds it, however it codes itself.
+/// A moment in the form of a list's raw values, however it is coded.
 struct Moment: RawRepresentable, Codable, Equatable {
     let rawValue: Date
 }
@@ -209,7 +209,7 @@ struct Chapter: CloudKitModel, Equatable, Identifiable {
     var code: UUID?
 }
 
-/// Coded by hand: what is empty or nil is not encoded at all, and keys have names of their own.
+/// A hand-coded model: empty and nil properties are not encoded, and keys have their own names.
 struct Book: CloudKitModel, Equatable, Identifiable {
     var id: String
     var title: String

@@ -3,13 +3,13 @@ import CloudKitCodable
 import Foundation
 import Support
 
-/// A library under random edits, and what its zone must hold after each save.
+/// A library under random edits, and the expected contents of its zone after each save.
 struct LibraryEditing {
     var library: Library
     var random: SeededChance
     let seed: UInt64
 
-    /// What was removed and may come back; only a graph that knows the records may save them again.
+    /// Removed values that may return; only a graph that knows the records may save them again.
     private var removedBooks: [Book] = []
     private var removedShelves: [Shelf] = []
     private var removedChapters: [Chapter] = []
@@ -31,7 +31,7 @@ struct LibraryEditing {
         for _ in 0..<12 { edit() }
     }
 
-    /// Forgets what was removed, as a device does that loads the graph anew.
+    /// Forgets removed values, like a device that loads the graph again.
     mutating func forgetRemoved() {
         removedBooks = []
         removedShelves = []
@@ -40,14 +40,14 @@ struct LibraryEditing {
         authors = authors.filter { reached.contains($0.key) }
     }
 
-    /// Goes back to what it was; names that were given meanwhile are not given again.
+    /// Returns to an earlier state; names that were used since then are not used again.
     mutating func undo(to before: LibraryEditing) {
         let (random, made) = (random, made)
         self = before
         (self.random, self.made) = (random, made)
     }
 
-    /// One random edit.
+    /// Performs one random edit.
     mutating func edit() {
         switch Int.random(in: 0..<20, using: &random) {
         case 0, 1: addShelf()
@@ -274,13 +274,13 @@ struct LibraryEditing {
         insert(book)
     }
 
-    /// A book has one preface: that which was there before is gone.
+    /// Sets a book's only preface, replacing the previous one.
     private mutating func setPreface(_ chapter: Chapter?, of book: inout Book) {
         if let former = book.preface { removedChapters.append(former) }
         book.preface = chapter
     }
 
-    /// Moves a chapter from one book to another or within one, be it a preface or in the list.
+    /// Moves a chapter, a preface or one in the list, to another book or within one.
     private mutating func moveChapter() {
         guard var book = takeBook() else { return }
         var chapter: Chapter?
@@ -314,9 +314,9 @@ struct LibraryEditing {
 
     // MARK: One model alone
 
-    /// Edits a shelf or a chapter, as another device does that knows nothing else of the library.
+    /// Edits a shelf or a chapter, like another device that knows nothing else of the library.
     ///
-    /// - Returns: The model as it is then; nil when there is none.
+    /// - Returns: The edited model; nil when there is none.
     mutating func editAlone() -> (any CloudKitModel)? {
         if random.chance(30), let place = shelfPlaces.randomElement(using: &random) {
             let percent = percent()
@@ -342,9 +342,9 @@ struct LibraryEditing {
 
     // MARK: Moving
 
-    /// Moves a shelf or a book to another library, edited on the way; false when there is none.
+    /// Moves a shelf or a book to another library and edits it; returns false when there is none.
     ///
-    /// Its authors stay: they are of the books of one library.
+    /// Its authors stay: they belong to the books of one library.
     mutating func move(to other: inout LibraryEditing) -> Bool {
         if random.chance(40), var shelf = takeShelf() {
             for index in shelf.books.indices { shelf.books[index].author = nil }
@@ -394,7 +394,7 @@ struct LibraryEditing {
 
     // MARK: Identity
 
-    /// Gives all books of an author the same value, and nothing to books out of sight.
+    /// Sets all books of an author to the same value, except books that are hidden.
     private mutating func unify() {
         for place in shelfPlaces {
             for index in library[keyPath: place.list][place.index].books.indices {
@@ -407,7 +407,7 @@ struct LibraryEditing {
 }
 
 extension Library {
-    /// The names of the records that the library is made of, found by walking the value.
+    /// The names of the library's records, found by walking the value.
     var recordNames: Set<String> {
         var names: Set = [id]
         names.formUnion([catalog?.id, poster?.id].compactMap(\.self) + gallery.map(\.id))

@@ -2,14 +2,15 @@ import CloudKit
 import CloudKitCodable
 import Foundation
 
-// The library as an app reads it that never writes one: types of its own for the same records. Neither their keys nor
-// their stored properties tell what leads to other records, and nothing that the process remembers of encodings does.
+// The library as read by an app that never writes one, with its own types for the same records.
+// Neither their keys nor their stored properties reveal what leads to other records, nor do encodings
+// that the process remembers.
 
-/// A type of which nothing is known when it is read first.
+/// A type that is unknown when it is read first.
 protocol LibraryReading: CloudKitModel {
     associatedtype Original: CloudKitModel & Equatable
 
-    /// The value that was read, in a type that leads to no other records.
+    /// The decoded value, in a type that leads to no other records.
     var original: Read<Original> { get }
 }
 
@@ -40,7 +41,7 @@ enum Beginning: ReadingTime {}
 enum Even<Half: ReadingTime>: ReadingTime {}
 enum Odd<Half: ReadingTime>: ReadingTime {}
 
-/// The time of a number.
+/// Returns the time with a number.
 func readingTime(_ number: UInt64) -> any ReadingTime.Type {
     guard number > 0 else { return Beginning.self }
     func next<Half: ReadingTime>(_ half: Half.Type) -> any ReadingTime.Type {
@@ -51,7 +52,7 @@ func readingTime(_ number: UInt64) -> any ReadingTime.Type {
 
 // MARK: Types
 
-/// A model that holds no others.
+/// A model that contains no others.
 struct LeafReading<Original: CloudKitModel & Equatable, Time: ReadingTime>: LibraryReading {
     let original: Read<Original>
 
@@ -163,7 +164,7 @@ struct WholeReading<Time: ReadingTime>: LibraryReading {
         typealias Picture = LeafReading<Poster, Time>
         typealias Index = LeafReading<Catalog, Time>
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        // What takes no other values stands before what leads to other records.
+        // Properties that accept no other values come before those that lead to other records.
         var library = Library(
             id: try container.decode(String.self, forKey: .id),
             genre: try container.decode(BookGenre.self, forKey: .kind),

@@ -11,7 +11,7 @@ struct MovingTrial {
     let laptop: CKDatabase
     let zoneID: CKRecordZone.ID
 
-    /// The moves so far.
+    /// The number of moves so far.
     private(set) var done = 0
 
     init(
@@ -37,7 +37,7 @@ struct MovingTrial {
             (first.root, second.root) = (sides.0.library, sides.1.library)
             if moved, isForth { try second.takeRecords(from: &first) }
             if moved, !isForth { try first.takeRecords(from: &second) }
-            // What one graph took may be the child of an orphan of the other until it is saved.
+            // A record that one graph took may be the child of another's orphan until it is saved.
             let deletes = sides.0.random.chance(30)
             if sides.0.random.chance(50) {
                 try await phone.save(&first)

@@ -5,14 +5,14 @@ import Support
 import Synchronization
 import Testing
 
-/// A library that is edited again, or goes back to what it was, after saves that were cut off.
+/// A library that is edited again, or returns to its former state, after saves that were cut off.
 struct UnansweredTrial {
     var editing: LibraryEditing
     let phone: CKDatabase
     let laptop: CKDatabase
     let zoneID: CKRecordZone.ID
 
-    /// The saves so far.
+    /// The number of saves so far.
     private(set) var done = 0
 
     init(editing: LibraryEditing, phone: CKDatabase, laptop: CKDatabase, zoneID: CKRecordZone.ID) {
@@ -36,7 +36,7 @@ struct UnansweredTrial {
             } catch let error as CKError where error.code == .networkFailure {}
             switch Int.random(in: 0..<4, using: &editing.random) {
             case 0: editing.edit()
-            // Undone: only what was sent tells that there is something to save.
+            // Undone: only the sent records show that there is something to save.
             case 1, 2: editing.undo(to: before)
             default: break
             }
@@ -62,8 +62,8 @@ struct UnansweredTrial {
     }
 }
 
-/// A way to a database that is cut off after some requests: the next one arrives or does not, and has
-/// no answer.
+/// A connection to a database that is cut off after some requests: the next one may arrive or not,
+/// and has no response.
 private final class CutDestination: CloudKitRecordDestination, CloudKitRecordSource {
     private let base: CKDatabase
     private let arrives: Bool

@@ -91,7 +91,7 @@ struct BadInputTests {
         var value: Value
     }
 
-    /// Writes a file into a container of its own.
+    /// A value that writes a file into a nested container.
     private struct Nested: Codable {
         var file = URL(filePath: "/tmp/letter.pdf")
 
@@ -132,7 +132,7 @@ struct BadInputTests {
             )
             #expect(text.contains("field value"), "\(text)")
         }
-        // An address elsewhere, and text that looks like a place, are what they are.
+        // An address elsewhere, and text that looks like a location, stay unchanged.
         _ = try CloudKitRecordEncoder().encode(Files(value: ["a": "file:///tmp/x"]))
         let address = try #require(URL(string: "https://example.com/a"))
         let record = try CloudKitRecordEncoder().encode(Files(value: ["a": address]))

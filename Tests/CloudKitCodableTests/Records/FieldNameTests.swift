@@ -39,7 +39,7 @@ struct FieldNameTests {
         let error = #expect(throws: EncodingError.self) {
             try CloudKitRecordEncoder().encode(Unnamed(recordName: "a"))
         }
-        #expect("\(String(describing: error))".contains("say .recordName for it in fields"))
+        #expect("\(String(describing: error))".contains("use .recordName for it in fields"))
 
         struct Named: CloudKitModel, Equatable {
             var recordName: String

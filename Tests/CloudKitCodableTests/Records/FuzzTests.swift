@@ -36,7 +36,7 @@ struct FuzzTests {
         Subject(SameNameTests.Mark.self),
     ]
 
-    /// Cases for each seed; with the seeds some twelve thousand.
+    /// The number of cases for each seed; with the seeds some twelve thousand.
     static let rounds = 64
 
     @Test("Random records never crash a decoder of any type", arguments: 0..<10)
@@ -62,11 +62,11 @@ struct FuzzTests {
             }
         }
         #expect(decoded + refused == Self.rounds * Self.subjects.count)
-        // A fuzzer that only ever sees one outcome tests nothing.
+        // A fuzzer that sees only one outcome tests nothing.
         #expect(decoded > 0 && refused > 0)
     }
 
-    /// Decodes a record in every way, and encodes what came out.
+    /// Decodes a record in every way, and encodes the results.
     private static func roundTrip(_ type: any Codable.Type, _ record: CKRecord) -> Bool {
         let errors = CloudKitRecordDecoder().errors(decoding: type, from: record)
         guard let value = try? CloudKitRecordDecoder().decode(type, from: record) else {

@@ -43,7 +43,7 @@ struct ModelFormTests {
             #expect(record["id"] == value.id.uuidString)
             let saved = try await database.save(record)
             value.price = 2
-            // The server takes no other type for a field than that which it has.
+            // The server accepts only the type that a field already has.
             let graph = try await database.save(value, in: zoneID, onto: [saved])
             #expect(try await database.graph(Plain.self, for: graph.rootID).root == value)
             value.price = 3

@@ -185,7 +185,7 @@ struct SchemaTests {
             try CloudKitSchema(describing: [empty])
         }
         let text = error?.description ?? ""
-        #expect(text.contains("Shelf.mood: what a Theme becomes"))
+        #expect(text.contains("Shelf.mood: the form of a Theme"))
         #expect(text.contains("Shelf.books has no Volume in any sample"))
         #expect(text.contains("describing"))
         #expect(throws: CloudKitSchemaError.self) { try CloudKitSchema(of: Shelf.self) }

@@ -57,7 +57,7 @@ struct UntouchedTests {
         #expect(changes(of: saved).sorted() == ["number", "numbers", "text", "texts"])
     }
 
-    /// A structure within a record, equal to whatever has its number.
+    /// A structure within a record, equal to every one with its number.
     private struct Badge: Codable, Equatable {
         var id: Int
         var text: String
@@ -98,7 +98,7 @@ struct UntouchedTests {
             }
             #expect(touched == [])
         }
-        // What a newer version of the app added stays where nothing was edited.
+        // A newer version's additions stay where nothing was edited.
         saved["badge"] = Data(#"{"id":1,"new":true,"tags":[],"text":""}"#.utf8)
         let newer = try await database.save(saved)
         let unedited = Badge(id: 1, text: "", tags: [])
@@ -106,7 +106,7 @@ struct UntouchedTests {
         #expect(changes(of: newer) == [])
     }
 
-    /// A way that calls itself the same in either direction.
+    /// A direction that encodes itself identically either way.
     private struct Way: Codable, Equatable {
         var stops: [String]
         static func == (one: Way, other: Way) -> Bool { one.stops.sorted() == other.stops.sorted() }
@@ -149,7 +149,7 @@ struct UntouchedTests {
             try encoder.encode(value, onto: saved)
             #expect(changes(of: saved) == [], "\(value) as it was saved")
             let fetched = try await database.record(for: record.recordID)
-            // A date within loses what the service does not keep: below a millisecond.
+            // A date within loses the precision that the service does not store: below a millisecond.
             if value is TimeZoneEntry || value is Everything { continue }
             try encoder.encode(value, onto: fetched)
             #expect(changes(of: fetched) == [], "\(value) as it was fetched")
@@ -203,7 +203,7 @@ struct UntouchedTests {
         }
         func tables(_ capacity: Int) -> Tables {
             var tables = Tables(byColour: [:], byNumber: [:], byName: [:], tags: [], themes: [])
-            // Tables of another size keep their entries in another order.
+            // Tables of another size store their entries in another order.
             tables.byColour.reserveCapacity(capacity)
             tables.byNumber.reserveCapacity(capacity)
             tables.byName.reserveCapacity(capacity)

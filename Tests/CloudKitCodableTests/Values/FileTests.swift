@@ -19,7 +19,7 @@ struct FileTests {
         var recordName: String { "gallery" }
     }
 
-    /// A file that is said to be one.
+    /// A model whose field is declared as a file.
     struct Invoice: CloudKitModel {
         var number: String
         var pdf: URL?
@@ -74,7 +74,7 @@ struct FileTests {
             let galleryID = try await database.save(gallery, in: zone.zoneID).rootID
             let portraitID = CKRecord.ID(recordName: "portrait", zoneID: zone.zoneID)
 
-            // Nothing holds the record or its asset after this line.
+            // Nothing references the record or its asset after this line.
             let image = try #require(
                 try CloudKitRecordDecoder().decode(
                     Portrait.self,

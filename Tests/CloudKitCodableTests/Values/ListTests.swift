@@ -14,7 +14,7 @@ struct ListTests {
         var rawValue: Data
     }
 
-    /// A raw value that is coded as one.
+    /// A raw value that is coded as its raw value.
     struct Moment: RawRepresentable, Codable, Equatable {
         var rawValue: Date
 

@@ -4,7 +4,7 @@ import CloudKitCodable
 import Foundation
 import Testing
 
-/// The first version of a model, and a later one that has more.
+/// The first version of a model, and a later one with more properties.
 @CloudKitRecord("Recipe")
 struct OldRecipe: Identifiable {
     var id: String
@@ -36,7 +36,7 @@ extension OldRecipe {
     }
 }
 
-/// A type with coding of its own.
+/// A type with its own coding.
 @CloudKitRecord
 struct Shouted: Identifiable, Equatable {
     var id: String
@@ -91,10 +91,11 @@ struct MacroValueTests {
     func defaults() throws {
         let old = try CloudKitRecordEncoder().encode(OldRecipe(id: "soup"))
         var expected = NewRecipe(id: "soup")
-        // Of optionals nil is a value, which a record holds by holding none.
+        // For optionals, nil is a value, which a record stores as an absent field.
         expected.count = nil
         expected.note = nil
-        // In a graph a list of children is what refers to the record, were it nothing.
+        // In a graph, a list of children consists of the records that refer to the owner, even if
+        // empty.
         expected.parts = []
         let loaded = try CloudKitGraphDecoder().decode(
             NewRecipe.self,

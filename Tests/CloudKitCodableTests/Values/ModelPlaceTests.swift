@@ -12,7 +12,7 @@ struct ModelPlaceTests {
         static var recordType: String { "Holder" }
     }
 
-    /// The same, with its value kept as JSON because it says so.
+    /// The same model with its value declared as JSON.
     struct Keeper<Value: Codable & Equatable>: CloudKitModel, Equatable {
         var value: Value
         var recordName: String { "keeper" }
@@ -92,7 +92,7 @@ struct ModelPlaceTests {
     }
 }
 
-/// A value of any kind, told by what it looks like.
+/// A value of any kind, recognised by its contents.
 enum AnyValue: Codable, Equatable {
     case null
     case bool(Bool)
@@ -171,11 +171,11 @@ struct AnyValueTests {
             let error = #expect(throws: CloudKitGraphError.self) {
                 try CloudKitGraphEncoder(zoneID: .default).encode(Holder(value: value))
             }
-            #expect(error?.message.contains("say .json") == true)
+            #expect(error?.message.contains("use .json") == true)
         }
     }
 
-    /// JSON writes a double without a fraction as an integer, which no coder tells apart.
+    /// JSON encodes a double without a fraction as an integer, which no coder can distinguish.
     private static let inJSON = values.filter {
         ![.double(0), .double(1), .double(2)].contains($0)
     }

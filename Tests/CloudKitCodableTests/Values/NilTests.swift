@@ -21,7 +21,7 @@ struct Maybe<Value: Codable & Equatable>: Codable, Equatable {
     }
 }
 
-/// A wrapper that asks for null before it asks for a value.
+/// A wrapper that decodes null before it decodes a value.
 @propertyWrapper
 struct Nullable<Value: Codable & Equatable>: Codable, Equatable {
     var wrappedValue: Value?
@@ -48,7 +48,7 @@ struct Leaf: CloudKitModel, Equatable, Identifiable {
     var name = "leaf"
 }
 
-/// Nil in every way in which a type can say it.
+/// Nil in every form that a type can use.
 struct Nothings: CloudKitModel, CustomCloudKitCodable, Equatable {
     var cloudKitSystemFields: Data?
     var cloudKitIdentifier = "nothings"
@@ -127,7 +127,7 @@ struct Nothings: CloudKitModel, CustomCloudKitCodable, Equatable {
         try container.encode(_both, forKey: .both)
     }
 
-    /// The same with a value everywhere.
+    /// The same model with a value everywhere.
     static var full: Nothings {
         var value = Nothings()
         value.number = 5
@@ -149,7 +149,7 @@ struct Nothings: CloudKitModel, CustomCloudKitCodable, Equatable {
     }
 }
 
-/// The same for the original's API: a value, and no model.
+/// The same for the original's API: a value, but not a model.
 struct DropInNothings: CustomCloudKitCodable, Equatable {
     var value: Nothings
 
@@ -175,7 +175,7 @@ struct NilTests {
         dropIn.value.cloudKitSystemFields = nil
         #expect(dropIn.value == value)
 
-        // Models within a model are records of their own, which a graph makes.
+        // Models within a model are records of their own, which a graph creates.
         (value.leaf, value.leaves, value.maybeLeaf) = (nil, nil, nil)
         let record = try encoder.encode(value)
         var read = try CloudKitRecordDecoder().decode(Nothings.self, from: record)

@@ -16,7 +16,7 @@ struct NumberTests {
         var date: Date
     }
 
-    /// A value that says which record it is wrongly, with a date that cannot be printed.
+    /// A value with an invalid record name, and a date that cannot be printed.
     struct Nameless: CloudKitModel {
         var date = Date(timeIntervalSinceReferenceDate: .nan)
         var recordName: String { "" }
@@ -71,7 +71,7 @@ struct NumberTests {
             try CloudKitRecordEncoder().encode(Nameless())
         }
         #expect("\(try #require(error))".contains("Nameless"))
-        // A wrapper's checked setter tells the same.
+        // A wrapper's checked setter reports the same error.
         let record = CKRecord(recordType: "Any", recordID: CKRecord.ID(recordName: "any"))
         record["date"] = Date(timeIntervalSinceReferenceDate: .nan)
         struct Text: Codable { var date: String }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The folder of the process's files")
 struct PrivateFilesTests {
-    /// A folder for folders, and a clock that stands until it is moved.
+    /// A folder for folders, and a clock that stands still until it is moved.
     private final class Place: Sendable {
         let url = FileManager.default.temporaryDirectory
             .appending(path: "private-files-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -51,7 +51,7 @@ struct PrivateFilesTests {
         place.pass(minutes: 59)
         let third = try write(files, bytes: 20)
         #expect(isThere(first) && isThere(second) && isThere(third))
-        // The first is used again, so the second goes.
+        // The first is used again, so the second is deleted.
         files.use(first)
         place.pass(minutes: 2)
         let fourth = try write(files, bytes: 1)
@@ -135,14 +135,14 @@ struct PrivateFilesTests {
         let place = try Place()
         let living = place.files(limit: 100)
         let file = try write(living)
-        // A process of another name makes such a folder and ends without a word.
+        // A process with another name creates such a folder and ends without deleting it.
         let dead = place.url.appending(path: "CloudKit-files-dead", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: false)
         try Data([1]).write(to: dead.appending(path: "left"))
         let other = place.url.appending(path: "somebody's", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: other, withIntermediateDirectories: false)
 
-        // A folder that another process holds the lock of.
+        // A folder whose lock another process holds.
         let held = place.url.appending(path: "CloudKit-files-held", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: held, withIntermediateDirectories: false)
         let holder = Process()
@@ -165,7 +165,7 @@ struct PrivateFilesTests {
         #expect(FileManager.default.fileExists(atPath: other.path))
         #expect(isThere(file))
 
-        // Killed, it leaves its folder to the next.
+        // Killed, it leaves its folder to the next process.
         kill(holder.processIdentifier, SIGKILL)
         holder.waitUntilExit()
         try input.fileHandleForWriting.close()

@@ -11,7 +11,8 @@ struct SharedFieldTests {
         init() {}
     }
 
-    /// Both have a name, in containers that JSON would keep apart.
+    /// A subclass whose name conflicts with its superclass's, although JSON keeps their containers
+    /// apart.
     final class Dog: Animal {
         var own: String?
 
@@ -118,7 +119,7 @@ struct SharedFieldTests {
             try encoder.encode(Couple(sons: [Leaf(id: "1")]))
         }
         #expect(error?.message.contains("sons and heir") == true)
-        // Records that were saved so are told when they are read.
+        // Records that were saved in this way are reported when they are read.
         let leaf = CKRecord(recordType: "Leaf", recordID: CKRecord.ID(recordName: "1"))
         let couple = CKRecord(recordType: "Couple", recordID: CKRecord.ID(recordName: "couple"))
         leaf["name"] = "leaf"

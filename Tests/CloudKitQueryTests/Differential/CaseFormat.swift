@@ -31,7 +31,7 @@ struct CaseFormat {
             : "\(key) \(order.rawValue) \(argument(value))"
     }
 
-    /// A link as what apps compare with an identity.
+    /// Returns a link in the form that apps compare with an identity.
     private static func identity(_ value: OracleValue) -> Any {
         guard case .link(let zone, let name) = value else { return value.native }
         return OracleValue.identity(zone, name)

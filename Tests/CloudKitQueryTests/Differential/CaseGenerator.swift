@@ -1,6 +1,6 @@
 import Support
 
-/// Makes records, conditions and changes by chance.
+/// Generates random records, conditions and changes.
 struct CaseGenerator {
     var chance: SeededChance
 
@@ -38,7 +38,7 @@ struct CaseGenerator {
     ]
     private static let moments: [Double] = [
         0, 1, 999.6, 1000.4, 86_400_000, 1_700_000_000_123, -1000.6,
-        // As other arithmetic makes them; the last is finer than that.
+        // Results of other arithmetic; the last is finer than a millisecond.
         1_700_000_000_122.9998, 1_700_000_000_123.0002, 1_700_000_000_122.99,
     ]
     private static let sevens = [UInt8](repeating: 7, count: 600)
@@ -50,7 +50,7 @@ struct CaseGenerator {
         .place(48.21, 16.38), .place(-33.9, 151.2), .place(90, 0), .place(-90, 10),
     ]
 
-    /// A value of the kind that a field holds.
+    /// Returns a value of the kind that a field holds.
     mutating func value(of field: String) -> OracleValue {
         switch field {
         case "s", "t", "ls": .text(pick(Self.texts))
@@ -76,7 +76,7 @@ struct CaseGenerator {
         return fields
     }
 
-    /// The records of a world: some names stand in every zone.
+    /// Returns the records of a world: some names exist in every zone.
     mutating func records() -> [OracleRecord] {
         var records: [OracleRecord] = []
         for zone in Self.zones {
@@ -155,7 +155,8 @@ struct CaseGenerator {
         }
     }
 
-    /// A value to compare a field with; sometimes of the other kind of number, where that is clear.
+    /// Returns a value to compare a field with; sometimes of the other kind of number, where that is
+    /// unambiguous.
     mutating func operand(of field: String) -> OracleValue {
         guard chance.chance(20) else { return value(of: field) }
         switch field {

@@ -4,8 +4,8 @@ import Foundation
 import Support
 import Testing
 
-/// The server's answer, a predicate in memory, a query by key paths and a subscription against an
-/// oracle that was written from the reference and shares no code with them.
+/// Compares the server's results, a predicate in memory, a query by key paths and a subscription with
+/// an oracle that was written from the reference and shares no code with them.
 ///
 /// `Scripts/query-differences` runs many more cases.
 @Suite("Queries say the same everywhere")
@@ -14,7 +14,7 @@ struct DifferentialTests {
         ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
     }
 
-    /// Cases of one world.
+    /// The number of cases of one world.
     private static let casesPerWorld: UInt64 = 40
     private static let firstSeed = setting("CLOUDKIT_QUERY_SEED") ?? 1
 
@@ -87,7 +87,7 @@ struct DifferentialTests {
         checkMemoryOrder(example, world, place)
     }
 
-    /// Orders in memory, as apps order what they hold.
+    /// Checks sorting in memory, as apps sort their records.
     private static func checkMemoryOrder(
         _ example: QueryCase,
         _ world: QueryWorld,
@@ -113,7 +113,7 @@ struct DifferentialTests {
         }
     }
 
-    /// The records that the server answers, page by page, as the oracle knows them.
+    /// Returns the server's results, page by page, as the oracle's records.
     private static func answer(
         _ example: QueryCase,
         _ predicate: NSPredicate,
@@ -171,7 +171,7 @@ struct DifferentialTests {
                 _ = try saved[example.name]?.get()
                 watched[example.name] = example
             } catch {
-                // Two that say the same are refused.
+                // Two equal subscriptions are refused.
                 #expect("\(error)".contains("watches the same"), "\(example.name)")
             }
         }
@@ -188,7 +188,7 @@ struct DifferentialTests {
         }
     }
 
-    /// A subscription that is read back says what it said.
+    /// Checks that a subscription that is read back is unchanged.
     private static func checkRead(
         _ watched: [String: QueryCase],
         _ world: QueryWorld

@@ -3,7 +3,7 @@ import CloudKitCodable
 import CoreLocation
 import Foundation
 
-/// The records of a world as a model, for queries by key paths; values are never made of it.
+/// A model of a world's records, for queries by key paths; it never has values.
 struct Item: CloudKitMappedModel {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case s, t, n, x, d, p, r, ls, ln, lr
@@ -37,7 +37,7 @@ struct Item: CloudKitMappedModel {
 }
 
 extension CloudKitPredicate<Item> {
-    /// A condition by key paths; nil for what they do not say.
+    /// Creates a condition by key paths; nil for conditions that these do not support.
     init?(_ condition: OracleCondition) {
         switch condition {
         case .everything: self = .everything

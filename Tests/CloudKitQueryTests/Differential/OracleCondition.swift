@@ -1,4 +1,4 @@
-/// What a predicate of a case says.
+/// The condition of a case's predicate.
 indirect enum OracleCondition: Sendable {
     enum Order: String, CaseIterable, Sendable {
         case equals = "==", differs = "!=", below = "<", notAbove = "<=", above = ">"
@@ -32,8 +32,8 @@ indirect enum OracleCondition: Sendable {
     case not(OracleCondition)
     case all([OracleCondition])
 
-    /// Whether a record satisfies the condition; a record without a value satisfies `!=` and `NOT` of
-    /// what asks for equality or membership, but no order and no `NOT` of one.
+    /// Returns whether a record satisfies the condition; a record without a value satisfies `!=` and
+    /// `NOT` of equality or membership, but no order and no `NOT` of one.
     func holds(_ record: OracleRecord) -> Bool {
         switch self {
         case .everything: return true
@@ -77,7 +77,7 @@ indirect enum OracleCondition: Sendable {
         }
     }
 
-    /// Whether the opposite of the condition holds.
+    /// Returns whether the opposite of the condition holds.
     private func fails(_ record: OracleRecord) -> Bool {
         guard case .compare(let field, let order, let value, _) = self else {
             return !holds(record)

@@ -2,19 +2,19 @@ import CloudKit
 import CoreLocation
 import Foundation
 
-/// A value as the reference describes it; nothing here is the product's.
+/// A value as the reference describes it, independent of the product's code.
 enum OracleValue: Hashable, Sendable {
     case text(String)
     case integer(Int64)
     case fraction(Double)
-    /// Milliseconds since 1970, with what is finer.
+    /// Milliseconds since 1970, with fractions.
     case moment(Double)
     case bytes([UInt8])
     case place(Double, Double)
     case link(zone: String, name: String)
     case list([OracleValue])
 
-    /// The value as an app writes it.
+    /// The value in the form that an app uses.
     var native: any Sendable {
         switch self {
         case .text(let text): return text
@@ -23,7 +23,7 @@ enum OracleValue: Hashable, Sendable {
         case .moment(let milliseconds): return Date(timeIntervalSince1970: milliseconds / 1000)
         case .bytes(let bytes): return Data(bytes)
         case .place(let latitude, let longitude):
-            // A time that differs each time: places are compared without it.
+            // A time that always differs: locations are compared without it.
             return CLLocation(
                 coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude),
                 altitude: 0,
@@ -41,15 +41,16 @@ enum OracleValue: Hashable, Sendable {
         CKRecord.ID(recordName: name, zoneID: CKRecordZone.ID(zoneName: zone))
     }
 
-    /// What the service keeps: whole milliseconds, cut and not rounded.
+    /// The value as the service stores it: in whole milliseconds, cut and not rounded.
     ///
-    /// What lacks less than half a microsecond, as arithmetic loses it, lacks nothing.
+    /// A value that is short of a millisecond by less than half a microsecond, an arithmetic error,
+    /// is not cut.
     var kept: OracleValue {
         guard case .moment(let milliseconds) = self else { return self }
         return .moment((milliseconds + 0.0004).rounded(.down))
     }
 
-    /// -1, 0 or 1 where one of two values of one kind comes first; nil where they have no order.
+    /// Returns -1, 0 or 1 for the order of two values of one kind; nil where they have no order.
     func order(_ other: OracleValue) -> Int? {
         func sign(_ isBefore: Bool, _ isSame: Bool) -> Int { isSame ? 0 : isBefore ? -1 : 1 }
         switch (kept, other.kept) {
@@ -71,7 +72,7 @@ enum OracleValue: Hashable, Sendable {
         return a.count == b.count ? 0 : a.count < b.count ? -1 : 1
     }
 
-    /// Whether two values are the same; a text stands for the record of that name in a zone.
+    /// Returns whether two values are the same; a text represents the record of that name in a zone.
     func isSame(_ other: OracleValue, in zone: String) -> Bool {
         switch (self, other) {
         case (.place(let a, let b), .place(let c, let d)): return a == c && b == d
@@ -81,7 +82,7 @@ enum OracleValue: Hashable, Sendable {
         }
     }
 
-    /// Metres between two places, by the law of cosines and not by the haversine.
+    /// Returns the metres between two places, by the law of cosines and not by the haversine.
     func metres(to other: OracleValue) -> Double? {
         guard case .place(let a, let b) = self, case .place(let c, let d) = other else {
             return nil
@@ -119,7 +120,7 @@ enum OracleValue: Hashable, Sendable {
                 words.append("")
             }
         }
-        // As they are written: thé is none of them, though it is searched for as the.
+        // In their written form: thé is not a stop word, although it is searched for as "the".
         let counting = words.filter { !$0.isEmpty && !stopWords.contains($0.lowercased()) }
         return Set(
             counting.map {
@@ -129,7 +130,7 @@ enum OracleValue: Hashable, Sendable {
     }
 }
 
-/// A record as the oracle knows it.
+/// A record in the oracle's form.
 struct OracleRecord: Hashable, Sendable {
     var zone: String
     var name: String

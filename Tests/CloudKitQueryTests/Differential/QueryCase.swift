@@ -15,7 +15,7 @@ struct QueryCase {
 
     let name: String
     let condition: OracleCondition
-    /// Nil for all zones.
+    /// The zone; nil for all zones.
     let zone: String?
     let sorts: [Sort]
     let pageSize: Int
@@ -55,7 +55,7 @@ struct QueryCase {
         }
     }
 
-    /// Whether a record may stand before another one.
+    /// Returns whether a record may come before another one.
     func allows(_ first: OracleRecord, before second: OracleRecord) -> Bool {
         for sort in sorts {
             // The oracle has no clock.
@@ -73,11 +73,11 @@ struct QueryCase {
                 }
                 let near = a.metres(to: centre) ?? 0
                 let far = b.metres(to: centre) ?? 0
-                // The oracle's formula is another one: what is nearly as far has any order.
+                // The oracle's formula differs: nearly equal distances have any order.
                 order = abs(near - far) < 1 ? 0 : near < far ? -1 : 1
             }
             if order != 0 { return (order < 0) == sort.isAscending }
-            // Records that are the same so far are only nearly so by distance.
+            // Records that are equal so far are only nearly equal by distance.
             if sort.centre != nil { return true }
         }
         return true

@@ -5,13 +5,13 @@ import Foundation
 import Support
 import Testing
 
-/// A database with the records of a seed, and what the oracle knows of them.
+/// A database with the records of a seed, and the oracle's copy of them.
 final class QueryWorld {
     let database: CKDatabase
     let user: String
     /// The oracle's records, by zone and name.
     private(set) var known: [OracleValue: OracleRecord] = [:]
-    /// The records as the service answers them.
+    /// The records as the service returns them.
     private(set) var records: [CKRecord] = []
 
     private let cloud: Cloud
@@ -23,7 +23,7 @@ final class QueryWorld {
         let ada = try await cloud.addUser()
         user = ada.recordName
         database = try await cloud.database(of: ada)
-        // A device that changes nothing hears of everything.
+        // A device that changes nothing is notified of everything.
         token = try await cloud.client(of: ada).createToken().apnsToken
         for zone in ["A", "B"] { try await database.save(CKRecordZone(zoneName: zone)) }
         // Every field is there from the start, so that none is missing in the schema.
@@ -64,7 +64,7 @@ final class QueryWorld {
         for record in records { known[record.identity] = record }
     }
 
-    /// Fetches all records anew.
+    /// Fetches all records again.
     private func read() async throws {
         let all = known.keys.compactMap { identity -> CKRecord.ID? in
             guard case .link(let zone, let name) = identity else { return nil }
@@ -79,15 +79,15 @@ final class QueryWorld {
 
     // MARK: Changes
 
-    /// What happened to one record.
+    /// A change of one record.
     struct Change {
         var before: OracleRecord?
         var after: OracleRecord?
-        /// The subscriptions that told of it.
+        /// The subscriptions that sent a notification about it.
         var heard: Set<String>
     }
 
-    /// Makes, changes or deletes a record, and hears which subscriptions tell of it.
+    /// Creates, changes or deletes a record, and collects the subscriptions that report it.
     func change(_ generator: inout CaseGenerator) async throws -> Change {
         let names = ["same", "u", "r1", "new1", "new2"]
         let zone = generator.pick(CaseGenerator.zones)
@@ -107,7 +107,7 @@ final class QueryWorld {
         return Change(before: before, after: after, heard: try await hear())
     }
 
-    /// The subscriptions that told of the newest change; each is told once.
+    /// Returns the subscriptions that reported the newest change; each reports it once.
     private func hear() async throws -> Set<String> {
         let bodies = try await cloud.notifications(waitingFor: token)
         let heard = try bodies.map { body -> (change: String, subscription: String) in

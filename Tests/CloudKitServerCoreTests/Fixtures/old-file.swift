@@ -1,4 +1,4 @@
-// Writes a server's file with the code of the version that it is built with: see README.md.
+// Writes a server's database with the code of the version that it is built with: see README.md.
 import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWire
@@ -15,7 +15,7 @@ let service = CloudService(
 let apiToken = String(repeating: "0123456789abcdef", count: 4)
 try await service.addAPIToken(apiToken, container: container, environment: .development)
 
-/// What keeps the file from being made.
+/// The reason why the database cannot be created.
 struct Refused: Error, CustomStringConvertible {
     let description: String
 }
@@ -62,7 +62,7 @@ func call(
 
 func value(_ value: Any, _ type: String) -> [String: Any] { ["value": value, "type": type] }
 
-/// Saves records one by one, so that each has its own place in the zone's history.
+/// Saves records one by one, so that each has its own position in the zone's history.
 @discardableResult
 func save(
     _ database: String,
@@ -112,7 +112,7 @@ try await call(
         ]
     ]
 )
-// Versions without notifications refuse this; then nothing waits in the file.
+// Versions without notifications refuse this; then no notification waits in the database.
 let tokens = await service.respond(
     to: ServiceRequest(
         method: "POST",

@@ -3,7 +3,7 @@ import CloudKitWire
 import Foundation
 import ServerFixtures
 
-// What the requests are that a client of several people makes.
+// The requests of a client that acts as several users.
 extension SecrecyClient {
     mutating func randomRequest() async throws -> Request {
         guard let user = random.pick(users) else { throw Problem(description: "No users") }
@@ -23,7 +23,7 @@ extension SecrecyClient {
         return "q\(counter)q"
     }
 
-    /// A name of a zone's records: one that is there more often than not.
+    /// Returns a name in a zone: more often than not that of an existing record.
     private mutating func name(in owner: String) -> String {
         let names = model.zones[owner]?.records.keys.sorted() ?? []
         return random.chance(90) ? random.pick(names) ?? newName() : newName()
@@ -35,7 +35,7 @@ extension SecrecyClient {
         return ["secret": ["value": .string("#\(counter)#")]]
     }
 
-    /// A file that no other record has.
+    /// Returns a file that no other record has.
     private mutating func photo(
         for name: String,
         _ type: String,
@@ -66,7 +66,7 @@ extension SecrecyClient {
         return ["value": try JSON(response.body).singleFile, "type": "ASSETID"]
     }
 
-    /// An operation on a record of a zone, with a parent and a reference of any kind.
+    /// Returns an operation on a record of a zone, with a parent and a reference of any kind.
     private mutating func operation(
         in owner: String,
         _ database: DatabaseScope,
@@ -136,7 +136,8 @@ extension SecrecyClient {
         return request
     }
 
-    /// Makes, changes or ends a share; one of the users shares the whole zone at times.
+    /// Returns a request that creates, changes or ends a share; one of the users shares the whole
+    /// zone at times.
     private mutating func share(of user: TestCloud.User) -> JSON {
         let zone = model.zones[user.name] ?? SecrecyModel.Zone()
         let shares = zone.records.values.filter { $0.share != nil }.map(\.name).sorted()
@@ -193,7 +194,7 @@ extension SecrecyClient {
             body: [:],
             owner: owner
         )
-        // Of the private database nobody has the zones of others.
+        // No user has other users' zones in the private database.
         if random.chance(10) { request.database = .private }
         switch random.number(0...9) {
         case 0...5: request.body = try await operations(in: owner, .shared, as: user)

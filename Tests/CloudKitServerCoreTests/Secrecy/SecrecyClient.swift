@@ -3,14 +3,14 @@ import CloudKitWire
 import Foundation
 import ServerFixtures
 
-/// Sends random requests as several people to one service, and tells when an answer shows, or a change
-/// was made, that the model does not allow.
+/// Sends random requests as several users to one service, and reports responses and changes that
+/// the model does not allow.
 struct SecrecyClient {
     struct Problem: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// One request.
+    /// A request.
     struct Request {
         var endpoint: String
         var database = DatabaseScope.private
@@ -47,7 +47,7 @@ struct SecrecyClient {
     var random: SecrecyRandom
     var model = SecrecyModel()
     var counter = 0
-    /// Requests so far, with those that only bring the model up to date.
+    /// The number of requests so far, including those that only update the model.
     private(set) var sent = 0
     private var tokens: [String: JSON] = [:]
 
@@ -69,7 +69,7 @@ struct SecrecyClient {
         self.users = users
     }
 
-    /// Sends a random request and looks at what came of it.
+    /// Sends a random request and checks its effects.
     mutating func step() async throws {
         if random.chance(2) { try await changeRoles() }
         var request = try await randomRequest()
@@ -80,7 +80,7 @@ struct SecrecyClient {
         try await send(request)
     }
 
-    /// Names that a mutation puts in place of others.
+    /// The names that a mutation substitutes for others.
     private var words: [String] {
         let zone = model.zones.values.flatMap(\.records.keys).sorted()
         return zone + model.pub.keys.sorted() + users.map(\.name)
@@ -120,7 +120,8 @@ struct SecrecyClient {
             )
         }
         let text = String(decoding: try JSONEncoder().encode(answer.body), as: UTF8.self)
-        // An item may fail by itself; its code alone also stands for what iCloud has none for.
+        // An item may fail individually; its code alone also stands for errors that iCloud has no
+        // code for.
         if answer.status >= 500 || text.contains("The server failed") {
             throw problem("The service failed")
         }
@@ -134,7 +135,7 @@ struct SecrecyClient {
         }
         if let what = try leak(in: told, asked, request, before) { throw problem(what) }
         guard let user = request.user?.name else { return }
-        // What somebody brings into their own zone, by a copy or a receipt, they have seen.
+        // A user who copies something into their own zone, or uses a receipt for it, has seen it.
         let known = before.secrets(for: user).union(Self.secrets(in: request.body))
         for record in model.zones[user]?.records.values ?? [String: SecrecyModel.Record]().values {
             let fresh = record.secrets.subtracting(known)
@@ -149,7 +150,7 @@ struct SecrecyClient {
         }
     }
 
-    /// What an answer shows that it must not.
+    /// Returns the part of a response that the user must not see.
     private func leak(
         in answer: JSON,
         _ asked: String,
@@ -178,7 +179,7 @@ struct SecrecyClient {
         return nil
     }
 
-    /// The markers of fields and the checksums of files anywhere in an answer.
+    /// Returns the markers of fields and the checksums of files anywhere in a response.
     static func secrets(in json: JSON) -> Set<String> {
         switch json {
         case .array(let elements):
@@ -195,7 +196,7 @@ struct SecrecyClient {
 
     // MARK: The model
 
-    /// Takes over what became of public records.
+    /// Records the new state of public records.
     private mutating func notePublic(_ request: Request, _ answer: TestCloud.Answer) {
         guard request.database == .public, request.endpoint == "records/modify" else { return }
         for (place, record) in answer.records.enumerated() {
@@ -206,7 +207,7 @@ struct SecrecyClient {
             }
             let sent = request.body.operations[place]
             var secrets = Self.secrets(in: record)
-            // What the answer leaves out may still be there.
+            // Data that the response leaves out may still exist.
             secrets.formUnion(Self.secrets(in: sent))
             secrets.formUnion(model.pub[name]?.secrets ?? [])
             model.pub[name] = SecrecyModel.PublicRecord(

@@ -6,7 +6,7 @@ import Testing
 struct SecrecyFuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// Requests for each seed; `Scripts/secrecy` sends more.
+    /// The number of requests for each seed; `Scripts/secrecy` sends more.
     private static let requests = environment["CLOUDKIT_SECRECY_REQUESTS"].flatMap(Int.init) ?? 250
 
     static let seeds: [UInt64] = {
@@ -25,7 +25,7 @@ struct SecrecyFuzzTests {
         } catch let problem as SecrecyClient.Problem {
             Issue.record("Seed \(seed), request \(client.sent): \(problem)")
         }
-        // A run in which nothing was shared shows nothing.
+        // A run without any share shows nothing.
         let shares = client.model.zones.values.flatMap(\.records.values).compactMap(\.share)
         #expect(shares.contains { $0.guests.values.contains(where: \.hasAccepted) }, "Seed \(seed)")
         #expect(!client.model.pub.isEmpty, "Seed \(seed)")

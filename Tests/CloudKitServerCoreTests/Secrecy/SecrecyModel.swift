@@ -1,23 +1,22 @@
 import Foundation
 import ServerFixtures
 
-/// What the fuzz client knows about who may see and change what: written from the documents, with no
-/// code of the server's.
+/// The fuzz client's model of permissions, written from the documentation without any code of the server.
 struct SecrecyModel {
     /// A record of a zone, as its owner sees it.
     struct Record: Hashable {
         var name: String
         var parent: String?
-        /// What it tells who sees it: the markers in its fields, and its files.
+        /// The secrets that its readers learn: the markers in its fields, and its files.
         var secrets: Set<String>
         /// The targets of its references that have an action.
         var ties: Set<String>
         var share: Share?
     }
 
-    /// What a share's record has besides.
+    /// The additional parts of a share's record.
     struct Share: Hashable {
-        /// Who takes part: what each may do, and whether each has accepted.
+        /// The participants: the permission of each, and whether each has accepted.
         var guests: [String: Guest]
         var everyone: String
         var link: String
@@ -28,13 +27,13 @@ struct SecrecyModel {
         var hasAccepted: Bool
     }
 
-    /// A custom zone by its owner.
+    /// A custom zone, by its owner.
     struct Zone {
         var records: [String: Record] = [:]
-        /// The record that each share opens; a share of the whole zone opens none by itself.
+        /// The root record of each share; a share of the whole zone has none.
         var roots: [String: String] = [:]
 
-        /// The names of a record and of all above it.
+        /// Returns the names of a record and of all above it.
         func lineage(_ name: String) -> [String] {
             var names: [String] = []
             var next: String? = name
@@ -45,7 +44,7 @@ struct SecrecyModel {
             return names
         }
 
-        /// What somebody who is not the owner may do with a record.
+        /// Returns the permissions of a user other than the owner for a record.
         func rights(of user: String, on name: String) -> Set<String> {
             let lineage = lineage(name)
             var rights: Set<String> = []
@@ -61,7 +60,7 @@ struct SecrecyModel {
             return rights
         }
 
-        /// What a share gives a user, whether or not they have accepted.
+        /// Returns the permissions that a share grants to a user, whether or not they have accepted.
         static func rights(of user: String, in share: Share) -> Set<String> {
             var rights: Set<String> = []
             for permission in [share.guests[user]?.permission ?? "NONE", share.everyone] {
@@ -71,7 +70,7 @@ struct SecrecyModel {
             return rights
         }
 
-        /// Whether somebody may change a record that is not theirs, other than a share.
+        /// Returns whether a user may change another user's record, other than a share.
         func mayWrite(_ user: String, _ name: String?) -> Bool {
             let isEverywhere = records["cloudkit.zoneshare"]?.share.map { share in
                 share.guests[user]?.hasAccepted == true
@@ -94,10 +93,10 @@ struct SecrecyModel {
     var pub: [String: PublicRecord] = [:]
     /// The users who have the role `team`.
     var team: Set<String> = []
-    /// The addresses that users have shown to know, by user.
+    /// The addresses that users have proved to know, by user.
     var knownAddresses: [String: Set<String>] = [:]
 
-    /// Whether a user, or nobody, may read a record of the public database.
+    /// Returns whether a user, or a caller without a user, may read a record of the public database.
     func mayRead(_ user: String?, _ record: PublicRecord) -> Bool {
         switch record.type {
         case "Letter": user != nil && user == record.creator
@@ -106,7 +105,7 @@ struct SecrecyModel {
         }
     }
 
-    /// Whether a user, or nobody, may change a record of the public database.
+    /// Returns whether a user, or a caller without a user, may change a record of the public database.
     func mayWrite(_ user: String?, _ record: PublicRecord) -> Bool {
         guard let user else { return false }
         return switch record.type {
@@ -116,7 +115,7 @@ struct SecrecyModel {
         }
     }
 
-    /// All secrets that a user may be told.
+    /// Returns all secrets that a user may learn.
     func secrets(for user: String?) -> Set<String> {
         var told: Set<String> = []
         for record in pub.values where mayRead(user, record) { told.formUnion(record.secrets) }
@@ -130,7 +129,7 @@ struct SecrecyModel {
         return told
     }
 
-    /// What a link shows a user who has not accepted: the record that is shared.
+    /// Returns the secrets that a link shows to a user who has not accepted: those of the shared record.
     func secrets(through link: String, for user: String) -> Set<String> {
         for zone in zones.values {
             for (name, record) in zone.records {
@@ -143,7 +142,7 @@ struct SecrecyModel {
         return []
     }
 
-    /// What is wrong about a change of a zone that somebody made who does not own it.
+    /// Returns the problem with a change of a zone by a user other than its owner.
     static func problem(
         from before: Zone,
         to after: Zone,
@@ -160,7 +159,7 @@ struct SecrecyModel {
         return nil
     }
 
-    /// Whether somebody took part in a share, and does no longer.
+    /// Returns whether a user was a participant of a share and no longer is.
     private static func hasLeft(_ user: String, _ before: Zone, _ after: Zone) -> Bool {
         before.records.contains { name, record in
             record.share?.guests[user]?.hasAccepted == true
@@ -177,7 +176,7 @@ struct SecrecyModel {
         _ user: String
     ) -> String? {
         if let share = old?.share {
-            // Who takes part may leave, and accept.
+            // Participants may leave, and accept.
             guard let now = new?.share else { return "deleted the share" }
             var guests = share.guests
             guests[user] = now.guests[user]
@@ -191,16 +190,17 @@ struct SecrecyModel {
         }
         if old == nil || old?.parent != new.parent {
             if old != nil, !before.mayWrite(user, old?.parent) { return "moved away" }
-            // Who may delete a record may leave it to the owner, at the top of the zone.
+            // A user who may delete a record may also leave it to the owner, at the top of the zone.
             let isLeft = old != nil && new.parent == nil
-            // Who leaves a share in the same request has its rights to the request's end.
+            // A user who leaves a share in the same request keeps its permissions until the end of
+            // the request.
             let mayHave = hasLeft(user, before, after) && before.mayWrite(user, new.parent)
             guard isLeft || mayHave || after.mayWrite(user, new.parent) else {
                 return "moved out of reach"
             }
         }
         for target in new.ties.subtracting(old?.ties ?? []) where target != name {
-            // What is not there is tied to nothing.
+            // A nonexistent record is not tied to anything.
             guard before.records[target] != nil || after.records[target] != nil else { continue }
             let isTheirs = after.mayWrite(user, target) || before.mayWrite(user, target)
             if !isTheirs { return "tied '\(target)' to" }

@@ -1,6 +1,6 @@
 import ServerFixtures
 
-/// Numbers that a seed decides.
+/// Random numbers determined by a seed.
 struct SecrecyRandom: RandomNumberGenerator {
     private var state: UInt64
 
@@ -26,7 +26,7 @@ struct SecrecyRandom: RandomNumberGenerator {
 
     mutating func one(_ texts: String...) -> String { texts[number(0...texts.count - 1)] }
 
-    /// A body with some of its parts exchanged, left out, or of another kind.
+    /// Returns a body with some of its parts exchanged, left out, or of another kind.
     mutating func mutate(_ json: JSON, _ words: [String]) -> JSON {
         if chance(12) { return junk(words) }
         switch json {

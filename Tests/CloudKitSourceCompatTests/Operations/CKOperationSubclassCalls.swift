@@ -1,8 +1,8 @@
-// Only what compiles on both sides, unmodified: here, and against Apple's framework.
+// Only code that compiles on both sides, unmodified: here, and against Apple's framework.
 import CloudKit
 import Testing
 
-// Operations that apps make their own of, and what they override in them.
+// Operations that apps subclass, and the methods that they override.
 
 /// Work of the app's own in a queue with the framework's.
 final class Step: CKDatabaseOperation, @unchecked Sendable {
@@ -24,7 +24,7 @@ final class Step: CKDatabaseOperation, @unchecked Sendable {
     }
 }
 
-/// Something more before the framework's work, and around it.
+/// Additional work before the framework's work, and around it.
 class Logged: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because one test uses it, after the operations have ended.
 
@@ -53,7 +53,7 @@ class Logged: CKOperation, @unchecked Sendable {
     }
 }
 
-/// Saves all it is given but drafts, whatever the server has.
+/// Saves all records except drafts, whatever the server has.
 final class Upload: CKModifyRecordsOperation, @unchecked Sendable {
     // @unchecked Sendable because one test uses it.
 
@@ -125,7 +125,7 @@ final class Upload: CKModifyRecordsOperation, @unchecked Sendable {
     }()
 }
 
-/// Made in a way of its own.
+/// A subclass with its own initializer.
 final class NotesFetch: CKFetchRecordsOperation, @unchecked Sendable {
     // @unchecked Sendable because its only property is a constant.
 

@@ -112,7 +112,7 @@ struct AssetTests {
         let copies = path + "-cloudkit-assets"
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()
-            // What a process left that was killed.
+            // Leftovers of a killed process.
             let left = copies + "/left"
             try FileManager.default.createDirectory(
                 atPath: left,

@@ -144,7 +144,7 @@ struct BasicSyncTests {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.run("INSERT INTO note (id, title, body) VALUES ('n', 't', 'b')")
             try await settle(phone, laptop)
-            // Somebody past the store sets a field that the phone does not know of yet.
+            // Another client sets a field that the phone does not know yet.
             let record = try await laptop.cloud.record(for: Device.id("note:n"))
             record["colour"] = "red"
             try await laptop.cloud.save(record)

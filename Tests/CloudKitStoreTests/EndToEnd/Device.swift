@@ -6,13 +6,13 @@ import Foundation
 import GRDB
 import Support
 
-/// A device of a test: a database in memory, and the store that keeps it in sync.
+/// A test device: a database in memory, and the store that syncs it.
 struct Device {
     let database: DatabaseQueue
     let store: CloudStore
     let container: CKContainer
 
-    /// Opens a device of a user; a database that is handed in is opened again.
+    /// Opens a device of a user; a given database is opened again.
     init(
         _ cloud: Cloud,
         _ user: TestCloud.User?,
@@ -60,7 +60,7 @@ struct Device {
         ),
     ]
 
-    /// Nothing happens unless the test asks for it.
+    /// A configuration in which nothing happens unless the test requests it.
     static var configuration: CloudStore.Configuration {
         var configuration = CloudStore.Configuration()
         configuration.syncsAutomatically = false
@@ -71,18 +71,18 @@ struct Device {
         try await database.write { try $0.execute(sql: sql, arguments: arguments) }
     }
 
-    /// One value of a row, as text.
+    /// Returns one value of a row as text.
     func value(_ sql: String) async throws -> String? {
         try await database.read { try String.fetchOne($0, sql: sql) }
     }
 
-    /// Waits until a query gives a number.
+    /// Waits until a query returns a number.
     func wait(_ sql: String, for number: Int) async throws {
         let observation = ValueObservation.tracking { try Int.fetchOne($0, sql: sql) }
         for try await found in observation.values(in: database) where found == number { return }
     }
 
-    /// All rows of the tables as text, one per line.
+    /// Returns all rows of the tables as text, one per line.
     func rows(_ tables: [String] = ["folder", "note"]) async throws -> [String] {
         try await database.read { database in
             try tables.flatMap { table in
@@ -96,7 +96,7 @@ struct Device {
         }
     }
 
-    /// The private database, past the store.
+    /// The private database, accessed without the store.
     var cloud: CKDatabase { container.privateCloudDatabase }
 
     static let zoneID = CKRecordZone.ID(zoneName: "CloudKitStore")
@@ -121,7 +121,7 @@ func withTwoDevices(
     }
 }
 
-/// Syncs devices until none has anything to tell the others.
+/// Syncs devices until none has changes for the others.
 func settle(_ devices: Device...) async throws {
     for _ in 0..<3 {
         for device in devices { try await device.store.sync() }

@@ -5,12 +5,12 @@ import GRDB
 import Support
 import Testing
 
-/// The file in `Fixtures` was written by the store when its tables had version 4: with rows that were
-/// synced, edited, deleted and inserted, a save that nobody answered, records of an unknown type, of
-/// another client and of no row.
+/// The file in `Fixtures` was written by the store when its tables had version 4: with rows that
+/// were synced, edited, deleted and inserted, a save without a response, records of an unknown
+/// type, of another client and of no row.
 @Suite("Files of earlier versions of the store", .timeLimit(.minutes(5)))
 struct FileVersionTests {
-    /// Opens a copy of the file, which may be turned into one of an older version still.
+    /// Opens a copy of the file, which may be converted to an even older version.
     private func withFile(
         turnedInto version: Int = 4,
         _ body: @Sendable (Device) async throws -> Void
@@ -66,7 +66,7 @@ struct FileVersionTests {
                 try await fields(device, "written")
                     == ["body=2.5", "id=written", "storeForms=count=5:tmanytitle=5:bAP8="]
             )
-            // What was edited and not sent is merged with what was there before.
+            // Unsent edits are merged with the previous values.
             let edited = try await device.store.record(of: "edited", in: "note")
             #expect(edited["count"] as Int64? == 10)
             for key in ["F2A0C5B4-93D1-4E0C-8B53-5E4B0E0C7A11"] {

@@ -49,7 +49,7 @@ struct GoneTests {
         }
     }
 
-    /// Each note with what it refers to.
+    /// Returns each note with its references.
     private static func notes(_ device: Device) async throws -> String {
         try await device.value(
             "SELECT group_concat(id || ':' || coalesce(origin, ''), ',') "
@@ -112,7 +112,7 @@ struct GoneTests {
             let zoneID = try await database.allRecordZones()[0].zoneID
             let id = CKRecord.ID(recordName: "note:y", zoneID: zoneID)
             let record = try await database.record(for: id)
-            // The deletion is Ada's own, or one that she hears of.
+            // The deletion is Ada's own, or one that she receives.
             let deleting = isHeard ? friends.bob : friends.ada
             try await deleting.run("DELETE FROM note WHERE id = 'c'")
             try await settle(deleting, friends.ada)

@@ -3,27 +3,27 @@ import Foundation
 import Support
 import Synchronization
 
-/// A way into a cloud that does with a request what a test says.
+/// A transport that treats requests as a test specifies.
 final class InterruptedTransport: PassingTransport {
     enum Fault: Sendable {
         /// The request does not arrive.
         case cut
-        /// The request arrives, its answer does not.
+        /// The request arrives, but its response does not.
         case lost
-        /// The service answers with an error for the whole request.
+        /// The service responds with an error for the whole request.
         case refused(status: Int, code: String)
     }
 
     struct Script: Sendable {
-        /// What happens to the next request whose path ends so.
+        /// The faults for the next request whose path has a suffix.
         var faults: [(path: String, fault: Fault)] = []
-        /// Runs before a request whose path ends so is answered, once.
+        /// The closures that run once, before the response to a request whose path has a suffix.
         var before: [(path: String, body: @Sendable () async throws -> Void)] = []
         /// The paths of the requests.
         var paths: [String] = []
-        /// Answers in the service's place where it has an answer.
+        /// A closure that may respond in place of the service.
         var answer: (@Sendable (TransportRequest) -> TransportResponse?)?
-        /// Changes the bodies of answers.
+        /// A closure that changes the bodies of responses.
         var rewrite: (@Sendable (_ path: String, _ answer: Data) -> Data)?
     }
 
@@ -82,7 +82,7 @@ final class InterruptedTransport: PassingTransport {
     }
 }
 
-/// Keeps the transport that a device was made with.
+/// The holder of the transport that a device was created with.
 final class TransportHolder: Sendable {
     private let held = Mutex<InterruptedTransport?>(nil)
 

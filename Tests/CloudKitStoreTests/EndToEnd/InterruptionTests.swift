@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Nothing is lost when things go wrong", .timeLimit(.minutes(10)))
 struct InterruptionTests {
-    /// A phone whose way into the cloud is scripted, and a laptop.
+    /// Runs a test with a phone whose transport is scripted, and a laptop.
     private func withScript(
         _ body:
             @Sendable (
@@ -66,7 +66,7 @@ struct InterruptionTests {
             await phone.store.stop()
             if let fileVersion {
                 try await OldFile.turn(phone, into: fileVersion)
-                // An app may have what SQLite cannot compile any more.
+                // An app may have a view that SQLite can no longer compile.
                 try await phone.run("CREATE VIEW broken AS SELECT * FROM lost")
             }
             let again = try await reopen()
@@ -117,7 +117,7 @@ struct InterruptionTests {
             try await phone.run("INSERT INTO note (id, title) VALUES ('n', 'one')")
             try await settle(phone, laptop)
             try await phone.run("DELETE FROM note")
-            // The laptop's edit comes after the phone has fetched.
+            // The laptop's edit happens after the phone has fetched.
             transport.before("records/lookup") {
                 try await laptop.run("UPDATE note SET title = 'edited'")
                 try await laptop.store.sync()
@@ -200,7 +200,7 @@ struct InterruptionTests {
         try await withTwoDevices(tables: tables, schema: schema) { phone, laptop, _ in
             try await phone.run("INSERT INTO event VALUES ('a', '[\"x\"]')")
             try await phone.store.sync()
-            // The elements of a field's lists are of one type.
+            // The elements of a list field have one type.
             try await phone.run("INSERT INTO event VALUES ('b', '[1]'), ('c', '[\"y\"]')")
             try await phone.store.sync()
             let status = try await phone.store.status

@@ -20,7 +20,7 @@ struct KilledProcessTests {
     private static let schema =
         "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, title TEXT)"
 
-    /// A process of its own that has the store of a file open.
+    /// A separate process that has the store of a file open.
     private final class Child {
         let word: String
         private let process = Process()
@@ -45,7 +45,7 @@ struct KilledProcessTests {
             word = String(decoding: line.dropLast(), as: UTF8.self)
         }
 
-        /// Ends the process without warning; returns when it is gone.
+        /// Kills the process, and returns when it has ended.
         func end() async {
             await withCheckedContinuation { continuation in
                 process.terminationHandler = { _ in continuation.resume() }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Life events end as they are configured, and lose nothing", .timeLimit(.minutes(10)))
 struct LifeEventTests {
-    /// What a store's events were, in words.
+    /// The events of a store, in words.
     private final class Events: Sendable {
         private let words = Mutex<[String]>([])
         let stream: AsyncStream<String>
@@ -32,7 +32,7 @@ struct LifeEventTests {
             words.withLock { $0.count(where: condition) }
         }
 
-        /// Waits until an event comes.
+        /// Waits until an event occurs.
         func wait(for word: String) async {
             for await found in stream where found == word { return }
         }
@@ -160,8 +160,8 @@ struct LifeEventTests {
         }
     }
 
-    /// A laptop whose tokens are too old after other devices did something that no later answer
-    /// tells of.
+    /// Creates a laptop whose tokens have expired after changes by other devices that no later
+    /// response reports.
     private func afterExpiry(
         _ change: String,
         laptopEdit: String = "",
@@ -180,7 +180,7 @@ struct LifeEventTests {
             try await phone.store.sync()
             try await laptop.run(laptopEdit)
             try await cloud.expireChangeTokens()
-            // Apple's service tells a reader from the beginning of no deletions.
+            // Apple's service reports no deletions in a fetch from the beginning.
             holder.transport.script.withLock { $0.rewrite = Self.withoutTombstones }
             try await settle(laptop, phone)
             #expect(try await laptop.rows() == phone.rows())

@@ -119,11 +119,11 @@ struct LifeTests {
             let zones = try await switched.cloud.allRecordZones()
             #expect(zones.allSatisfy { $0.zoneID.zoneName != "CloudKitStore" })
             await switched.store.stop()
-            // Ada is back.
+            // Ada signs in again.
             let back = try await Device(cloud, ada, database: phone.database)
             #expect(try await back.store.sync().saved == 1)
             await back.store.stop()
-            // Or Bob takes the rows over.
+            // Alternatively, Bob takes the rows over.
             let adopted = try await Device(cloud, bob, database: phone.database)
             _ = try? await adopted.store.sync()
             try await adopted.store.adoptAccount()
@@ -203,7 +203,7 @@ struct LifeTests {
             try await settle(phone, laptop)
             #expect(try await phone.store.verify().compared == 3)
             #expect(try await phone.store.verify().differences.isEmpty)
-            // A file that somebody wrote to past the triggers.
+            // A file that was written to without the triggers.
             try await phone.run(
                 """
                 UPDATE grdb_cloudkit_control SET applying = 1;

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Edits of two devices meet", .timeLimit(.minutes(10)))
 struct MergeTests {
-    /// Two devices that have the same note and then edit it offline, whichever syncs first.
+    /// Creates two devices that have the same note and edit it offline, whichever syncs first.
     private func conflict(
         _ fieldRules: [String: MergeRule] = ["count": .counter, "tags": .set],
         rule: MergeRule = .laterEdit,
@@ -163,7 +163,7 @@ struct MergeTests {
             #expect(value10 == "edited")
             let value11 = try await phone.value("SELECT count FROM note")
             #expect(value11 == "10")
-            // A deletion that is not done loses nothing.
+            // A deletion that is not carried out loses nothing.
             let entries = try await phone.store.journal() + laptop.store.journal()
             #expect(entries.isEmpty)
         }
@@ -206,7 +206,7 @@ struct MergeTests {
     @Test("A clock that is years ahead wins no more once the server was heard")
     func skew() async throws {
         try await withTwoDevices { phone, laptop, _ in
-            // The laptop's clock stands in the year 2100.
+            // The laptop's clock shows the year 2100.
             try await laptop.run("UPDATE grdb_cloudkit_control SET wall = 4102444800000")
             try await laptop.run("INSERT INTO note (id, title) VALUES ('n', 'base')")
             try await settle(laptop, phone)

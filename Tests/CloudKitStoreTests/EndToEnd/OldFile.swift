@@ -3,10 +3,10 @@ import CloudKitStore
 import Foundation
 import GRDB
 
-/// Makes files as older versions of the store have them.
+/// The conversion of files to the form of older versions of the store.
 enum OldFile {
-    /// Turns a device's file, whose store was stopped and of whose tables are notes and folders, into
-    /// one of version 1, 2, 3 or 4.
+    /// Converts a device's file, whose store was stopped and whose tables are notes and folders, to
+    /// version 1, 2, 3 or 4.
     static func turn(_ device: Device, into version: Int) async throws {
         var records: [CKRecord] = []
         for table in ["folder", "note"] {
@@ -28,7 +28,7 @@ enum OldFile {
         }
     }
 
-    /// Before 5, a record was kept with all that its row has.
+    /// Restores the form before 5, in which a record was stored with all values of its row.
     private static func spellOut(_ records: [CKRecord], _ database: Database) throws {
         let sent = try Row.fetchAll(database, sql: "SELECT * FROM grdb_cloudkit_sent").map {
             (
@@ -114,7 +114,7 @@ enum OldFile {
         CREATE INDEX grdb_cloudkit_record_lacks ON grdb_cloudkit_record (lacks) WHERE lacks <> 0;
         """
 
-    /// Turns a file of version 4 into one of version 1, 2 or 3.
+    /// Converts a file of version 4 to version 1, 2 or 3.
     static func turn(_ database: Database, into version: Int) throws {
         let prefix = "grdb_cloudkit_"
         let objects = try Row.fetchAll(
@@ -145,7 +145,7 @@ enum OldFile {
         if version < 2 { try database.execute(sql: withoutSharing) }
     }
 
-    /// Before 3, saves that were not answered had no table of their own.
+    /// The SQL for versions before 3, in which saves without a response had no separate table.
     private static let withoutSent = """
         CREATE INDEX cloudkit_record_sent ON cloudkit_record (sentVersion)
             WHERE sentVersion IS NOT NULL;
@@ -154,7 +154,7 @@ enum OldFile {
         DROP TABLE cloudkit_sent;
         """
 
-    /// Before 2, nothing was shared.
+    /// The SQL for versions before 2, in which nothing was shared.
     private static let withoutSharing = """
         DROP TABLE cloudkit_place; DROP TABLE cloudkit_share; DROP TABLE cloudkit_zone;
         DROP TABLE cloudkit_public;

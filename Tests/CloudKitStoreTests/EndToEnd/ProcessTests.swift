@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Several processes open one file, and one syncs", .timeLimit(.minutes(10)))
 struct ProcessTests {
-    /// Opens a file as another process does: with a connection and a store of its own.
+    /// Opens a file like another process: with a separate connection and store.
     private func open(
         _ path: String,
         _ cloud: Cloud,

@@ -48,7 +48,7 @@ struct PublicTests {
             try await settle(ada, bob)
             #expect(try await bob.value("SELECT title FROM news") == "Hello again")
             try await ada.store.settled()
-            // Who is not signed in may read.
+            // A user who is not signed in may read.
             let anyone = try await device(cloud, nil)
             _ = try? await anyone.store.sync()
             #expect(try await anyone.rows(["news"]) == ada.rows(["news"]))

@@ -96,7 +96,7 @@ struct ReferenceTests {
             #expect(
                 try await laptop.store.status.explanation
                     == [
-                        "The row 'n' of 'note' waits for the record 'folder:f', which has not come."
+                        "The row 'n' of 'note' waits for the record 'folder:f', which has not arrived."
                     ]
             )
             try await phone.run("INSERT INTO folder VALUES ('f')")
@@ -268,7 +268,7 @@ struct ReferenceTests {
             try await settle(laptop, phone)
             #expect(try await phone.rows(["tagging"]) == laptop.rows(["tagging"]))
             #expect(try await phone.rows(["tagging"]).count == 1)
-            // Both devices make the same pair: it is one row.
+            // Both devices create the same pair, which is one row.
             try await phone.run("INSERT INTO tagging VALUES ('n\"2', 'ü', 1)")
             try await laptop.run("INSERT INTO tagging VALUES ('n\"2', 'ü', 1)")
             try await settle(phone, laptop)

@@ -9,8 +9,8 @@ import Testing
 struct ReshareTests {
     typealias Friends = SharingTests.Friends
 
-    /// What the owner does to a tree while nobody shares it: folders trip, sub in it, deep in that, a
-    /// note in each, and a folder and a note beside it.
+    /// The owner's changes to a tree while it is not shared: folders trip, sub in it, deep in that,
+    /// a note in each, and a folder and a note beside it.
     enum Change: String, CaseIterable, Sendable {
         case editTop = "UPDATE folder SET name = 'Edited' WHERE id = 'trip'"
         case editChild = "UPDATE folder SET name = 'Edited' WHERE id = 'sub'"
@@ -45,7 +45,7 @@ struct ReshareTests {
         var parts: [String] { rawValue.components(separatedBy: "--") }
     }
 
-    /// The rows of the tree of a folder, as the owner has them.
+    /// Returns the rows of a folder's tree, as the owner has them.
     private static func tree(of folder: String, _ device: Device) async throws -> [String] {
         try await device.database.read { database in
             try String.fetchAll(
@@ -66,7 +66,7 @@ struct ReshareTests {
         }
     }
 
-    /// All rows that a device shows.
+    /// Returns all rows that a device shows.
     private static func all(_ device: Device) async throws -> [String] {
         try await device.database.read { database in
             try String.fetchAll(
@@ -97,7 +97,7 @@ struct ReshareTests {
         try await device.store.sync()
     }
 
-    /// Has everyone see what is shared, and the owner know of it.
+    /// Checks that everyone sees the shared rows, and that the owner knows of the share.
     private static func check(_ friends: Friends, sees device: Device) async throws {
         try await settle(friends.ada, device)
         #expect(try await all(device) == tree(of: "trip", friends.ada))
@@ -152,7 +152,7 @@ struct ReshareTests {
             }
             try await friends.accept(friends.share(), bob)
             try await Self.check(friends, sees: bob)
-            // The laptop knows of the share, too.
+            // The laptop also knows of the share.
             try await laptop.store.sync()
             try await laptop.run("UPDATE note SET title = 'Last'")
             try await laptop.store.sync()
@@ -183,7 +183,7 @@ struct ReshareTests {
             try await settle(laptop, ada, bob)
             #expect(try await Self.all(bob) == Self.tree(of: "beside", ada))
             #expect(try await Self.all(bob).contains("note late "))
-            // And out again.
+            // Moved out again.
             for device in [ada, laptop] {
                 try await device.run("UPDATE folder SET parent = NULL WHERE id = 'trip'")
             }
@@ -275,7 +275,7 @@ struct ReshareTests {
             try await settle(ada, bob, cleo)
             #expect(try await Self.all(bob) == ["folder trip Trip", "note n1 One"])
             #expect(try await Self.all(cleo) == Self.tree(of: "sub", ada))
-            // Cleo does not see what is above, which is no edit.
+            // Cleo does not see the row above, which is not an edit.
             _ = try await cleo.store.verify(repairing: true)
             #expect(try await cleo.store.verify().differences == [])
             try await settle(cleo, ada)
@@ -298,7 +298,7 @@ struct ReshareTests {
             try await friends.accept(friends.share("sub"), bob)
             try await settle(ada, bob)
             #expect(try await Self.all(bob) == Self.tree(of: "sub", ada))
-            // Whom the row above is shared with sees nothing of it.
+            // The users with whom the row above is shared see nothing of it.
             try await friends.accept(friends.share("trip", bob: nil), friends.cleo)
             try await settle(ada, friends.cleo)
             #expect(try await Self.all(friends.cleo) == ["folder trip Trip", "note n1 One"])
@@ -321,7 +321,7 @@ struct ReshareTests {
                 for device in [ada, bob, cleo] {
                     #expect(try await device.store.verify().differences == [])
                 }
-                // What was not shared for a while is so again.
+                // The row is shared again after a while without a share.
                 try await ada.run("UPDATE note SET body = 'moved' WHERE id = 'n3'")
             }
         }
@@ -338,7 +338,7 @@ struct ReshareTests {
             try await settle(bob, ada, cleo)
             #expect(try await Self.all(cleo) == Self.tree(of: "beside", ada))
             #expect(try await Self.all(cleo).contains("note n3 Three"))
-            // Out of all trees it is its owner's alone.
+            // Outside of all trees, the row belongs to its owner alone.
             try await bob.run("UPDATE folder SET parent = NULL WHERE id = 'sub'")
             try await bob.store.sync()
             #expect(try await Self.all(bob).count == 4)

@@ -99,7 +99,7 @@ struct SharePlanTests {
                 in: "playlist",
                 ifIncomplete: .shareTheRest
             ) { $0.publicPermission = .readWrite }
-            // What is shared once is shared; its permissions can be changed.
+            // An existing share stays, and its permissions can be changed.
             try await ada.store.share("p", in: "playlist") { $0.publicPermission = .readOnly }
             let url = try #require(share.url)
             try await bob.store.accept(bob.container.shareMetadata(for: url))
@@ -108,7 +108,7 @@ struct SharePlanTests {
             #expect(try await bob.value("SELECT text FROM comment") == "Nice")
             let status = try await bob.store.status
             let lines = status.explanation.filter { $0.contains("lacks the record 'track:") }
-            // Two entries that do not show, and the playlist, whose cover shows as NULL.
+            // Two hidden entries, and the playlist, whose cover shows as NULL.
             #expect(lines.count == 3)
             #expect(lines.allSatisfy { $0.hasSuffix("which its owner does not share.") })
         }

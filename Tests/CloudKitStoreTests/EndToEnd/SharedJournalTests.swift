@@ -14,7 +14,7 @@ struct SharedJournalTests {
         return configuration
     }
 
-    /// Runs a test with two devices, of which the phone merged and the laptop's title lost.
+    /// Runs a test with two devices: the phone merged, and the laptop's title lost.
     private func withLoss(
         _ body:
             @Sendable (_ phone: Device, _ laptop: Device, _ cloud: CKDatabase) async throws -> Void

@@ -9,7 +9,7 @@ import Testing
 struct SharedWriteTests {
     typealias Friends = SharingTests.Friends
 
-    /// Runs a test with a folder that has rows in it, and one that has none, both shared.
+    /// Runs a test with two shared folders: one with rows in it, and an empty one.
     private static func withFriends(
         _ body: @Sendable (Friends) async throws -> Void
     ) async throws {
@@ -22,7 +22,7 @@ struct SharedWriteTests {
         }
     }
 
-    /// What is written to a row, and the row that the owner has then.
+    /// The writes to a row, with the row that the owner then has.
     static let writes = [
         (
             "INSERT INTO folder (id, name) VALUES ('lone', 'New') "
@@ -108,7 +108,7 @@ struct SharedWriteTests {
                 }
                 #expect(error.resultCode == .SQLITE_CONSTRAINT)
             }
-            // Where nothing is written, nothing is refused.
+            // A write without changes is not refused.
             try await friends.cleo.run(
                 "INSERT OR IGNORE INTO note (id, title, folder) VALUES ('n', 'No', 'sub')"
             )

@@ -14,7 +14,7 @@ struct SharingTests {
         return configuration
     }
 
-    /// What a store's events were.
+    /// The events of a store.
     final class Events: Sendable {
         private let names = Mutex<[String]>([])
 
@@ -68,7 +68,7 @@ struct SharingTests {
             cleo = try await device(2, configuration)
         }
 
-        /// Ada's folder with a folder and a note in it, and a note beside it that is hers.
+        /// Fills Ada's database: a folder with a folder and a note in it, and an unshared note beside it.
         func fill() async throws {
             try await ada.run(
                 """
@@ -79,7 +79,7 @@ struct SharingTests {
             try await ada.store.sync()
         }
 
-        /// Shares a folder with Bob and Cleo, as their permissions are to be.
+        /// Shares a folder with Bob and Cleo, with their permissions.
         @discardableResult
         func share(
             _ folder: String = "trip",
@@ -115,7 +115,7 @@ struct SharingTests {
             }
         }
 
-        /// Shares the folder, and lets both in.
+        /// Shares the folder, and accepts the share for both.
         func begin() async throws {
             try await fill()
             try await accept(share(), bob, cleo)
@@ -128,7 +128,7 @@ struct SharingTests {
 
     private static let ids = "SELECT group_concat(id) FROM (SELECT id FROM note ORDER BY id)"
 
-    /// The message of the error that a write must end with.
+    /// Returns the message of the error that a write must cause.
     private func refusal(_ device: Device, _ sql: String) async throws -> String {
         let error = try await #require(throws: DatabaseError.self) { try await device.run(sql) }
         #expect(error.resultCode == .SQLITE_CONSTRAINT)
@@ -151,7 +151,7 @@ struct SharingTests {
             #expect(try await cleo.value(Self.ids) == "m,n")
             let record = try await ada.cloud.record(for: Device.id("note:m"))
             #expect(record.parent?.recordID.recordName == "folder:sub")
-            // A tree that comes into the shared one, children first.
+            // A tree that moves into the shared one, children first.
             try await ada.run("INSERT INTO folder VALUES ('new', 'New', NULL)")
             try await ada.run("INSERT INTO note (id, title, folder) VALUES ('o', 'Map', 'new')")
             try await ada.store.sync()
@@ -193,7 +193,7 @@ struct SharingTests {
             try await ada.run("UPDATE note SET title = 'Hut' WHERE id = 'n'")
             try await settle(ada, cleo)
             #expect(try await cleo.value("SELECT title FROM note WHERE id = 'n'") == "Hut")
-            // What goes with a deleted row goes here too, although it may only be read.
+            // Rows that a deleted row cascades to are deleted here too, even if they are read-only.
             try await ada.run("DELETE FROM folder WHERE id = 'trip'")
             try await settle(ada, cleo)
             #expect(try await cleo.value("SELECT count(*) FROM folder") == "0")
@@ -245,7 +245,7 @@ struct SharingTests {
             #expect(friends.events.all == ["shareEnded"])
             #expect(try await ada.value(Self.ids) == "n,x")
             try await bob.store.settled()
-            // And in again.
+            // Accepted again.
             try await friends.accept(friends.share(), bob)
             #expect(try await bob.value(Self.ids) == "b,n")
         }
@@ -308,7 +308,7 @@ struct SharingTests {
             try await ada.run("INSERT INTO note (id, folder) VALUES ('w', 'work')")
             try await ada.store.sync()
             let second = try await friends.share("work", bob: .readOnly, cleo: nil)
-            // The tree is older than what is fetched after the second share is accepted.
+            // The tree is older than the changes fetched after the second share is accepted.
             try await bob.store.sync()
             try await friends.accept(second, bob)
             #expect(try await bob.value(Self.ids) == "n,w")
@@ -357,7 +357,7 @@ struct SharingTests {
             ] {
                 #expect(try await refusal(bob, sql).contains("that another user owns"))
             }
-            // Nor does one take the key of the other before its deletion is synced.
+            // Nor does one replace the key of the other before its deletion is synced.
             for sql in [
                 "DELETE FROM note WHERE id = 'n'; INSERT INTO note (id, folder) VALUES ('n', 'sub')",
                 "DELETE FROM folder WHERE id = 'sub'; INSERT INTO folder (id) VALUES ('sub')",
@@ -424,7 +424,7 @@ struct SharingTests {
                 }
                 return error?.message ?? ""
             }
-            #expect(try await message("l", "line").contains("cannot be the top of a share"))
+            #expect(try await message("l", "line").contains("cannot be the root of a share"))
             #expect(try await message("none", "note").contains("was never sent"))
             try await phone.store.share("f", in: "folder")
             #expect(try await message("n", "note").contains("shared with the row above it"))
@@ -458,7 +458,7 @@ struct SharingTests {
                 )
             }
             #expect(names == [])
-            // The app's trigger asks the table under its new name.
+            // The app's trigger queries the table under its new name.
             try await again.run("UPDATE note SET title = 'now' WHERE id = 'a'")
             #expect(try await again.value("SELECT body FROM note WHERE id = 'a'") == "shouted")
         }

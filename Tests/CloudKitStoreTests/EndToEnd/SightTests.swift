@@ -12,7 +12,7 @@ struct SightTests {
 
     private static let tables: [SyncedTable] = [.table("folder"), .table("note", parent: "folder")]
 
-    /// What becomes of a note when the one that it refers to is deleted.
+    /// The foreign key actions on a note when the note that it refers to is deleted.
     static let rules = [
         "ON DELETE SET NULL", "ON DELETE CASCADE", "ON DELETE RESTRICT", "",
         "NOT NULL ON DELETE CASCADE", "NOT NULL",
@@ -58,7 +58,7 @@ struct SightTests {
         }
     }
 
-    /// Each note with what it refers to.
+    /// Returns each note with its references.
     private static func related(_ device: Device) async throws -> String {
         try await device.value(
             "SELECT group_concat(id || ':' || coalesce(related, ''), ',') "
@@ -80,7 +80,7 @@ struct SightTests {
                 try await settle(bob, ada)
                 #expect(try await Self.related(bob) == hidden)
                 #expect(try await Self.related(ada) == "c:c,x:c")
-                // Nothing waits for what the owner keeps.
+                // Nothing waits for rows that the owner does not share.
                 try await bob.store.settled()
                 #expect(try await bob.store.status.outOfSight == 1)
                 try await friends.accept(friends.share("b", bob: permission, cleo: nil), bob)
@@ -89,7 +89,7 @@ struct SightTests {
                 #expect(try await bob.store.journal().isEmpty)
                 #expect(try await bob.store.status.outOfSight == 0)
             }
-            // It moves out instead.
+            // The row moves out instead.
             try await ada.run("UPDATE note SET folder = NULL WHERE id = 'c'")
             try await settle(ada, bob, ada)
             #expect(try await Self.related(bob) == hidden)
@@ -235,7 +235,7 @@ struct SightTests {
         }
     }
 
-    /// What takes rows that were not sent out of a shared tree, and what keeps them there.
+    /// The statements that take unsent rows out of a shared tree, with those that keep them there.
     static let ties = [
         "INSERT INTO note VALUES ('n', 'Refers', 'f', 'c')",
         "INSERT INTO note VALUES ('n', 'Referred to', 'f', 'n'), ('m', 'Refers', 'a', 'n')",
@@ -259,7 +259,7 @@ struct SightTests {
             try await bob.run("UPDATE note SET related = NULL WHERE id <> 'c'")
             try await bob.run("UPDATE note SET folder = 'a' WHERE id = 'x'")
             try await bob.run("UPDATE folder SET parent = NULL WHERE id = 'f'")
-            // They are of this user's zone from then on.
+            // From then on they belong to this user's zone.
             await #expect(throws: DatabaseError.self) {
                 try await bob.run("INSERT INTO note VALUES ('l', 'Late', 'f', 'c')")
             }
@@ -304,7 +304,7 @@ struct SightTests {
             #expect(try await Self.related(bob) == (rule.contains("NOT NULL") ? "" : "x:"))
             #expect(try await Self.related(ada) == "c:c,x:c")
             #expect(try await ada.value("SELECT title FROM note WHERE id = 'c'") == "Target")
-            // Nobody can tell it from a deletion, against which the edit wins; then it is refused.
+            // It cannot be distinguished from a deletion, against which the edit wins; then it is refused.
             let refused = try await bob.store.journal().filter { $0.rule == "access" }
             #expect(refused.map { $0.lost["title"] } == [.text("Edited")])
             for device in [ada, bob] {
@@ -314,7 +314,7 @@ struct SightTests {
         }
     }
 
-    /// A device of Bob's file whose process ends before the second page of changes.
+    /// Opens a device of Bob's file whose process ends before the second page of changes.
     private static func openForOnePage(_ friends: Friends) async throws {
         let holder = TransportHolder()
         let last = try await reopen(friends) { holder.wrap($0) }
@@ -348,7 +348,7 @@ struct SightTests {
     func pages(_ rule: String) async throws {
         try await Self.withFriends(rule, .readWrite) { friends in
             let (ada, bob) = (friends.ada, friends.bob)
-            // More than a page in each of the two folders, those of one refer to those of the other.
+            // More than a page in each of the two folders; rows of one refer to rows of the other.
             try await ada.run(
                 """
                 WITH RECURSIVE number (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM number LIMIT 230)

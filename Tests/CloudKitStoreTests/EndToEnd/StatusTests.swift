@@ -78,7 +78,7 @@ struct StatusTests {
         try await withDevices { phone, _, _ in
             var statuses = phone.store.statuses.makeAsyncIterator()
             let first = try await statuses.next()
-            // Another clock, and nothing that waits.
+            // Another clock, and no waiting changes.
             try await phone.run("INSERT INTO note (id) VALUES ('a')")
             try await phone.run("DELETE FROM note")
             try await phone.store.sync()
@@ -175,8 +175,8 @@ struct StatusTests {
             try await laptop.store.sync()
             try await phone.wait("SELECT count(*) FROM note", for: 1)
             phone.store.pause()
-            // News come one by one: each has been dealt with when the next is asked for. The fetch
-            // under way at the pause may still see the first.
+            // Changes arrive one at a time: each has been handled when the next is requested. The
+            // fetch in flight at the pause may still see the first.
             var requests: [Int] = []
             for id in ["b", "c", "d"] {
                 let (asked, ask) = AsyncStream<Void>.makeStream()

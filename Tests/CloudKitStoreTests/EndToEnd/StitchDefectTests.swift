@@ -6,7 +6,7 @@ import GRDB
 import Support
 import Testing
 
-/// What Stitch gets wrong and no other suite shows to be right here; see `docs/compatibility/stitch.md`.
+/// Defects of Stitch that no other suite checks here; see `docs/compatibility/stitch.md`.
 @Suite("Defects of Stitch are none of this store's", .timeLimit(.minutes(10)))
 struct StitchDefectTests {
     @Test("Deletions of several devices at once all reach all, whoever sends one meanwhile")
@@ -20,7 +20,7 @@ struct StitchDefectTests {
             try await settle(phone, laptop)
             try await phone.run("DELETE FROM note WHERE id = 'a'")
             try await laptop.run("DELETE FROM note WHERE id = 'b'")
-            // The laptop's deletion is between the phone's fetch and its send.
+            // The laptop's deletion happens between the phone's fetch and its send.
             holder.transport.before("records/modify") { try await laptop.store.sync() }
             try await phone.store.sync()
             try await settle(phone, laptop)

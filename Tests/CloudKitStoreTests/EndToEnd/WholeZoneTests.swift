@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A store's whole zone is shared", .timeLimit(.minutes(5)))
 struct WholeZoneTests {
-    /// Runs a test with Ada, who shares everything, and Bob, who takes part.
+    /// Runs a test with Ada, who shares everything, and Bob, who accepts.
     private func withFamily(
         permission: CKShare.ParticipantPermission = .readWrite,
         _ body: @Sendable (_ ada: Device, _ bob: Device, _ owner: String) async throws -> Void

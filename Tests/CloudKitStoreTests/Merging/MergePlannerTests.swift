@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The merge planner, tried on every combination")
 struct MergePlannerTests {
-    /// A side of a merge: no row, or a row whose field has one of three values, or none.
+    /// The sides of a merge: no row, or a row whose field has one of three values, or none.
     private static let sides: [StoreValue??] = [
         .none, .some(nil), .some(.integer(1)), .some(.integer(2)), .some(.integer(3)),
     ]
@@ -11,9 +11,9 @@ struct MergePlannerTests {
     struct Case: CustomTestStringConvertible {
         var name: String
         var rule: MergeRule
-        /// Whether the rule looks at the sides alike.
+        /// `true` when the rule treats both sides alike.
         var isSymmetric = true
-        /// Whether the result may be a value that neither side has.
+        /// `true` when the result may be a value that neither side has.
         var combines = false
 
         var testDescription: String { name }
@@ -52,7 +52,7 @@ struct MergePlannerTests {
             )
         }
 
-        /// The plan; the device's name goes with the side, as it does with the edits.
+        /// Returns the plan; the device's name is swapped with the side, like the edits.
         func plan(_ rule: MergeRule, _ deletion: DeletionRule, isSwapped: Bool = false) -> MergePlan
         {
             let planner = MergePlanner(

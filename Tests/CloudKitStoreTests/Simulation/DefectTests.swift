@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Defects that are put into the store on purpose")
 struct DefectTests {
-    /// Within how many schedules each defect has to be found.
+    /// The number of schedules within which each defect has to be found.
     private static let limit: UInt64 = 200
 
-    /// The first seeds that found defects, which are tried before the others; 1 to 3 for the rest.
+    /// The first seeds that found defects, tried before the others; 1 to 3 for the rest.
     private static let seeds: [StoreDefect: UInt64] = [
         .failsOnUnknownTypes: 4, .dropsUnknownTypes: 4, .ignoresDeletions: 6, .mixesAccounts: 7,
         .dropsUnanswered: 7, .mergesWithoutBase: 7, .ignoresClearedFields: 7,
@@ -22,7 +22,7 @@ struct DefectTests {
         .keepsLostRows: .permissions,
     ]
 
-    /// Defects that need more schedules than run here, or those of ``FamilyTests``.
+    /// Defects that need more schedules than those here, or the schedules of ``FamilyTests``.
     private static let rare: Set<StoreDefect> = [
         .acknowledgesTooMuch, .dropsConflicts, .deletesBlindly, .forgetsReinsertions, .skipsSweep,
         .leavesUnlinked,
@@ -71,7 +71,7 @@ struct DefectTests {
             let (shortest, last) = await shrinker.shrink(plan, outcome)
             #expect(shortest.steps.count <= 8)
             #expect(!last.problems.isEmpty)
-            // Every step matters: without any of them nothing is wrong.
+            // Every step matters: without any of them there is no failure.
             for place in shortest.steps.indices {
                 var shorter = shortest
                 shorter.steps.remove(at: place)

@@ -1,12 +1,12 @@
 import CloudKitStore
 import Support
 
-/// What a user of a family writes.
+/// The writes of a family's user.
 struct FamilyEdit {
-    /// The SQL of an edit by chance.
+    /// Returns the SQL of a random edit.
     ///
-    /// A board is only put below an older one, so that no two are below each other, whoever moves
-    /// them.
+    /// A board is only put below an older one, so that no two boards are below each other, whoever
+    /// moves them.
     static func sql(
         _ contents: SimulatedApp.Contents,
         _ number: Int,
@@ -19,7 +19,7 @@ struct FamilyEdit {
         return edit.change()
     }
 
-    /// Two trees of rows that refer to each other in every way.
+    /// Two trees of rows with every kind of reference to each other.
     static let beginning = """
         INSERT INTO board (id, name, parent)
             VALUES ('b0001', 'One', NULL), ('b0002', 'Two', NULL), ('b0003', 'Below', 'b0001');
@@ -122,10 +122,10 @@ struct FamilyEdit {
 
     private var value: String { "'v\(number)'" }
 
-    /// What goes with a card's title, and by its number is told from it.
+    /// The due date that belongs to a card's title, and whose number identifies it.
     private var due: String { SimulatedValue.sql(number) }
 
-    /// Keys in the order of their making.
+    /// The SQL of keys in the order of their creation.
     private var boardKey: String {
         "b" + String(repeating: "0", count: 4 - "\(number)".count) + "\(number)"
     }
@@ -134,7 +134,7 @@ struct FamilyEdit {
         keys.randomElement(using: &chance) ?? ""
     }
 
-    /// One of some keys, or NULL.
+    /// Returns one of some keys, or NULL.
     private mutating func any(_ keys: [String], percent: Int) -> String {
         guard chance.chance(percent), let key = keys.randomElement(using: &chance) else {
             return "NULL"

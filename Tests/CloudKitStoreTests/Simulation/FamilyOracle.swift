@@ -3,15 +3,16 @@ import CloudKitStore
 import CloudKitTesting
 import Foundation
 
-/// Computes what each user must see from the list of records that the service has, and looks into the
-/// rows of the devices; it asks the store nothing.
+/// An oracle that computes the rows that each user must see from the service's records, and
+/// compares the rows of the devices; it does not use the store.
 struct FamilyOracle: Sendable {
-    /// What a zone of a user has.
+    /// The content of a user's zone.
     struct Zone {
         var records: [String: CKRecord] = [:]
         var shares: [String: CKShare] = [:]
 
-        /// The tops of the trees that a user takes part in, and whether they may write there.
+        /// Returns the roots of the trees that a user participates in, and whether the user may
+        /// write there.
         func tops(for user: String) -> [String: Bool] {
             var tops: [String: Bool] = [:]
             for (name, record) in records {
@@ -27,7 +28,7 @@ struct FamilyOracle: Sendable {
             return tops
         }
 
-        /// The records that a user sees, and whether they may write them.
+        /// Returns the records that a user sees, and whether the user may write them.
         func visible(to user: String) -> [String: Bool] {
             let tops = tops(for: user)
             var visible: [String: Bool] = [:]
@@ -45,7 +46,7 @@ struct FamilyOracle: Sendable {
             return visible
         }
 
-        /// Those of some records that are rows: the others need what is not among them.
+        /// Returns those of some records that are rows: the others require records that are missing.
         func shown(of visible: [String: Bool]) -> [String: Bool] {
             visible.filter { name, _ in
                 FamilyOracle.requiredColumns.allSatisfy { column in
@@ -54,7 +55,7 @@ struct FamilyOracle: Sendable {
             }
         }
 
-        /// The references to records that are gone, of which the owner's device would show nothing.
+        /// The references to deleted records, for which the owner's device would show NULL.
         var danglingReferences: [String] {
             records.keys.sorted().flatMap { name in
                 FamilyOracle.columns.compactMap { column in
@@ -71,14 +72,14 @@ struct FamilyOracle: Sendable {
         }
     }
 
-    /// The columns that refer to cards, and may not be NULL.
+    /// The columns that refer to cards and may not be NULL.
     private static let requiredColumns = ["needed", "card"]
 
     let users: [TestCloud.User]
-    /// A container of each user, past all stores.
+    /// A container of each user, without a store.
     let observers: [CKContainer]
 
-    /// All that the service has, by owner.
+    /// Returns all records of the service, by owner.
     func zones() async throws -> [Zone] {
         var zones: [Zone] = []
         for observer in observers {
@@ -108,7 +109,7 @@ struct FamilyOracle: Sendable {
         return zones
     }
 
-    /// The links to shares that a user is invited to, and has not accepted.
+    /// Returns the links of shares that a user is invited to and has not accepted.
     func invitations(of user: Int) async throws -> [URL] {
         var links: [URL] = []
         for zone in try await zones() {
@@ -127,7 +128,7 @@ struct FamilyOracle: Sendable {
 
     // MARK: Comparing
 
-    /// What is wrong with a device's rows.
+    /// Returns the problems of a device's rows.
     func check(_ device: SimulatedDevice, against zones: [Zone]) throws -> [String] {
         let user = users[device.user].recordName
         var expected: SimulatedApp.Contents = [:]
@@ -163,8 +164,8 @@ struct FamilyOracle: Sendable {
             + zones[device.user].danglingReferences
     }
 
-    /// Whether the records of an owner's zone are linked as the rows are: below the top of a share
-    /// each to the row above it.
+    /// Checks that the records of an owner's zone are linked like the rows: below the root of a
+    /// share, each to the row above it.
     private func links(
         _ rows: SimulatedApp.Contents,
         _ zone: Zone,
@@ -195,7 +196,7 @@ struct FamilyOracle: Sendable {
         return problems
     }
 
-    /// The row above a row.
+    /// Returns the row above a row.
     private static func above(_ row: [String: StoreValue]?) -> String? {
         guard case .text(let key)? = row?["parent"] ?? row?["board"] else { return nil }
         return "board/\(key)"
@@ -203,7 +204,7 @@ struct FamilyOracle: Sendable {
 
     private static func key(_ name: String) -> String { name.replacing(":", with: "/") }
 
-    /// The columns that are compared.
+    /// The compared columns.
     private static let columns = [
         "name", "title", "body", "parent", "board", "related", "origin", "needed", "card",
     ]
@@ -212,9 +213,9 @@ struct FamilyOracle: Sendable {
         row.filter { (columns + ["due"]).contains($0.key) && !$0.value.isNull }
     }
 
-    /// A record as the row that it must be; references to what is out of sight show as nothing.
+    /// Returns a record as the row that it must be; references to records out of sight are NULL.
     ///
-    /// When a card is due is written with its title alone, and must be what SQLite made of that then.
+    /// A card's due date is written only with its title, and must be the value that SQLite then derived.
     private static func row(
         _ record: CKRecord,
         isVisible: (String) -> Bool

@@ -5,12 +5,12 @@ import Foundation
 import GRDB
 import Support
 
-/// Runs three users' stores by chance: each shares trees of rows, takes part in those of others, moves,
-/// edits and deletes rows, and loses processes on the way.
+/// A simulation that runs three users' stores at random: each shares trees of rows, participates in
+/// those of others, moves, edits and deletes rows, and loses processes.
 ///
-/// What each user must see is computed from the records that the service has, see ``FamilyOracle``.
+/// The rows that each user must see are computed from the service's records, see ``FamilyOracle``.
 actor FamilySimulation {
-    /// What became of a schedule.
+    /// The outcome of a schedule.
     struct Outcome: Sendable {
         var problems: [String] = []
         var trace: [String] = []
@@ -22,7 +22,7 @@ actor FamilySimulation {
     private var chance: SeededChance
     private var devices: [SimulatedDevice] = []
     private var problems: [String] = []
-    /// Makes keys and values that no other edit has.
+    /// A number that makes keys and values of edits unique.
     private var number = 0
     private let world: SimulatedWorld
     private let oracle: FamilyOracle
@@ -60,7 +60,7 @@ actor FamilySimulation {
             for step in 1...Self.stepCount where problems.isEmpty {
                 world.cloud.clock.advance(by: .seconds(1))
                 try await carryOut()
-                // Several times, so that a schedule has several stories.
+                // Several times, so that a schedule has several episodes.
                 if step % 12 == 0, problems.isEmpty { try await rest() }
             }
         } catch {
@@ -85,7 +85,7 @@ actor FamilySimulation {
         }
     }
 
-    /// Lets the first user share two boards whose rows refer to each other, and the others accept.
+    /// Shares two boards of the first user whose rows refer to each other, and accepts them for the others.
     private func begin() async throws {
         number = 9
         try devices[0].write(FamilyEdit.beginning)
@@ -117,7 +117,7 @@ actor FamilySimulation {
         problems += try await inspectTokens(device)
     }
 
-    /// Does something with a store; the process may end in it.
+    /// Runs an operation of a store, during which the process may end.
     private func act(
         _ device: SimulatedDevice,
         _ what: String,
@@ -133,14 +133,14 @@ actor FamilySimulation {
         }
         switch error {
         case nil: break
-        // Rows of others, rows that went meanwhile, rows that are shared with the one above.
+        // Rows of others, rows deleted meanwhile, or rows shared with the one above.
         case let error as CloudStoreError where [.notShared, .neverSent].contains(error.code): break
         case let error as CKError where error.code == .unknownItem: break
         case let error?: problems.append("\(device.name) cannot: \(what): \(error)")
         }
     }
 
-    /// One time in six the process ends in what is done.
+    /// Returns the end of the process in one of six cases.
     private func crash() -> SimulationStep.Crash? {
         chance.chance(16) ? .random(&chance) : nil
     }
@@ -224,14 +224,14 @@ actor FamilySimulation {
             try device.write(sql)
             world.trace.add("\(device.name) \(sql)")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            // Another user's row, which may only be read, or cannot refer to one's own.
+            // Another user's row that is read-only, or that one's own rows cannot refer to.
             world.trace.add("\(device.name) may not \(sql)")
         }
     }
 
     // MARK: Looking
 
-    /// What a device must know by its tokens, and does not.
+    /// Returns the changes that a device must know by its tokens, but does not.
     private func inspectTokens(_ device: SimulatedDevice) async throws -> [String] {
         let container = oracle.observers[device.user]
         var found = try await device.inspectToken(against: container.privateCloudDatabase)
@@ -247,7 +247,7 @@ actor FamilySimulation {
         return found
     }
 
-    /// Syncs all devices until none has anything to tell, and looks at what each user sees.
+    /// Syncs all devices until none has changes left, and checks the rows that each user sees.
     private func rest() async throws {
         var isQuiet = false
         for _ in 0..<10 where !isQuiet && problems.isEmpty {
@@ -277,7 +277,7 @@ actor FamilySimulation {
 }
 
 extension SimulationStep.Crash {
-    /// An end of a process by chance, within what a short sync does.
+    /// Returns a random end of a process, within the range of a short sync.
     fileprivate static func random(_ chance: inout SeededChance) -> Self {
         let number = chance.number(0...(chance.chance(50) ? 5 : 12))
         return switch chance.number(0...3) {
@@ -299,7 +299,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// The boards that are not known to be another user's.
+    /// Returns the boards that are not known to be another user's.
     fileprivate func boards(zone: String) throws -> [String] {
         try database.read {
             try String.fetchAll(
@@ -313,7 +313,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// The boards that are tops of shares, as the file has it.
+    /// Returns the boards that are roots of shares in the file.
     fileprivate func tops(areOwn: Bool) throws -> [String] {
         try database.read {
             try String.fetchAll(

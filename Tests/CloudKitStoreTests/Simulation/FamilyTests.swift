@@ -8,13 +8,13 @@ struct FamilyTests {
         ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
     }
 
-    /// The schedules that run here; `Scripts/simulate --variant families` asks for others.
+    /// `true` when schedules are requested by `Scripts/simulate --variant families`.
     private static let isAsked =
         ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"] == "families"
     private static let first = isAsked ? number("CLOUDKIT_STORE_FIRST_SEED") ?? 1 : 1
     private static let count = isAsked ? number("CLOUDKIT_STORE_SEEDS") ?? 1_000 : 20
 
-    /// Schedules that found a mistake once.
+    /// The schedules that once found a defect.
     private static let remembered: [UInt64] = [51, 57, 77, 88, 153, 156, 277, 287, 450, 514]
 
     @Test("Each user sees their own rows and what others share with them", .timeLimit(.minutes(60)))
@@ -25,7 +25,7 @@ struct FamilyTests {
         let failures = await Self.failures(of: seeds)
         print("\(seeds.count) families in \(ContinuousClock.now - began), \(failures.count) fail")
         for (seed, outcome) in failures.prefix(3) {
-            // Of one alone each request is told.
+            // Each request is printed only for a single schedule.
             let lines = outcome.trace.filter { seeds.count == 1 || !$0.hasPrefix("  ") }
             let story = lines.joined(separator: "\n")
             Issue.record(

@@ -1,27 +1,27 @@
 import CloudKitStore
 
-/// What users did with rows that have UNIQUE names, and with the columns that refer to them.
+/// A model of the users' changes to rows with UNIQUE names, and to columns that refer to them.
 struct LabelModel {
     private struct Label {
         var name: StoreValue
-        /// The rows of its name that its maker had seen before.
+        /// The rows with its name that its creator had seen before.
         var seen: Set<String>
         var made: Int
-        /// When somebody deleted it last.
+        /// The time of the last deletion.
         var deleted: Int?
     }
 
     private var labels: [String: Label] = [:]
     /// The labels that each device has shown.
     private var shown: [String: Set<String>] = [:]
-    /// The names of the labels to which somebody set a column of a row.
+    /// The names of the labels to which a row's column was set.
     private var targets: [String: [String: Set<StoreValue>]] = [:]
     private var time = 0
 
     private static let table = "label/"
     private static let columns = ["label", "second"]
 
-    /// Takes in a write of a device.
+    /// Adds a device's write.
     mutating func note(
         _ before: SimulatedApp.Contents,
         _ after: SimulatedApp.Contents,
@@ -53,13 +53,13 @@ struct LabelModel {
         return labels[Self.table + key]?.name
     }
 
-    /// The other labels of a label's name.
+    /// Returns the other labels with a label's name.
     func equals(_ row: String) -> [String] {
         guard let name = labels[row]?.name else { return [] }
         return labels.filter { $0.value.name == name && $0.key != row }.map(\.key)
     }
 
-    /// What is wrong with labels at rest, and with what refers to them.
+    /// Returns the problems of labels at rest, and of references to them.
     func problems(_ contents: SimulatedApp.Contents, displaced: Set<String>) -> [String] {
         var problems: [String] = []
         let live = Dictionary(grouping: labels.filter { contents[$0.key] != nil }) { $0.value.name }
@@ -88,8 +88,8 @@ struct LabelModel {
         return problems
     }
 
-    /// Whether the row that a label gave way to may be gone: somebody deleted one of the name of
-    /// which the label's maker did not know, or later.
+    /// Returns whether the row that a label lost to may be deleted, because a row with its name was
+    /// deleted later, or unknown to the label's creator.
     private func isGone(_ label: Label, _ row: String) -> Bool {
         labels.contains { other, rival in
             guard other != row, rival.name == label.name, let deleted = rival.deleted else {

@@ -1,7 +1,7 @@
 import CloudKitTesting
 import Testing
 
-/// Schedules that found a mistake once.
+/// The schedules that once found a defect.
 @Suite("Schedules that found a mistake in the store")
 struct RememberedSchedules {
     @Test(
@@ -141,7 +141,7 @@ struct RememberedSchedules {
 
     @Test("A new branch with rows in it is in the journal when the right to add it was taken away")
     func refusedBranch() async {
-        // Cards come with a branch of their own now and then; one of these seeds makes such a one.
+        // Some new cards have their own branch; one of these seeds creates such a card.
         for seed in 0..<12 as Range<UInt64> {
             var plan = SimulationPlan(
                 .permissions,

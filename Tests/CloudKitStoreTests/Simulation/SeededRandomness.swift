@@ -6,7 +6,7 @@ extension SeededChance {
     mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
 }
 
-/// The cloud's keys and tokens, the same for the same seed.
+/// A source of the cloud's keys and tokens that repeats them for the same seed.
 final class SeededRandomness: ServiceRandomness {
     private let chance: Mutex<SeededChance>
 

@@ -42,7 +42,7 @@ extension SimulatedApp {
         }
     }
 
-    /// Labels of few names, and rows that refer to them in every way.
+    /// Labels with few names, and rows with every kind of reference to them.
     private static let uniqueSchema = """
         CREATE TABLE label (
             id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE, colour TEXT, since DATETIME
@@ -69,7 +69,7 @@ extension SimulatedApp {
         );
         """
 
-    /// Trees of rows, and references that lead from one tree into another.
+    /// Trees of rows, with references from one tree to another.
     private static let familySchema = """
         CREATE TABLE board (
             id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',

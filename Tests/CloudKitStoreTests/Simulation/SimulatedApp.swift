@@ -1,9 +1,9 @@
 import CloudKitStore
 import GRDB
 
-/// The app whose store is simulated, in two versions: the second has one column and one table more.
+/// The app whose store is simulated, in two versions: the second has one more column and one more table.
 ///
-/// Variants of schedules have apps of their own.
+/// Variants of schedules have their own apps.
 enum SimulatedApp {
     static let plainSchema = """
         CREATE TABLE folder (
@@ -52,14 +52,14 @@ enum SimulatedApp {
         return isNew ? tables + [.table("task")] : tables
     }
 
-    /// A rule of the app: no text loses against a text; of two the one that sorts later wins.
+    /// The app's custom rule: a text wins over no text; of two texts the one that sorts later wins.
     private static let longer: MergeRule.Decision = { conflict in
         guard case .text(let ours) = conflict.local else { return conflict.remote }
         guard case .text(let theirs) = conflict.remote else { return conflict.local }
         return ours < theirs ? conflict.remote : conflict.local
     }
 
-    /// A table's columns that both versions have, and those of the second alone.
+    /// The columns of a table that both versions have, and those of the second version alone.
     typealias TableColumns = (table: String, key: String, columns: [String], added: [String])
 
     static let plainColumns: [TableColumns] = [
@@ -77,7 +77,7 @@ enum SimulatedApp {
 
     static let addedTable: TableColumns = ("task", "id", ["name", "note"], [])
 
-    /// Columns that refer to other rows: to which table, and whether the row goes with that one.
+    /// The columns that refer to other rows, with the table, and whether the row is deleted with the other.
     static let references: [String: (table: String, cascades: Bool)] = [
         "folder.parent": ("folder", true), "note.folder": ("folder", false),
         "mark.note": ("note", true), "item.folder": ("folder", false), "task.note": ("note", true),
@@ -86,17 +86,17 @@ enum SimulatedApp {
         "card.board": ("board", true),
     ]
 
-    /// A file whose transactions may be lost with the power, as in WAL mode.
+    /// Returns an empty file that may lose transactions in a power failure, as in WAL mode.
     static func emptyFile() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
         return try DatabaseQueue(configuration: configuration)
     }
 
-    /// What tables hold, by row and column.
+    /// The contents of tables, by row and column.
     typealias Contents = [String: [String: StoreValue]]
 
-    /// A column's value and its type; text as bytes where it may be any.
+    /// Returns the SQL of a column's value and its type; text as bytes if it may be arbitrary.
     private static func sql(_ column: String) -> String {
         guard SimulatedValue.columns.contains(column) else { return "\(column), NULL" }
         return

@@ -4,21 +4,21 @@ import CloudKitTesting
 import Foundation
 import GRDB
 
-/// What the devices of a schedule share.
+/// The data that the devices of a schedule share.
 struct SimulatedWorld {
     let cloud: TestCloud
-    /// Whose devices there are: the owner of what is shared, and another.
+    /// The users of the devices: the owner of the shared rows, and another user.
     let users: [TestCloud.User]
     let variant: SimulationVariant
     let defect: StoreDefect?
     var oracle: MergeOracle?
     let trace = SimulationTrace()
 
-    /// Where all clocks begin, in milliseconds since 1970.
+    /// The start of all clocks, in milliseconds since 1970.
     static let beginning: Int64 = 1_700_000_000_000
 }
 
-/// A device of a schedule: a file, the process that has it open, and its way into the cloud.
+/// A device of a schedule: a file, the process that has it open, and its connection to the cloud.
 final class SimulatedDevice {
     let number: Int
     let name: String
@@ -57,7 +57,7 @@ final class SimulatedDevice {
             pageLimit,
             isNew: isNew
         )
-        // The store looked at the clock of this machine when it made its tables.
+        // The store read this machine's clock when it created its tables.
         try database.inDatabase {
             try $0.execute(
                 sql: "UPDATE grdb_cloudkit_control SET wall = ?, clock = 0",
@@ -111,7 +111,7 @@ final class SimulatedDevice {
 
     // MARK: Writing
 
-    /// Lets time pass.
+    /// Advances the time.
     func pass(milliseconds: Int64 = 1000) throws {
         try database.inDatabase {
             let statement = try $0.cachedStatement(
@@ -122,16 +122,16 @@ final class SimulatedDevice {
     }
 
     func contents() throws -> SimulatedApp.Contents {
-        // A read of GRDB's would have SQLite compile all statements of the connection anew.
+        // GRDB's `read` would make SQLite compile all statements of the connection again.
         try database.inDatabase { try SimulatedApp.contents($0, world.variant, isNew: isNew) }
     }
 
-    /// What the oracle sees.
+    /// Returns the rows that the oracle sees.
     func shown() throws -> OracleTable.Rows {
         try world.oracle.map { try database.read($0.rows) } ?? [:]
     }
 
-    /// The rows that another user lets this one only read.
+    /// Returns the rows that another user shares read-only with this one.
     func barredRows() throws -> Set<String> {
         try database.inDatabase {
             let statement = try $0.cachedStatement(
@@ -143,7 +143,7 @@ final class SimulatedDevice {
 
     // MARK: Syncing
 
-    /// Syncs; gives what the store threw, and what was wrong on the way.
+    /// Syncs; returns the store's error, and the problems during the sync.
     func sync(
         crash: SimulationStep.Crash? = nil,
         interruption: (request: Int, body: @Sendable () async -> Void)? = nil
@@ -155,13 +155,13 @@ final class SimulatedDevice {
         return (summary, error, problems)
     }
 
-    /// How many saves the device has sent, whatever became of them.
+    /// The number of saves that the device has sent, whatever their outcome.
     var saves: Int {
         way.trace.lines.count { $0.hasPrefix("  \(name) records/modify") }
     }
 
-    /// Does something over the way into the cloud; gives what came of it, what the store threw, and
-    /// what was wrong on the way.
+    /// Runs an operation over the connection to the cloud; returns its result, the store's error,
+    /// and the problems during it.
     func carryOut<Value: Sendable>(
         crash: SimulationStep.Crash? = nil,
         interruption: (request: Int, body: @Sendable () async -> Void)? = nil,
@@ -172,7 +172,7 @@ final class SimulatedDevice {
             let value = try await body(store)
             return (value, nil, way.end())
         } catch {
-            // An engine that doubts its account looks again by itself, at a time of its own. The next
+            // An engine that is unsure of its account checks it again on its own schedule. The next
             // call returns after that.
             if (error as? CKError)?.code == .notAuthenticated {
                 _ = try? await store.sync()
@@ -182,7 +182,7 @@ final class SimulatedDevice {
         }
     }
 
-    /// The process ends where it was to end, and another opens the file; a newer one if asked.
+    /// Ends the process at its planned end, and opens the file in another; in a newer version if requested.
     func relaunch(upgrading: Bool = false, as user: TestCloud.User? = nil) async throws {
         let remains = try way.bury()
         await store.stop()
@@ -204,7 +204,7 @@ final class SimulatedDevice {
 
     // MARK: What must hold at any time
 
-    /// What is wrong in the file now.
+    /// Returns the current problems of the file.
     func inspect() async throws -> [String] {
         var problems: [String] = []
         let broken = try database.inDatabase {
@@ -218,12 +218,12 @@ final class SimulatedDevice {
         return problems
     }
 
-    /// What the device must know by its token, and does not.
+    /// Returns the changes that the device must know by its token, but does not.
     ///
     /// - Parameters:
     ///   - observer: The user's database that has the zone.
     ///   - zoneID: The zone.
-    /// - Returns: What is wrong.
+    /// - Returns: The problems.
     func inspectToken(
         against observer: CKDatabase,
         _ zoneID: CKRecordZone.ID = Device.zoneID

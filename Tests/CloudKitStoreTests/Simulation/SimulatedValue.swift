@@ -2,14 +2,14 @@ import CloudKitStore
 import Foundation
 import GRDB
 
-/// Values of columns in which everything is written that SQLite can hold, and how they are compared:
-/// by type and bytes, without the store's own reading.
+/// The values of columns that receive everything that SQLite can hold, with their comparison: by
+/// type and bytes, without the store's own decoding.
 enum SimulatedValue {
-    /// The columns of such values.
+    /// The columns with these values.
     static let columns: Set<String> = ["day", "amount", "data", "since", "due"]
 
-    /// The SQL of a value: dates in eight forms, values of other types than the column's, infinities,
-    /// empty blobs, text that no string holds.
+    /// Returns the SQL of a value: dates in eight forms, values of other types than the column's,
+    /// infinities, empty blobs, text that no string can hold.
     static func sql(_ number: Int) -> String {
         let date = "2012-09-\(two(1 + number % 28))"
         let time = "\(two(number % 24)):\(two(number / 24 % 60))"
@@ -37,7 +37,7 @@ enum SimulatedValue {
         }
     }
 
-    /// What a column of dates has once ``sql(_:)`` was written to it, as SQLite says.
+    /// Returns the value of a date column after ``sql(_:)`` was written to it, according to SQLite.
     static func dueDate(_ number: Int) throws -> StoreValue {
         try DatabaseQueue().write { database in
             try database.execute(
@@ -56,7 +56,7 @@ enum SimulatedValue {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// A column's value as SQLite has it: its type, and its bytes.
+    /// Returns a column's value in SQLite: its type, and its bytes.
     static func exact(_ value: DatabaseValue, type: String) -> StoreValue {
         switch value.storage {
         case .null: .null
@@ -67,7 +67,7 @@ enum SimulatedValue {
         }
     }
 
-    /// What a column holds whose value the journal has.
+    /// Returns the column's content for a value in the journal.
     static func exact(_ value: StoreValue) -> StoreValue {
         switch value {
         case .integer(let number): .text("integer \(number)")
@@ -108,7 +108,7 @@ enum SimulatedValue {
         return .text(String(decoding: text, as: UTF8.self))
     }
 
-    /// A date as GRDB writes it.
+    /// Returns a date as GRDB writes it.
     private static func usual(_ milliseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000)
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

@@ -5,12 +5,12 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The way of one process of a device into the cloud.
+/// The connection of one process of a device to the cloud.
 ///
-/// It counts what the process does, lets something happen in between, and ends the process at a
+/// It counts the process's operations, runs an interruption in between, and ends the process at a
 /// given point.
 ///
-/// A process that ended leaves a copy of its file as it was at that moment. What runs on of it
+/// A process that ended leaves a copy of its file in the state of that moment. Its remaining code
 /// reaches neither the cloud nor that copy.
 final class SimulatedWay: Transport {
     private struct State {
@@ -19,13 +19,13 @@ final class SimulatedWay: Transport {
         var uploads = 0
         var downloads = 0
         var crash: SimulationStep.Crash?
-        /// Happens before the request of a number.
+        /// The interruption that runs before the request with a number.
         var interruption: (request: Int, body: @Sendable () async -> Void)?
         var isDead = false
-        /// Whether the power goes with the next request or transaction.
+        /// `true` when the power fails with the next request or transaction.
         var isDoomed = false
         var remains: DatabaseQueue?
-        /// The versions on the last page of changes, and how many were known before it.
+        /// The versions on the last page of changes, with the number of those known before it.
         var page: [String: String] = [:]
         var knownBefore = 0
         var problems: [String] = []
@@ -36,17 +36,17 @@ final class SimulatedWay: Transport {
     private let database: DatabaseQueue
     let trace: SimulationTrace
     private let batchLimit: Int
-    /// The most changes that one answer tells of; nil for as many as the server gives.
+    /// The maximum number of changes in one response; nil for the server's maximum.
     private let pageLimit: Int?
-    /// Hears of what is to be saved, and of the response if one comes.
+    /// A closure that receives each save request, with the response if one arrives.
     private let onModify: @Sendable (TransportRequest, TransportResponse?) -> Void
     private let state = Mutex(State())
-    /// Watches the file for as long as the way is there.
+    /// The observer of the file, which lives as long as the connection.
     private let watch = Mutex<CommitWatch?>(nil)
 
-    /// The most requests of one sync; more would be a loop that does not end.
+    /// The maximum number of requests in one sync; more would be an endless loop.
     private static let requestLimit = 400
-    /// How many parents a batch may gain beyond its limit.
+    /// The number of parents that a batch may gain beyond its limit.
     private static let parents = 40
 
     init(
@@ -67,7 +67,7 @@ final class SimulatedWay: Transport {
         self.pageLimit = pageLimit
     }
 
-    /// Begins to see the transactions of the file.
+    /// Starts observing the transactions of the file.
     func watchFile() {
         let watch = CommitWatch(self)
         database.add(transactionObserver: watch, extent: .observerLifetime)
@@ -76,7 +76,7 @@ final class SimulatedWay: Transport {
 
     // MARK: Steps
 
-    /// Begins a sync.
+    /// Starts a sync.
     func begin(
         crash: SimulationStep.Crash? = nil,
         interruption: (request: Int, body: @Sendable () async -> Void)? = nil
@@ -96,7 +96,7 @@ final class SimulatedWay: Transport {
         }
     }
 
-    /// Ends a sync, and says what was wrong in it.
+    /// Ends a sync, and returns its problems.
     func end() -> [String] {
         state.withLock { state in
             state.crash = nil
@@ -106,7 +106,7 @@ final class SimulatedWay: Transport {
         }
     }
 
-    /// Ends the process, and gives what it leaves of the file.
+    /// Ends the process, and returns its remaining file.
     func bury() throws -> DatabaseQueue {
         let remains = state.withLock { state -> DatabaseQueue? in
             defer { state.isDead = true }
@@ -164,7 +164,7 @@ final class SimulatedWay: Transport {
         return interruption.body
     }
 
-    // Several assets travel at once, so that their transfers are counted, but not traced.
+    // Several assets are transferred at once, so their transfers are counted, but not traced.
 
     func upload(
         _ file: URL,
@@ -196,7 +196,7 @@ final class SimulatedWay: Transport {
         return number
     }
 
-    /// Ends the process if it is to end here.
+    /// Ends the process if this is its planned end.
     private func endProcess(at point: SimulationStep.Crash) throws {
         if state.withLock({ $0.crash == point }) { try die() }
     }
@@ -217,7 +217,7 @@ final class SimulatedWay: Transport {
         try checkLife()
     }
 
-    /// A request that asks for pages of the given size.
+    /// Returns a request for pages of the given size.
     private func paged(
         _ request: TransportRequest,
         _ body: Any?,
@@ -236,7 +236,7 @@ final class SimulatedWay: Transport {
         request.url.prefix { $0 != "?" }.split(separator: "/").suffix(2).joined(separator: "/")
     }
 
-    /// A digest of the body, whose JSON has its keys in any order.
+    /// Returns a digest of the body, whose JSON may have its keys in any order.
     private static func digest(_ json: Any?) -> String {
         let body = json.flatMap {
             try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys)
@@ -259,7 +259,7 @@ final class SimulatedWay: Transport {
         }
     }
 
-    /// Notes what a page of changes holds, which has to become visible at once.
+    /// Notes the content of a page of changes, which has to become visible immediately.
     private func expect(_ response: TransportResponse) {
         guard let json = try? JSONSerialization.jsonObject(with: response.body) as? [String: Any],
             let zones = json["zones"] as? [[String: Any]]
@@ -293,7 +293,7 @@ final class SimulatedWay: Transport {
         return count
     }
 
-    /// Called after every transaction of the file.
+    /// Handles the end of every transaction of the file.
     func committed(_ database: Database) {
         let (commits, page, before, crash) = state.withLock { state in
             state.commits += 1
@@ -324,7 +324,7 @@ final class SimulatedWay: Transport {
         }
     }
 
-    /// Whether transactions wait for the disk.
+    /// Returns whether transactions wait for the disk.
     private static func isDurable(_ database: Database) -> Bool {
         (try? Int.fetchOne(database, sql: "PRAGMA synchronous")) ?? 2 >= 2
     }
@@ -338,7 +338,7 @@ final class SimulatedWay: Transport {
     }
 }
 
-/// Tells a way of the transactions of its file.
+/// An observer that reports the transactions of a connection's file.
 final class CommitWatch: TransactionObserver, Sendable {
     private weak let way: SimulatedWay?
 
@@ -352,7 +352,7 @@ final class CommitWatch: TransactionObserver, Sendable {
     func databaseDidCommit(_ database: Database) { way?.committed(database) }
 }
 
-/// What a schedule did, line by line.
+/// The steps of a schedule, line by line.
 final class SimulationTrace: Sendable {
     private let kept = Mutex<[String]>([])
 
@@ -360,9 +360,9 @@ final class SimulationTrace: Sendable {
 
     var lines: [String] { kept.withLock { $0 } }
 
-    /// A number by which bytes are told apart.
+    /// Returns a number that distinguishes bytes.
     static func digest(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        // A loop without a closure for each byte, which costs more in a debug build than all else.
+        // A loop without a closure for each byte, which would dominate a debug build.
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in ContiguousArray(bytes) { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return digest

@@ -1,33 +1,33 @@
 import CloudKitStore
 
-/// What users did, told from what their devices showed before and after each of their writes.
+/// The users' edits, derived from the devices' rows before and after each write.
 struct SimulationModel {
-    /// A value that somebody wrote into a field.
+    /// An edit of a field.
     private struct Edit {
         var value: StoreValue
         var device: String
-        /// How many saves the device had sent.
+        /// The number of saves that the device had sent.
         var saves: Int
-        /// The value that the device had, before all that it has not sent.
+        /// The device's value before all of its unsent edits.
         var origin: StoreValue
-        /// Its place among all edits.
+        /// Its position among all edits.
         var number: Int
-        /// The edit of somebody who saw it and wrote over it.
+        /// The edit of a user who saw it and overwrote it.
         var successor: Int?
 
         var isSuperseded: Bool { successor != nil }
 
-        /// Whether a clearing could not be told from a field that never had a value.
+        /// Returns whether a clearing could not be distinguished from a field that never had a value.
         ///
-        /// Values tell edits apart, no value does not: who began without one, and set one, finds none
-        /// on the server, and nothing that it stands against.
+        /// Values identify edits, but no value does not: a user who started without a value, and
+        /// set one, finds none on the server, and no conflict.
         func hides(_ clearing: Edit, when value: StoreValue?) -> Bool {
             clearing.value.isNull && origin.isNull && device != clearing.device
                 && (self.value == value || successor ?? 0 > clearing.number)
         }
     }
 
-    /// Fields in which every edit is a value of its own.
+    /// The fields in which every edit has a unique value.
     private static let distinct = SimulatedValue.columns.union([
         "name", "title", "body", "low", "high", "server", "client", "custom", "photo", "extra",
         "text", "colour",
@@ -35,33 +35,33 @@ struct SimulationModel {
 
     /// The edits by row and field.
     private var edits: [String: [String: [Edit]]] = [:]
-    /// Each row's sum of the steps of its counter.
+    /// The sum of the steps of each row's counter.
     private var counts: [String: Int64] = [:]
-    /// Each row's tags, and whether somebody took them out.
+    /// The tags of each row, and whether a user removed them.
     private var tags: [String: [StoreValue: Bool]] = [:]
-    /// Rows that somebody deleted, whose fate the rules decide.
+    /// The deleted rows, whose fate the rules decide.
     private var deleted: Set<String> = []
-    /// Deleted rows of which nobody knew more than whoever deleted them.
+    /// The deleted rows without an edit that the deleting user did not know.
     private var doomed: Set<String> = []
-    /// The rows with which a row goes.
+    /// The rows that a row is deleted with.
     private var parents: [String: Set<String>] = [:]
-    /// Rows that others refer to without going with them.
+    /// The rows that others refer to without being deleted with them.
     private var referred: Set<String> = []
-    /// Rows that refer to others, which the others' deletion changes.
+    /// The rows that refer to others, whose deletion changes them.
     private var referring: Set<String> = []
     private var rows: Set<String> = []
     private var labels = LabelModel()
-    /// Rows that another's UNIQUE values took the place of, and those that their user may not write.
+    /// The rows that were replaced because of UNIQUE values, and those that their user may not write.
     private var displaced: Set<String> = []
     private var barred: Set<String> = []
     private var zoneWasLost = false
     private var editCount = 0
-    /// Whether sums are checked although the zone was lost.
+    /// `true` when sums are checked even though the zone was lost.
     var checksSums = false
 
     // MARK: What users do
 
-    /// Takes in a write of a device, which has sent a number of saves.
+    /// Adds a write of a device, which has sent a number of saves.
     mutating func note(
         _ before: SimulatedApp.Contents,
         _ after: SimulatedApp.Contents,
@@ -86,7 +86,7 @@ struct SimulationModel {
         }
     }
 
-    /// The zone is gone: what was deleted before may come back from those who had not heard of it.
+    /// Marks the zone as lost: earlier deletions may be undone by devices that had not received them.
     mutating func loseZone() { zoneWasLost = true }
 
     private mutating func write(
@@ -110,9 +110,9 @@ struct SimulationModel {
             }
             if let old { supersede(row, field, old) }
             let origin = unsent?.origin ?? old ?? .null
-            // Cleared again before anybody could hear of its value, a field was not edited.
+            // A field that was cleared again before its value was sent was not edited.
             let isReturn = value.isNull && origin.isNull
-            // A value that is written again is an edit again.
+            // A value that is written again is a new edit.
             let edit = Edit(
                 value: value,
                 device: device,
@@ -158,7 +158,7 @@ struct SimulationModel {
         if case .integer(let number)? = value { number } else { 0 }
     }
 
-    /// The elements of a JSON list of plain words.
+    /// Returns the elements of a JSON list of plain words.
     private static func elements(_ value: StoreValue?) -> [StoreValue] {
         guard case .text(let text)? = value else { return [] }
         return text.split { "[],\" ".contains($0) }.map { .text(String($0)) }
@@ -166,9 +166,9 @@ struct SimulationModel {
 
     // MARK: What must hold at rest
 
-    /// What is wrong with rows at rest, given what is in journals, by row and field.
+    /// Returns the problems of rows at rest, given the contents of journals, by row and field.
     ///
-    /// Takes also the rules by which rows lost, as journals name them.
+    /// The parameters include the rules by which rows lost, as in the journals.
     mutating func problems(
         _ contents: SimulatedApp.Contents,
         journal: [String: [String: Set<StoreValue>]],
@@ -198,7 +198,7 @@ struct SimulationModel {
                     isFree: isFree
                 )
             }
-            // Devices that were out of step when their zone went have no version in common.
+            // Devices that were out of step when their zone was lost have no common version.
             if let fields, !isFree, !zoneWasLost || checksSums { problems += sums(row, fields) }
         }
         return problems
@@ -215,7 +215,7 @@ struct SimulationModel {
         var problems: [String] = []
         let devices = Set(edits.map(\.device))
         for edit in edits where !edit.isSuperseded && edit.value != value {
-            // No value is nothing to keep of a row that is gone.
+            // Null leaves nothing to keep of a deleted row.
             if value == nil || zoneWasLost, edit.value.isNull { continue }
             if edits.contains(where: { $0.hides(edit, when: value) }) { continue }
             if !journal.contains(edit.value) {
@@ -242,7 +242,7 @@ struct SimulationModel {
         return problems
     }
 
-    /// Whether somebody deleted a row, or one with which it goes.
+    /// Returns whether a row was deleted, or one that it is deleted with.
     private func isFateOpen(_ row: String) -> Bool {
         var seen: Set<String> = []
         var next = [row]
@@ -250,13 +250,13 @@ struct SimulationModel {
             guard seen.insert(row).inserted else { continue }
             if deleted.contains(row) || barred.contains(row) { return true }
             next += parents[row] ?? []
-            // What referred to a row that gave way goes with the one that it refers to since.
+            // A reference to a row that lost now points to the winner, and is deleted with it.
             if displaced.contains(row) { next += labels.equals(row) }
         }
         return false
     }
 
-    /// Whether other rows have a say in whether a deleted row stays.
+    /// Returns whether other rows affect whether a deleted row stays.
     private func isEntangled(_ row: String) -> Bool {
         referred.contains(row) || referring.contains(row)
             || parents.values.contains { $0.contains(row) }

@@ -1,17 +1,16 @@
 import Support
 
 extension SimulationPlan {
-    /// The edits that meet: each of a field with another rule, and of some that need a version from
-    /// which both started.
+    /// The edits that conflict: each of a field with another rule, and some that need a merge base.
     private static let meeting: [SimulationStep.Edit] = [
         .title, .title, .body, .low, .high, .server, .client, .custom, .count, .addTag, .move,
     ]
 
-    /// Those that pick a row as a deletion does.
+    /// The edits that pick a row like a deletion does.
     private static let alike: Set<SimulationStep.Edit> = [.title, .body, .server, .client, .custom]
 
-    /// Makes steps in which two devices write on one row, or one of them deletes it, before either
-    /// hears of the other; some have wrong clocks.
+    /// Adds steps in which two devices edit one row, or one of them deletes it, before either
+    /// receives the other's change; some have wrong clocks.
     mutating func addMeetings(_ chance: inout SeededChance) {
         for _ in 0..<chance.number(3...5) {
             add(.edit(chance.chance(75) ? .insertNote : .insertFolder), 0, &chance)
@@ -33,7 +32,7 @@ extension SimulationPlan {
         if chance.chance(30) {
             let milliseconds = Int64.random(in: -Self.day...Self.day, using: &chance)
             add(.setClock(milliseconds: milliseconds), first, &chance)
-            // What the clock shows now, the device's next save tells.
+            // The device's next save reveals its clock.
             if chance.chance(50) {
                 add(.edit(.insertNote), first, &chance)
                 for device in [first, second] { add(.sync(faults: []), device, &chance) }

@@ -2,7 +2,7 @@ import CloudKitTesting
 import Support
 
 extension SimulationPlan {
-    /// Makes the steps of a variant, and its devices where they differ.
+    /// Adds the steps of a variant, and changes its devices if necessary.
     mutating func addVariant(_ stepCount: Int, _ chance: inout SeededChance) {
         if !variant.hasUpgrade {
             for place in devices.indices { devices[place].isNew = true }
@@ -21,7 +21,7 @@ extension SimulationPlan {
         }
     }
 
-    /// Gives each of two users one device or two.
+    /// Assigns one or two devices to each of two users.
     private mutating func divide(_ chance: inout SeededChance) {
         let users =
             [[0, 1], [0, 0, 1], [0, 1, 1], [0, 0, 1, 1]].randomElement(using: &chance) ?? []
@@ -53,7 +53,7 @@ extension SimulationPlan {
         }
     }
 
-    /// What a variant is there for.
+    /// Returns an action that is specific to a variant.
     private func special(_ chance: inout SeededChance) -> SimulationStep.Action {
         switch variant {
         case .plain, .meetings, .unique: return .edit(.insertLabel)

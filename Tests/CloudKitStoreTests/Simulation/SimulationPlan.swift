@@ -1,17 +1,17 @@
 import CloudKitTesting
 import Support
 
-/// A schedule as a seed makes it: devices with wrong clocks and versions of the app, and steps.
+/// A schedule created from a seed: devices with wrong clocks and versions of the app, and steps.
 struct SimulationPlan: Sendable {
     struct Device: Sendable {
-        /// Milliseconds by which the clock is wrong at first.
+        /// The initial offset of the clock, in milliseconds.
         var skew: Int64
         var isNew: Bool
-        /// The most records of a batch.
+        /// The maximum number of records in a batch.
         var batchLimit: Int
-        /// The number of its user: the owner of what is shared, or the other one.
+        /// The number of its user: the owner of the shared rows, or the other one.
         var user = 0
-        /// The most changes of a page; nil for as many as the server gives.
+        /// The maximum number of changes in a page; nil for the server's maximum.
         var pageLimit: Int?
     }
 
@@ -22,7 +22,7 @@ struct SimulationPlan: Sendable {
 
     static let day: Int64 = 86_400_000
 
-    /// Makes the schedule of a seed.
+    /// Creates the schedule of a seed.
     init(seed: UInt64, variant: SimulationVariant = .plain, stepCount: Int? = nil) {
         let stepCount = stepCount ?? variant.stepCount
         self.seed = seed
@@ -38,7 +38,7 @@ struct SimulationPlan: Sendable {
             )
         }
         steps = []
-        // One schedule in eight meets each of the rarer events.
+        // Each of the rarer events occurs in one of eight schedules.
         let losesZone = chance.chance(12)
         let hasVisitors = chance.chance(12)
         guard variant == .plain else {
@@ -58,7 +58,7 @@ struct SimulationPlan: Sendable {
         }
     }
 
-    /// Makes a schedule of given steps, for devices without peculiarities.
+    /// Creates a schedule of given steps, for devices without special settings.
     ///
     /// In schedules of permissions all devices but the first are the other user's.
     init(
@@ -112,8 +112,8 @@ struct SimulationPlan: Sendable {
         }
     }
 
-    /// A fault of any kind that a plan of faults offers, but for slow answers: time stands still
-    /// within a step, and no answer would come too late.
+    /// Returns a fault of any kind in a plan of faults, except slow responses: time does not pass
+    /// within a step, so no response would be late.
     static func fault(_ chance: inout SeededChance) -> FaultRule {
         let operations = [
             "records/modify", "records/modify", "records/lookup", "changes/zone",
@@ -164,7 +164,7 @@ struct SimulationPlan: Sendable {
 }
 
 extension SimulationStep.Edit {
-    /// An edit by chance; what makes rows comes more often than what removes them.
+    /// Returns a random edit; insertions are more frequent than deletions.
     static func random(_ chance: inout SeededChance) -> Self {
         switch chance.number(0...99) {
         case 0..<16: .insertNote

@@ -1,9 +1,9 @@
 import CloudKitStore
 
-/// Makes a failing schedule shorter, as long as it fails in the same way.
+/// A shrinker that shortens a failing schedule while it fails in the same way.
 struct SimulationShrinker {
     let defect: StoreDefect?
-    /// The most schedules to try.
+    /// The maximum number of schedules to try.
     var limit = 150
 
     private(set) var tried = 0
@@ -12,21 +12,21 @@ struct SimulationShrinker {
         self.defect = defect
     }
 
-    /// The invariants that an outcome breaks.
+    /// Returns the invariants that an outcome violates.
     private static func broken(_ outcome: StoreSimulation.Outcome) -> Set<Substring> {
         Set(outcome.problems.map { $0.prefix { $0 != ":" } })
     }
 
-    /// Makes a schedule shorter that fails.
+    /// Shortens a failing schedule.
     ///
-    /// - Returns: The shortest that was found, and its outcome.
+    /// - Returns: The shortest schedule found, and its outcome.
     mutating func shrink(
         _ plan: SimulationPlan,
         _ outcome: StoreSimulation.Outcome
     ) async -> (plan: SimulationPlan, outcome: StoreSimulation.Outcome) {
         var best = (plan: plan, outcome: outcome)
         let broken = Self.broken(outcome)
-        // What came after the failure cannot matter; halves first, then quarters, then single steps.
+        // Steps after the failure cannot matter; halves first, then quarters, then single steps.
         var size = max(1, best.plan.steps.count / 2)
         while true {
             var start = 0
@@ -76,7 +76,7 @@ struct SimulationShrinker {
         return Self.broken(outcome).isDisjoint(with: broken) ? nil : outcome
     }
 
-    /// What happened in a schedule that fails, and how to see it again.
+    /// Returns the steps of a failing schedule, with the command that reproduces it.
     static func story(
         _ plan: SimulationPlan,
         _ outcome: StoreSimulation.Outcome,

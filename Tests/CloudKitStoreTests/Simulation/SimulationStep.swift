@@ -2,10 +2,10 @@ import CloudKitTesting
 
 /// One step of a schedule.
 ///
-/// What it picks, it picks by its own seed, so that it still means something
-/// when others are taken out of the schedule.
+/// It makes its random choices with its own seed, so that it remains meaningful when other steps
+/// are removed from the schedule.
 struct SimulationStep: Sendable, CustomStringConvertible {
-    /// What a device's user writes.
+    /// The writes of a device's user.
     enum Edit: String, CaseIterable, Sendable {
         case insertNote, insertFolder, insertMark, insertItem, insertTask
         case title, body, clearBody, count, low, high, server, client, custom, photo, clearPhoto
@@ -13,25 +13,25 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         case move, clearFolder, moveFolder, renameFolder, renameItem, renameTask, writeMark
         case deleteNote, deleteFolder, deleteItem, deleteMark, remakeNote
 
-        // Of the variants.
+        // For the variants.
         case insertLabel, colourLabel, deleteLabel, insertEntry, titleEntry, moveEntry, deleteEntry
         case insertPin, movePin, deletePin
         case insertBoard, renameBoard, deleteBoard
         case insertCard, cardTitle, cardBody, moveCard, deleteCard
 
-        /// The edits of the schedules that are no variant.
+        /// The edits of plain schedules.
         static let plain = allCases.prefix { $0 != .insertLabel }
     }
 
-    /// What changes who may do what with the rows that are shared.
+    /// The changes of permissions on shared rows.
     enum Sharing: String, CaseIterable, Sendable {
-        /// The owner lets the other user in, or changes what they may do.
+        /// The owner invites the other user, or changes the user's permission.
         case readOnly, readWrite
-        /// The owner lets the other user in no more.
+        /// The owner removes the other user.
         case remove
         /// The owner stops sharing.
         case unshare
-        /// The other user takes part.
+        /// The other user accepts.
         case accept
         /// The other user leaves.
         case leave
@@ -39,43 +39,43 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         var isOwners: Bool { self != .accept && self != .leave }
     }
 
-    /// Where a process ends within a sync.
+    /// The point within a sync at which a process ends.
     enum Crash: Hashable, Sendable {
         /// Before a request leaves.
         case beforeRequest(Int)
-        /// After a request was carried out, and before its answer is read.
+        /// After a request was carried out, and before its response is read.
         case afterRequest(Int)
         /// After a transaction of the file.
         case afterCommit(Int)
-        /// With the power: the last transaction before the end is lost with it.
+        /// With a power failure: the last transaction before the end is lost.
         case withoutCommit(Int)
-        /// Before an asset leaves, of the assets that travel in one direction.
+        /// Before an asset is uploaded, of the assets that are transferred in one direction.
         case beforeUpload(Int)
-        /// After an asset has come to the server, before its answer is read.
+        /// After an asset was uploaded, before the response is read.
         case afterUpload(Int)
-        /// Before an asset is asked for.
+        /// Before an asset is requested.
         case beforeDownload(Int)
-        /// After an asset has come.
+        /// After an asset was downloaded.
         case afterDownload(Int)
     }
 
     enum Action: Sendable {
         case edit(Edit)
         case sync(faults: [FaultRule])
-        /// Syncs; before a request leaves, a device edits, and syncs if it is another.
+        /// Syncs; before a request leaves, a device edits, and also syncs if it is another device.
         case race(beforeRequest: Int, editor: Int)
         case crash(Crash)
         case relaunch
-        /// A newer version of the app is installed.
+        /// Installs a newer version of the app.
         case upgrade
         case setClock(milliseconds: Int64)
-        /// Another user signs in, syncs and leaves.
+        /// Another user signs in, syncs and signs out.
         case visit
-        /// Brings back an entry of the journal.
+        /// Restores an entry of the journal.
         case restore
-        /// Somebody removes the zone from the server.
+        /// Removes the zone from the server.
         case loseZone
-        /// Changes who may do what; the process may end in it.
+        /// Changes permissions; the process may end during the change.
         case share(Sharing, crash: Crash?)
     }
 

@@ -8,14 +8,14 @@ struct SimulationTests {
         ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
     }
 
-    /// The schedules that run here; `Scripts/simulate` asks for others.
+    /// The first seed; `Scripts/simulate` requests others.
     private static let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
     private static let variants =
         ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"]
         .map { SimulationVariant(rawValue: $0).map { [$0] } ?? [] } ?? SimulationVariant.allCases
 
-    /// How many schedules of a variant run: as many as are asked for, and of each variant in
-    /// proportion where none is asked for.
+    /// Returns the number of schedules of a variant: the requested number, or the variant's own if
+    /// none is requested.
     private static func count(_ variant: SimulationVariant) -> UInt64 {
         guard let asked = number("CLOUDKIT_STORE_SEEDS") else { return variant.count }
         guard variants.count > 1 else { return asked }
@@ -44,7 +44,7 @@ struct SimulationTests {
         for failure in failures {
             print("seed \(failure.seed): \(failure.problems.joined(separator: "; "))")
         }
-        // The first of each kind is told in full.
+        // The first failure of each kind is printed in full.
         var told: Set<Substring> = []
         for failure in failures where told.count < 4 {
             guard told.insert(failure.problems[0].prefix { $0 != ":" }).inserted else { continue }
@@ -62,7 +62,7 @@ struct SimulationTests {
     private struct Summary: Sendable {
         var seed: UInt64
         var problems: [String]
-        /// What happened, for a schedule that fails.
+        /// The steps of a failing schedule.
         var trace: [String]
         var lines: Int
         var digest: UInt64

@@ -1,6 +1,6 @@
 import Support
 
-/// What the schedules of a seed are about.
+/// The topics of schedules.
 enum SimulationVariant: String, CaseIterable, Sendable {
     /// One user's rows, with everything that may happen to them.
     case plain
@@ -8,19 +8,20 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     case unique
     /// A tree of rows that one user shares with another.
     case permissions
-    /// The same of a whole zone.
+    /// The rows of a whole zone that one user shares with another.
     case everything
-    /// Rows with assets, and processes that end while these travel.
+    /// Rows with assets, and processes that end during transfers.
     case assets
-    /// The rows of the plain ones, of which devices edit the same before either hears of the other.
+    /// The rows of plain schedules, edited by several devices before any of them receives the other
+    /// changes.
     case meetings
     /// Trees of rows that refer to each other, which three users share; see ``FamilySimulation``.
     case families
 
-    /// Those of ``StoreSimulation``.
+    /// The variants of ``StoreSimulation``.
     static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets, .meetings]
 
-    /// How many of its schedules run with the other tests: 1,000 in all, with those of families.
+    /// The number of its schedules that run with the other tests: 1,000 in all, with those of families.
     var count: UInt64 {
         switch self {
         case .plain: 700
@@ -33,21 +34,21 @@ enum SimulationVariant: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many steps a schedule has.
+    /// The number of steps in a schedule.
     var stepCount: Int { self == .plain ? 30 : 20 }
 
-    /// Whether one user shares rows with another.
+    /// `true` when one user shares rows with another.
     var isShared: Bool { [.permissions, .everything, .families].contains(self) }
 
-    /// Whether there is a newer version of its app.
+    /// `true` when there is a newer version of its app.
     var hasUpgrade: Bool { self == .assets || hasPlainRows }
 
-    /// Whether its rows are those of the plain schedules.
+    /// `true` when its rows are those of the plain schedules.
     var hasPlainRows: Bool { self == .plain || self == .meetings }
 }
 
 extension SimulationStep.Edit {
-    /// An edit of a variant's app by chance.
+    /// Returns a random edit of a variant's app.
     static func random(_ variant: SimulationVariant, _ chance: inout SeededChance) -> Self {
         switch variant {
         case .plain, .meetings: random(&chance)

@@ -2,18 +2,18 @@ import CloudKitStore
 import Support
 
 extension SimulationWriter {
-    /// Names of labels: few, so that devices choose the same.
+    /// The names of labels, which are few, so that devices choose the same ones.
     private static let names = ["a", "b", "c"]
 
     /// The key of the row that is shared with its tree.
     static let root = "root"
 
-    /// The SQL of a variant's edit.
+    /// Returns the SQL of a variant's edit.
     func variantStatements(
         _ edit: SimulationStep.Edit,
         _ chance: inout SeededChance
     ) -> [String] {
-        // Where there is nothing to write on, there will be.
+        // If there is no row to edit, one is inserted first.
         if let table = Self.table(of: edit), keys(table).isEmpty {
             return ["card", "board"].contains(table)
                 ? insertCard(&chance) : insertEntry(&chance)
@@ -47,7 +47,7 @@ extension SimulationWriter {
         let value = "v\(number)"
         switch edit {
         case .insertBoard:
-            // Some begin trees of their own.
+            // Some start their own trees.
             let parent = chance.chance(75) ? randomKey("board", &chance) : nil
             let above = parent.map { "'\($0)'" } ?? "NULL"
             return [
@@ -59,7 +59,7 @@ extension SimulationWriter {
         case .cardBody: return set("card", "body", "'\(value)'", &chance)
         case .moveCard: return moveCard(&chance)
         case .deleteBoard:
-            // The top of the share stays.
+            // The root of the share stays.
             let boards = keys("board").filter { $0 != Self.root }
             guard let board = boards.randomElement(using: &chance) else { return [] }
             return ["DELETE FROM board WHERE id = '\(board)'"]
@@ -68,7 +68,7 @@ extension SimulationWriter {
         }
     }
 
-    /// The table of an edit that needs a row of it.
+    /// Returns the table of an edit that needs one of its rows.
     private static func table(of edit: SimulationStep.Edit) -> String? {
         switch edit {
         case .colourLabel, .deleteLabel, .insertPin: "label"
@@ -86,7 +86,7 @@ extension SimulationWriter {
 
     // MARK: Unique names
 
-    /// A label with a name that this device shows none of.
+    /// Returns a label with a name that this device does not show.
     private func newLabel(_ chance: inout SeededChance) -> (key: String, sql: [String]) {
         let taken = contents.filter { $0.key.hasPrefix("label/") }.compactMap { $0.value["name"] }
         let names = Self.names.filter { !taken.contains(.text($0)) }
@@ -115,7 +115,7 @@ extension SimulationWriter {
     // MARK: A shared tree
 
     private func insertCard(_ chance: inout SeededChance) -> [String] {
-        // A new branch with a card in it, a card on a board, or one without any.
+        // A new branch with a card in it, a card on a board, or one without a board.
         let kind = chance.number(0...9)
         guard let parent = randomKey("board", &chance), kind > 0 else {
             return ["INSERT INTO card (id, title) VALUES ('c\(number)', 'v\(number)')"]
@@ -133,8 +133,8 @@ extension SimulationWriter {
         ]
     }
 
-    /// Moves a card to another board, but not out of the shared tree, which the families do: here both
-    /// users are to have the same rows of it.
+    /// Moves a card to another board, but not out of the shared tree, as in schedules of families:
+    /// here both users must have the same rows of the tree.
     private func moveCard(_ chance: inout SeededChance) -> [String] {
         guard let card = randomKey("card", &chance), let board = randomKey("board", &chance) else {
             return []
@@ -144,7 +144,7 @@ extension SimulationWriter {
         return ["UPDATE card SET board = '\(board)' WHERE id = '\(card)'"]
     }
 
-    /// The rows of the tree that is shared.
+    /// Returns the rows of the shared tree.
     static func tree(_ contents: SimulatedApp.Contents) -> Set<String> {
         Set(
             contents.keys.filter { row in

@@ -3,7 +3,7 @@ import CloudKitServerCore
 import CloudKitTesting
 
 extension StoreSimulation {
-    /// Tells the oracle what a user wrote, from what the device showed before.
+    /// Reports a user's write to the oracle, with the device's previous rows.
     func note(
         _ before: OracleTable.Rows,
         on device: SimulatedDevice,
@@ -17,7 +17,7 @@ extension StoreSimulation {
         )
     }
 
-    /// Looks, past all devices, what became of saves that nobody answered.
+    /// Looks up the outcome of saves without a response, without the devices.
     func resolveUncertain(in world: SimulatedWorld) async throws {
         let names = oracle.uncertain
         guard !names.isEmpty else { return }
@@ -33,7 +33,7 @@ extension StoreSimulation {
         oracle.resolve(tags)
     }
 
-    /// Asks the oracle about what all devices hold at rest.
+    /// Checks the rows of all devices at rest with the oracle.
     func checkValues(in world: SimulatedWorld) async throws {
         guard problems.isEmpty else { return }
         let database = try await observer(of: 0, in: world).privateCloudDatabase
@@ -44,7 +44,7 @@ extension StoreSimulation {
         )
     }
 
-    /// All records of the zone but shares, by name.
+    /// Returns all records of the zone except shares, by name.
     private func records(in database: CKDatabase) async throws -> [String: CKRecord] {
         var records: [String: CKRecord] = [:]
         var token: CKServerChangeToken?

@@ -3,11 +3,11 @@ import CloudKitStore
 import CloudKitTesting
 
 extension StoreSimulation {
-    /// How many rounds of syncs all devices may need until nobody has anything to say.
+    /// The maximum number of rounds of syncs until no device has changes left.
     private static let roundLimit = 12
 
-    /// Lets all devices sync without faults until nobody has news, looks at what they hold, and does
-    /// it again with the newer version of the app on all of them.
+    /// Syncs all devices without faults until none has changes left, checks their rows, and repeats
+    /// this with the newer version of the app on all of them.
     func rest(in world: SimulatedWorld) async throws {
         world.cloud.setFaults(nil)
         try await settle(in: world)
@@ -71,7 +71,7 @@ extension StoreSimulation {
         for device in devices.dropFirst() where device.user == 0 {
             problems += Self.differences(first, try shown(by: device, isNew: isNew), device.name)
         }
-        // The newer version shows what the older one cannot.
+        // The newer version shows rows that the older one cannot.
         var complete = try devices.first(where: \.isNew).map { try $0.contents() }
         if plan.variant.isShared {
             let others = try await checkSharing(in: world)
@@ -85,13 +85,13 @@ extension StoreSimulation {
         }
     }
 
-    /// The text of a journal entry's key as it stands in contents.
+    /// Returns the text of a journal entry's key, as in contents.
     private static func key(_ entry: JournalEntry) -> String {
         guard entry.table == "mark" else { return entry.key }
         return entry.key.split { "[],\" ".contains($0) }.joined(separator: "/")
     }
 
-    /// What a device shows, without what not all versions of the app know.
+    /// Returns a device's rows, without parts that not all versions of the app know.
     private func shown(
         by device: SimulatedDevice,
         isNew: Bool

@@ -8,7 +8,7 @@ import GRDB
 extension StoreSimulation {
     private static let table = "board"
 
-    /// Shares a row with the other user, who takes part with one device.
+    /// Shares a row with the other user, who accepts on one device.
     func beginSharing(in world: SimulatedWorld) async throws {
         let owner = devices[0]
         let before = try owner.contents()
@@ -25,7 +25,7 @@ extension StoreSimulation {
         try await change(.accept, other, in: world)
     }
 
-    /// Changes who may do what.
+    /// Changes permissions.
     func change(
         _ sharing: SimulationStep.Sharing,
         _ device: SimulatedDevice,
@@ -76,14 +76,14 @@ extension StoreSimulation {
             try await device.relaunch()
             return try pass(seconds: 5, in: world)
         }
-        // Where there is no share, there is none to leave or to end.
+        // Without a share, there is none to leave or to end.
         if let error = error as? CloudStoreError, [.notShared, .neverSent].contains(error.code) {
             return
         }
         take(error, [], isSmooth: true, device)
     }
 
-    /// The share as the server has it.
+    /// Returns the share, as the server has it.
     private func share(in world: SimulatedWorld) async throws -> CKShare? {
         let database = try await observer(of: 0, in: world).privateCloudDatabase
         do {
@@ -101,15 +101,15 @@ extension StoreSimulation {
         }
     }
 
-    /// The link of the share, if the other user may come in.
+    /// Returns the link of the share, if the other user may accept it.
     private func link(in world: SimulatedWorld) async throws -> URL? {
         let share = try await share(in: world)
         return share?.participants.contains { $0.role != .owner } == true ? share?.url : nil
     }
 
-    /// Looks at what the other user has at rest.
+    /// Checks the other user's rows at rest.
     ///
-    /// - Returns: What that user's devices show.
+    /// - Returns: The rows that the user's devices show.
     func checkSharing(in world: SimulatedWorld) async throws -> SimulatedApp.Contents {
         guard let first = devices.first(where: { $0.user != 0 }) else { return [:] }
         let owned = try devices[0].contents()

@@ -3,8 +3,8 @@ import GRDB
 import Support
 
 extension StoreSimulation {
-    /// Writes on a device what an edit says; an edit that finds nothing to write on, or that the
-    /// schema refuses, writes nothing.
+    /// Carries out an edit on a device; an edit without a row to change, or one that the schema
+    /// refuses, writes nothing.
     func write(
         _ edit: SimulationStep.Edit,
         _ device: SimulatedDevice,
@@ -49,7 +49,7 @@ extension StoreSimulation {
     }
 }
 
-/// Makes an edit's SQL from what a device shows.
+/// A writer that creates an edit's SQL from a device's rows.
 struct SimulationWriter {
     let contents: SimulatedApp.Contents
     let device: String
@@ -123,10 +123,10 @@ struct SimulationWriter {
         }
     }
 
-    /// A value as SQLite holds it, of any kind.
+    /// The SQL of a value of any kind that SQLite can hold.
     var odd: String { SimulatedValue.sql(number) }
 
-    /// A value of a column with a default, or NULL.
+    /// The SQL of a value for a column with a default, or NULL.
     private var mood: String { number.isMultiple(of: 2) ? "NULL" : "'v\(number)'" }
 
     private func insertNote(_ chance: inout SeededChance) -> [String] {
@@ -144,7 +144,7 @@ struct SimulationWriter {
         ]
     }
 
-    /// The keys of a table's rows.
+    /// Returns the keys of a table's rows.
     func keys(_ table: String) -> [String] {
         contents.keys.filter { $0.hasPrefix(table + "/") }.sorted()
             .map { String($0.dropFirst(table.count + 1)) }
@@ -155,14 +155,14 @@ struct SimulationWriter {
         _ chance: inout SeededChance,
         _ body: (String, inout SeededChance) -> [String]
     ) -> [String] {
-        // Where there is nothing to write on, there will be.
+        // If there is no row to edit, one is inserted first.
         guard let key = keys(table).randomElement(using: &chance) else {
             return keys("note").isEmpty ? insertNote(&chance) : []
         }
         return body(key, &chance)
     }
 
-    /// A row of a table as an SQL literal, or NULL.
+    /// Returns a row of a table as an SQL literal, or NULL.
     private func reference(
         _ table: String,
         _ isWanted: Bool,

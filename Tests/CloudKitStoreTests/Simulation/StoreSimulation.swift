@@ -5,14 +5,14 @@ import Foundation
 import GRDB
 import Support
 
-/// Runs a schedule over the real store, the real engine and the whole cloud, and looks after each
-/// step and at rest for what is wrong.
+/// A simulation that runs a schedule with the real store, the real engine and the whole cloud, and
+/// checks invariants after each step and at rest.
 actor StoreSimulation {
-    /// What became of a schedule.
+    /// The outcome of a schedule.
     struct Outcome: Sendable {
-        /// What is wrong; nothing when all is well.
+        /// The problems; empty if there are none.
         var problems: [String] = []
-        /// What happened, line by line.
+        /// The steps, line by line.
         var trace: [String] = []
     }
 
@@ -20,10 +20,10 @@ actor StoreSimulation {
     let defect: StoreDefect?
     var devices: [SimulatedDevice] = []
     var model = SimulationModel()
-    /// Says which value must be where, without a line of the store.
+    /// The oracle, which computes the expected values without code of the store.
     let oracle: MergeOracle
     var problems: [String] = []
-    /// Makes values that no other edit has.
+    /// A number that makes the values of edits unique.
     var number = 0
     var visitor: TestCloud.User?
     private var observers: [Int: CKContainer] = [:]
@@ -38,9 +38,9 @@ actor StoreSimulation {
     ///
     /// - Parameters:
     ///   - plan: The schedule.
-    ///   - defect: A mistake that is put into the store.
-    ///   - checksSums: Whether counters have their sums although the zone was lost.
-    /// - Returns: What is wrong, and what happened.
+    ///   - defect: A defect that is planted into the store.
+    ///   - checksSums: Whether the sums of counters are checked even though the zone was lost.
+    /// - Returns: The problems, and the steps.
     static func run(
         _ plan: SimulationPlan,
         defect: StoreDefect? = nil,
@@ -101,7 +101,7 @@ actor StoreSimulation {
 
     // MARK: Steps
 
-    /// Lets time pass, for the service and for all devices, however wrong their clocks are.
+    /// Advances the time of the service and of all devices, however wrong their clocks are.
     func pass(seconds: Int64 = 1, in world: SimulatedWorld) throws {
         world.cloud.clock.advance(by: .seconds(seconds))
         for device in devices { try device.pass(milliseconds: seconds * 1000) }
@@ -144,7 +144,7 @@ actor StoreSimulation {
             let (_, _, found) = await device.sync(crash: crash)
             problems += found
             try await device.relaunch()
-            // A machine takes longer to start again than a clock to tick.
+            // A machine takes longer to restart than a clock takes to tick.
             try pass(seconds: 5, in: world)
         case .relaunch: try await device.relaunch()
         case .upgrade: try await device.relaunch(upgrading: true)
@@ -162,7 +162,7 @@ actor StoreSimulation {
         problems += try await inspectTokens(device, in: world)
     }
 
-    /// What a device must know by its tokens, and does not.
+    /// Returns the changes that a device must know by its tokens, but does not.
     func inspectTokens(
         _ device: SimulatedDevice,
         in world: SimulatedWorld
@@ -180,7 +180,7 @@ actor StoreSimulation {
             )
     }
 
-    /// Takes in what a sync said; without faults it has nothing to say.
+    /// Adds the problems of a sync; without faults there must be none.
     func take(
         _ error: (any Error)?,
         _ found: [String],
@@ -192,7 +192,7 @@ actor StoreSimulation {
         problems.append("I14: \(device.name) cannot sync: \(error)")
     }
 
-    /// Something happens on a device while another syncs.
+    /// Runs an operation on a device while another syncs.
     private func interrupt(
         with editor: Int,
         _ seed: UInt64,
@@ -209,12 +209,12 @@ actor StoreSimulation {
         take(error, found, isSmooth: true, device)
     }
 
-    /// Another user signs in on a device: the rows stay here, and do not go to that user.
+    /// Signs in another user on a device: the rows stay here, and are not sent to that user.
     private func visit(_ device: SimulatedDevice, in world: SimulatedWorld) async throws {
         let guest: TestCloud.User
         if let visitor { guest = visitor } else { guest = try await world.cloud.addUser("Bob") }
         visitor = guest
-        // The device belongs to whoever was signed in when it synced first.
+        // The device belongs to the user who was signed in at its first sync.
         let (_, error, found) = await device.sync()
         take(error, found, isSmooth: true, device)
         try await device.relaunch(as: guest)
@@ -259,7 +259,7 @@ actor StoreSimulation {
         _ = try? await database.deleteRecordZone(withID: Device.zoneID)
     }
 
-    /// A user's container, past all stores.
+    /// Returns a user's container, without a store.
     func observer(of user: Int, in world: SimulatedWorld) async throws -> CKContainer {
         if let known = observers[user] { return known }
         let made = try await world.cloud.device(of: world.users[user])
@@ -269,7 +269,7 @@ actor StoreSimulation {
 }
 
 extension FaultRule {
-    /// Whether the user has to sign in again after it.
+    /// `true` when the user has to sign in again after it.
     fileprivate var endsSession: Bool {
         switch fault {
         case .expiredWebToken, .error(.authenticationRequired, _, _): true

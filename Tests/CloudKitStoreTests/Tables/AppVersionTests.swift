@@ -6,14 +6,14 @@ import Support
 import Synchronization
 import Testing
 
-/// Each test has a device with an old version of the app and one with the new one, side by side, as the
-/// guide's chapter on migrations describes them.
+/// Each test has a device with an old version of the app and one with the new one, at the same
+/// time, as in the guide's chapter on migrations.
 @Suite("An old and a new version of an app side by side", .timeLimit(.minutes(5)))
 struct AppVersionTests {
-    /// A version of an app: what its migrations add to the one before, and its tables.
+    /// A version of an app: its additional migrations, and its tables.
     struct Version {
         var migration: String
-        /// The tables whose triggers stand in the migration's way.
+        /// The tables whose triggers would block the migration.
         var freed: [String] = []
         var tables: [SyncedTable]
         var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
@@ -79,7 +79,7 @@ struct AppVersionTests {
             tables: Self.old.tables
         )
         try await upgrade(to: new) { old, upgraded in
-            // The defaults of rows that are there are nothing to send.
+            // The defaults of existing rows are not sent.
             #expect(try await upgraded.store.status.waitingToSend == 0)
             try await old.run("INSERT INTO person (id, name) VALUES ('q', 'Grace')")
             try await upgraded.run("UPDATE person SET stars = 5 WHERE id = 'p'")
@@ -90,7 +90,7 @@ struct AppVersionTests {
             try await old.run("UPDATE person SET name = 'Ada L.' WHERE id = 'p'")
             try await settle(old, upgraded)
             #expect(try await upgraded.value("SELECT name || stars FROM person") == "Ada L.5")
-            // The old device is upgraded later, with the default in its row: what was written stays.
+            // The old device is upgraded later, with the default in its row: the written value stays.
             await old.store.stop()
             try await old.database.write { try $0.execute(sql: new.migration) }
             let later = try CloudStore(
@@ -180,7 +180,7 @@ struct AppVersionTests {
             #expect(status.setAside.map(\.key) == ["b"])
             #expect(status.explanation.contains { $0.contains("label.name") })
             #expect(try await upgraded.store.journal() == [])
-            // Somebody decides, and the other row comes.
+            // The user decides, and the other row arrives.
             try await upgraded.run("UPDATE label SET name = 'house' WHERE id = 'a'")
             try await settle(upgraded, old)
             #expect(try await upgraded.value("SELECT group_concat(id) FROM label") == "a,b")

@@ -38,7 +38,7 @@ struct ConvertedStoreTests {
         return try CoreDataModel(entities: [note])
     }
 
-    /// The records that the app with Core Data has sent.
+    /// Returns a record as the app with Core Data has sent it.
     private static func record(_ number: Int, _ text: String) -> CKRecord {
         let name = "B7E2A1D4-0000-4000-8000-00000000000\(number)"
         let record = CKRecord(

@@ -6,8 +6,8 @@ import GRDB
 import Support
 import Testing
 
-/// The other client of these tests writes plain records into its own zone, with names of its own and
-/// nothing that the store adds.
+/// The other client in these tests writes plain records into its own zone, with its own names and
+/// without the store's additions.
 @Suite("Records of an app that knows nothing of the store", .timeLimit(.minutes(5)))
 struct ForeignRecordTests {
     private static let schema = """
@@ -112,7 +112,7 @@ struct ForeignRecordTests {
             #expect(ours["Title"] as String? == "Stove")
             #expect(ours["Made"] as Date? == Date(timeIntervalSince1970: 1_700_000_000))
             #expect((ours["Folder"] as CKRecord.Reference?)?.recordID == Self.id("f"))
-            // The key is the name, and no field.
+            // The key is the name, and not a field.
             #expect(
                 Set(ours.allKeys()) == ["Title", "Made", "Folder", "storeStamp"]
             )
@@ -129,9 +129,9 @@ struct ForeignRecordTests {
             record["Body"] = "text"
             _ = try await other.modifyRecords(saving: [record], deleting: [])
             try await device.store.sync()
-            // Within half a minute a device's clock is believed.
+            // A device's clock is trusted within half a minute.
             try await device.setClock(seconds: -10)
-            // Stamped by the store once, so that there is a time of before.
+            // The store stamps it once, so that there is a previous time.
             try await device.run("UPDATE note SET title = 'second'")
             try await device.store.sync()
             try await device.run("UPDATE note SET title = 'ours', stars = 3")
@@ -144,7 +144,7 @@ struct ForeignRecordTests {
             #expect(try await device.value("SELECT body FROM note") == nil)
             let entries = try await device.store.journal()
             #expect(entries.map(\.lost) == [["Title": .text("ours")]])
-            // The other way round.
+            // The reverse direction.
             let again = try await other.record(for: Self.id("n"))
             again["Title"] = "earlier"
             _ = try await other.modifyRecords(saving: [again], deleting: [])
@@ -206,7 +206,7 @@ struct ForeignRecordTests {
 }
 
 extension Device {
-    /// Sets the device's clock by the machine's.
+    /// Sets the device's clock relative to the machine's.
     fileprivate func setClock(seconds: Double) async throws {
         let now = (Date.now.timeIntervalSince1970 + seconds) * 1000
         try await run("UPDATE grdb_cloudkit_control SET wall = ?, clock = 0", [Int64(now)])
@@ -214,6 +214,6 @@ extension Device {
 }
 
 extension String {
-    /// The text without what no record name has.
+    /// The text without characters that record names cannot have.
     fileprivate var ascii: String { String(unicodeScalars.filter(\.isASCII)) }
 }

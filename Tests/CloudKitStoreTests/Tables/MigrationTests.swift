@@ -23,7 +23,7 @@ struct MigrationTests {
             let first = try await Device(cloud, user, database: database)
             try await first.run("INSERT INTO folder (id) VALUES ('f')")
             try await first.store.sync()
-            // Sharing has triggers of its own.
+            // Sharing has its own triggers.
             try await first.store.share("f", in: "folder")
             try await first.run("INSERT INTO note (id, title) VALUES ('n', 'unsent')")
             await first.store.stop()
@@ -35,7 +35,7 @@ struct MigrationTests {
             try await second.store.sync()
             await second.store.stop()
 
-            // Where it is meant, everything comes again.
+            // Everything is fetched again when that is intended.
             let other = Device.schema + "CREATE TABLE more (id TEXT PRIMARY KEY NOT NULL);"
             try Self.migrator(other).migrate(database)
             #expect(
@@ -79,7 +79,7 @@ struct MigrationTests {
             try await first.run("UPDATE note SET title = 'unsent' WHERE id = 'a'")
             try await first.run("DELETE FROM note WHERE id = 'b'")
             await first.store.stop()
-            // What is launched as it was has lost nothing.
+            // A file that is launched unchanged has lost nothing.
             let second = try await launch(Device.schema)
             #expect(events.withLock(\.self) == [])
             await second.store.stop()
@@ -95,7 +95,7 @@ struct MigrationTests {
             let titles = try await third.value("SELECT group_concat(id || title) FROM note")
             #expect(titles == "asent,bsent")
             await third.store.stop()
-            // Everything was sent, and there is nothing to tell of.
+            // Everything was sent, and there is nothing to report.
             let rest = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(!rest.contains { $0.hasSuffix("-unsent") })
         }
@@ -123,7 +123,7 @@ struct MigrationTests {
             let database = try DatabaseQueue()
             try await database.write { database in
                 try database.execute(sql: Device.schema + theirs)
-                // What the guide says to delete.
+                // The triggers that the guide deletes.
                 let triggers = try String.fetchAll(
                     database,
                     sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'"

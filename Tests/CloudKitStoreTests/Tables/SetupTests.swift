@@ -10,7 +10,7 @@ struct SetupTests {
         var schema: String
         var tables: [SyncedTable]
         var code: CloudStoreError.Code
-        /// What the message has to name.
+        /// The words that the message has to contain.
         var words: [String]
 
         var testDescription: String { name }

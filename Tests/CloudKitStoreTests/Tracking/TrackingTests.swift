@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Every write is seen, in the writer's own transaction", .timeLimit(.minutes(10)))
 struct TrackingTests {
-    /// The outbox as text: table, key, whether deleted, changed fields.
+    /// Returns the outbox as text: table, key, whether deleted, changed fields.
     private func outbox(_ database: any DatabaseReader) async throws -> [String] {
         try await database.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM grdb_cloudkit_outbox ORDER BY tbl, key")
@@ -133,7 +133,7 @@ struct TrackingTests {
             try await first.write { try $0.execute(sql: Device.schema) }
             let phone = try await Device(cloud, user, database: first)
             let laptop = try await Device(cloud, user)
-            // A process that knows nothing of the store.
+            // A process that does not know the store.
             var patient = Configuration()
             patient.busyMode = .timeout(10)
             let second = try DatabaseQueue(path: path, configuration: patient)

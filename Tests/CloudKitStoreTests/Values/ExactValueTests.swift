@@ -36,7 +36,7 @@ struct ExactValueTests {
         )
     ]
 
-    /// Everything that SQLite stores, as SQL.
+    /// All kinds of values that SQLite stores, as SQL.
     private static let values = [
         "NULL", "0", "1", "-1", "42", "9223372036854775807", "(-9223372036854775807 - 1)",
         "9007199254740993", "0.0", "-0.0", "1.0", "0.1", "1e300", "1.5e-300", "9e999", "-9e999",
@@ -54,7 +54,7 @@ struct ExactValueTests {
         "'{\"latitude\":1,\"longitude\":2}'", "'{\"longitude\": 2.0, \"latitude\": 1.5}'",
     ]
 
-    /// A column's value as bytes and type.
+    /// The SQL of a column's value as bytes and type.
     private static let exact = columns.map {
         "typeof(\($0.name)) || quote(\($0.name)) || hex(CAST(\($0.name) AS BLOB)) AS \($0.name)"
     }.joined(separator: ", ")
@@ -100,7 +100,7 @@ struct ExactValueTests {
             }
             try await settle(phone, laptop)
             try await expectEqual(phone, laptop)
-            // The same as edits, and of one column at a time.
+            // The same as edits, one column at a time.
             let count = Self.values.count
             for (id, _) in Self.values.enumerated() {
                 for (place, name) in names.enumerated() where (id + place).isMultiple(of: 3) {
@@ -181,7 +181,7 @@ struct ExactValueTests {
             try await settle(phone, laptop)
             try await laptop.run("UPDATE day SET at = '2013-01-01' WHERE id = 'b'")
             await phone.store.stop()
-            // What had been written, of which the server was told the date alone.
+            // A previously written value, of which only the date was sent to the server.
             try await phone.database.write { database in
                 let triggers = try String.fetchAll(
                     database,

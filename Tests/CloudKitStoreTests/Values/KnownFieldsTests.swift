@@ -39,7 +39,7 @@ struct KnownFieldsTests {
         return fields
     }
 
-    /// Words as a file has them.
+    /// Returns words as a file has them.
     private static func words() throws -> Words {
         try DatabaseQueue().write { database in
             try database.execute(
@@ -69,7 +69,7 @@ struct KnownFieldsTests {
             let kept = KnownFields(stored: data, words)
             #expect(try kept.values(like: [row]) == fields)
             #expect(try kept.values(like: [[:], row]) == fields)
-            // What was taken out later is the same.
+            // The result is the same when the values are removed later.
             #expect(try whole.data(words, isInRow: isInRow) == data)
             let alone = try kept.values(like: [])
             for (field, value) in alone where value != fields[field] {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What no field says arrives as it was written", .timeLimit(.minutes(10)))
 struct UnusualValueTests {
-    /// The rows of the table `thing`: types and bytes of all columns.
+    /// Returns the rows of the table `thing`: types and bytes of all columns.
     private func exact(_ device: Device, _ columns: [String]) async throws -> [String] {
         let parts = columns.map {
             "'\($0)=' || typeof(\($0)) || ' ' || ifnull(hex(CAST(\($0) AS BLOB)), '-')"
@@ -145,7 +145,7 @@ struct UnusualValueTests {
             )
             try await settle(phone, laptop)
             try await expectEqual(Self.defaultColumns, phone, laptop)
-            // As an edit, beside other edits, and taken back.
+            // As an edit, beside other edits, and reverted.
             try await phone.run("UPDATE thing SET word = NULL, secret = NULL WHERE id = 'b'")
             try await laptop.run("UPDATE thing SET day = '2013-01-01' WHERE id = 'b'")
             try await settle(phone, laptop)

@@ -54,7 +54,7 @@ struct ActorTests {
         await stage.settle()
         let (app, service) = stage.devices[0]
         let (story, sleeps) = (app.story, stage.clock.sleeps)
-        // The zone that the app adds when the user signs in waits for what else is added with it.
+        // The zone that the app adds when the user signs in waits for other changes.
         #expect(sleeps == [.milliseconds(100)])
         #expect(app.engine.state.pendingDatabaseChanges.isEmpty)
 
@@ -65,7 +65,7 @@ struct ActorTests {
         #expect(!service.isWaiting)
         #expect(app.story == story)
 
-        // An edit is the one thing that makes it wait, for what else is edited meanwhile.
+        // Only an edit makes it wait, for further edits.
         app.save(["1": "Ann"])
         await stage.executor.drain()
         let now = stage.clock.now.time
@@ -88,7 +88,7 @@ struct ActorTests {
         service.push()
         await stage.settle()
         #expect(stage.clock.sleeps.isEmpty)
-        // Who is signed in is all that the engine asks by itself.
+        // The signed-in user is the only request that the engine sends automatically.
         #expect(stage.trace.filter { $0.contains("request") }.count == 1)
         #expect(Set(app.story) == ["accountChange", "stateUpdate"])
         #expect(app.engine.state.pendingRecordZoneChanges.count == 1)

@@ -11,7 +11,7 @@ struct CourierTests {
     private static let token =
         #"{"apnsEnvironment":"development","apnsToken":"t","webcourierURL":"http://cloud.invalid/aps"}"#
 
-    /// A database that listens over a script, and all its time and chance.
+    /// A database that listens over a script, with a controlled clock and jitter.
     private struct Line {
         let clock = VirtualClock()
         let executor = SeededExecutor(seed: 1)
@@ -38,7 +38,7 @@ struct CourierTests {
             )
         }
 
-        /// Lets the next attempt happen, and gives how long it was waited for.
+        /// Lets the next attempt happen, and returns the wait before it.
         func wait() async throws -> Duration {
             let time = try #require(clock.next)
             let wait = time - clock.now.time
@@ -58,7 +58,7 @@ struct CourierTests {
             #expect(line.way.requests.count == attempt)
             waits.append(try await line.wait())
         }
-        // Half of each wait is left to chance.
+        // Half of each wait is jitter.
         #expect(waits == [0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
         withExtendedLifetime(pushes) {}
     }

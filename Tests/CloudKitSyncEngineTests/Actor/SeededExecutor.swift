@@ -23,7 +23,7 @@ final class SeededExecutor: TaskExecutor {
 
     /// Runs jobs until there are none.
     func drain() async {
-        // On a thread of its own, because the test's own task runs on this one.
+        // On its own thread, because the test's task runs on this one.
         await withCheckedContinuation { continuation in
             queue.async {
                 while let job = self.next() {

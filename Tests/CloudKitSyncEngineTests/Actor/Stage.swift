@@ -2,11 +2,11 @@ import CloudKit
 import Support
 import Synchronization
 
-/// Engines, as they are, on one thread in virtual time: a seed decides which job runs next, which
-/// request passes and what becomes of it.
+/// A stage that runs engines on one thread in virtual time: a seed determines which job runs next,
+/// which request passes, and its outcome.
 ///
-/// Only one thing from outside is let in at a time, and only when no engine has a job left; so the
-/// same seed gives the same run.
+/// Only one external event is allowed at a time, and only when no engine has a job left; so the same
+/// seed yields the same run.
 final class Stage {
     let clock = VirtualClock()
     let executor: SeededExecutor
@@ -22,7 +22,7 @@ final class Stage {
         engineChance = Mutex(SeededChance(seed: seed &+ 2))
     }
 
-    /// What happened, line by line.
+    /// The events so far, line by line.
     var trace: [String] { lines.withLock { $0 } }
 
     func addDevice(_ database: CKDatabase, isAutomatic: Bool) async {
@@ -50,7 +50,7 @@ final class Stage {
     }
 
     private static func text(_ event: CKSyncEngine.Event) -> String {
-        // Names of users, and what servers say of errors, differ from cloud to cloud.
+        // Users' names, and servers' error messages, differ between clouds.
         if case .accountChange = event { return "accountChange" }
         return "\(event)".split(separator: "<").first.map(String.init) ?? ""
     }
@@ -72,7 +72,7 @@ final class Stage {
 
     // MARK: Steps
 
-    /// Lets something happen that the seed chooses.
+    /// Performs an event that the seed chooses.
     func step() async {
         let index = chance.number(0...devices.count - 1)
         switch chance.number(0...9) {
@@ -107,7 +107,7 @@ final class Stage {
     ) {
         note("\(index) calls \(name)")
         let engine = devices[index].app.engine
-        // Ends by itself when the engine has done what was asked.
+        // Ends when the engine has done the requested work.
         Task(executorPreference: executor) { @concurrent [self] in
             do {
                 try await body(engine)
@@ -118,7 +118,7 @@ final class Stage {
         }
     }
 
-    /// Lets a device's request pass, lets its answer get lost, or loses it.
+    /// Passes a device's request on, loses its response, or loses the request.
     private func pass(_ index: Int, fault: Int) async {
         let service = devices[index].service
         guard let waiting = service.takeRequest() else { return }
@@ -135,7 +135,7 @@ final class Stage {
         waiting.continuation.resume(returning: answer)
     }
 
-    /// Lets everything pass until nobody has anything left to do.
+    /// Passes everything on until nothing is left to do.
     func settle() async {
         for _ in 0..<10_000 {
             await executor.drain()
@@ -150,7 +150,7 @@ final class Stage {
         note("never settles")
     }
 
-    /// Has every device send and fetch until all is said.
+    /// Lets every device send and fetch until nothing is left.
     func makePeace() async {
         await settle()
         for round in 0..<3 {
@@ -167,6 +167,6 @@ final class Stage {
 }
 
 extension Stage: @unchecked Sendable {
-    // @unchecked Sendable because only the test's own task moves the stage; what engines touch of it,
-    // the lines and their chance, is behind locks.
+    // @unchecked Sendable because only the test's own task moves the stage; the parts that engines
+    // touch, the lines and their random numbers, are behind locks.
 }

@@ -1,7 +1,7 @@
 import CloudKit
 import Synchronization
 
-/// A device's way to its database on which every request waits until the stage lets it pass.
+/// A device's connection to its database on which every request waits until the stage passes it on.
 final class StagedService: SyncEngineService {
     struct Waiting: Sendable {
         var request: SyncRequest
@@ -22,7 +22,7 @@ final class StagedService: SyncEngineService {
         base = DatabaseSyncService(database)
     }
 
-    /// The request that waits; an engine has one at a time.
+    /// Takes the request that waits; an engine has one at a time.
     func takeRequest() -> Waiting? {
         state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
     }
@@ -48,7 +48,7 @@ final class StagedService: SyncEngineService {
         }
     }
 
-    /// Reports a change of the database to those who listen.
+    /// Reports a change of the database to its listeners.
     func push() {
         let listeners = state.withLock { $0.listeners }
         for listener in listeners { listener.yield() }

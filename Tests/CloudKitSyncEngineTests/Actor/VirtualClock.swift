@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, and knows who sleeps.
+/// A clock that stands still until a test moves it, and knows its sleepers.
 final class VirtualClock: Clock {
     struct Instant: InstantProtocol {
         var time: Duration
@@ -27,10 +27,10 @@ final class VirtualClock: Clock {
     var now: Instant { Instant(time: state.withLock { $0.now }) }
     var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// The times that anybody ever wanted to sleep until, in the order of asking.
+    /// The times of all sleeps, in the order of the requests.
     var sleeps: [Duration] { state.withLock { $0.sleeps } }
 
-    /// When the next sleeper wakes; nil when nobody sleeps.
+    /// The time when the next sleeper wakes; nil when there is none.
     var next: Duration? { state.withLock { $0.sleepers.values.map(\.time).min() } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -57,7 +57,7 @@ final class VirtualClock: Clock {
         }
     }
 
-    /// Moves on, and wakes who wanted to be woken by then, earliest first.
+    /// Advances the time, and wakes the sleepers that are due, earliest first.
     func advance(to time: Duration) {
         let due = state.withLock { state in
             state.now = max(state.now, time)

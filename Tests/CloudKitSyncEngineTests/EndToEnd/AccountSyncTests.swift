@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Engines and accounts", .timeLimit(.minutes(10)))
 struct AccountSyncTests {
-    /// Waits until an app was told of so many changes of account.
+    /// Waits until an app was notified of a number of account changes.
     private func wait(for app: Contacts, accountChanges count: Int) async {
         func isThere() -> Bool { app.story.filter { $0 == "accountChange" }.count >= count }
         guard !isThere() else { return }
         for await _ in app.names where isThere() { break }
     }
 
-    /// An app that forgets what belongs to an account when it changes.
+    /// Returns an app that forgets an account's data when the account changes.
     private func app(_ database: CKDatabase) -> Contacts {
         Contacts(database) { app, event, _ in
             guard case .accountChange(let change) = event else { return }

@@ -21,7 +21,7 @@ struct CallTests {
             )
             let phone = Contacts(container.privateCloudDatabase)
             phone.save(["1": "Ann"])
-            // What the engine asks by itself, who is signed in, belongs to no call.
+            // The engine's own request for the signed-in user belongs to no call.
             for await name in phone.names where name == "accountChange" { break }
             func timeouts(_ call: () async throws -> Void) async throws -> [Double] {
                 let count = way.requests.count
@@ -177,7 +177,7 @@ struct CallTests {
     }
 }
 
-/// A delegate whose user renames a contact as soon as its record was made for the first batch.
+/// A delegate whose user renames a contact as soon as its record was created for the first batch.
 private final class Editing: CKSyncEngineDelegate {
     private struct State {
         var name = "Ann"
@@ -204,7 +204,7 @@ private final class Editing: CKSyncEngineDelegate {
         _ context: CKSyncEngine.SendChangesContext,
         syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-        // The first time nothing is pending: the app keeps track itself.
+        // The first time nothing is pending: the app tracks its changes itself.
         let isFirst = syncEngine.state.hasPendingUntrackedChanges
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(Contacts.recordID("own"))
         let changes = isFirst ? [change] : syncEngine.state.pendingRecordZoneChanges
@@ -220,7 +220,7 @@ private final class Editing: CKSyncEngineDelegate {
     }
 }
 
-/// A delegate that does in its methods what a test is about.
+/// A delegate whose methods perform the calls under test.
 private final class Asking: CKSyncEngineDelegate {
     private struct State {
         var groups: [String] = []
@@ -291,7 +291,7 @@ private final class Asking: CKSyncEngineDelegate {
 }
 
 extension ScriptedTransport {
-    /// The timeouts of the requests about data that came after some others.
+    /// Returns the timeouts of the data requests after a number of others.
     fileprivate func timeouts(after count: Int) -> [Double] {
         requests.dropFirst(count).filter { !$0.isAbout("users/caller") }.map(\.timeout)
     }

@@ -2,11 +2,11 @@ import CloudKit
 import Foundation
 import Synchronization
 
-/// A small app: contacts by identity, kept in step by an engine, as an app's delegate would be.
+/// A small app: contacts by identity, synced by an engine whose delegate it is.
 final class Contacts: CKSyncEngineDelegate {
     struct Contact: Sendable {
         var name: String
-        /// The record as the server last had it, without its fields.
+        /// The server's last known version of the record, without its fields.
         var server: Data?
     }
 
@@ -15,23 +15,23 @@ final class Contacts: CKSyncEngineDelegate {
         var saved: CKSyncEngine.State.Serialization?
         var story: [String] = []
         var makesZone = true
-        /// What the user did and the server has not said it has.
+        /// The user's changes that the server has not acknowledged.
         var unsent: Set<CKSyncEngine.PendingRecordZoneChange> = []
         var engine: CKSyncEngine?
     }
 
     static let zoneID = CKRecordZone.ID(zoneName: "Contacts")
 
-    /// Where the contacts are: in a zone of the user's own, or in one that somebody shares.
+    /// The zone of the contacts: one of the user's own, or a shared one.
     let zoneID: CKRecordZone.ID
     private let contents: Mutex<Contents>
     private let database: CKDatabase
     private let service: (any SyncEngineService)?
     private let environment: SyncEngineEnvironment
     private let isAutomatic: Bool
-    /// Runs inside `handleEvent`, after the app has handled the event.
+    /// A closure that runs inside `handleEvent`, after the app has handled the event.
     private let hook: @Sendable (Contacts, CKSyncEngine.Event, CKSyncEngine) async -> Void
-    /// Names of events as they come, for tests that wait for one.
+    /// The names of events as they arrive, for tests that wait for one.
     let names: AsyncStream<String>
     private let tellName: AsyncStream<String>.Continuation
 
@@ -116,13 +116,13 @@ final class Contacts: CKSyncEngineDelegate {
         engine.state.add(pendingRecordZoneChanges: changes)
     }
 
-    /// Tells the engine of all edits again: a state that was kept before one of them lacks it.
+    /// Adds all edits to the engine again: a state that was saved before one of them lacks it.
     func resend() {
         let changes = kept.unsent.sorted { "\($0)" < "\($1)" }
         engine.state.add(pendingRecordZoneChanges: changes)
     }
 
-    /// Forgets what belongs to an account, as an app does when it changes.
+    /// Forgets an account's data, as an app does when the account changes.
     func forget() {
         contents.withLock { contents in
             contents.contacts = [:]
@@ -206,7 +206,7 @@ final class Contacts: CKSyncEngineDelegate {
     }
 
     private func merge(_ record: CKRecord, _ engine: CKSyncEngine) {
-        // A shared zone holds its share too.
+        // A shared zone contains its share too.
         guard record.recordType == "Contact" else { return }
         let isPending = engine.state.pendingRecordZoneChanges
             .contains(.saveRecord(record.recordID))

@@ -2,14 +2,14 @@ import CloudKitWebClient
 import Support
 import Synchronization
 
-/// A way into a cloud that notes which requests go over it, and which wait for a push.
+/// A transport that records its requests, and counts those that wait for a push.
 struct CountingTransport: PassingTransport {
     final class Count: Sendable {
         private let contents = Mutex<(paths: [String], waiting: Int)>(([], 0))
 
         /// The paths of the requests so far, without those for pushes.
         var paths: [String] { contents.withLock { $0.paths } }
-        /// The requests that wait for a push.
+        /// The number of requests that wait for a push.
         var waiting: Int { contents.withLock { $0.waiting } }
 
         /// Waits until a request waits for a push.

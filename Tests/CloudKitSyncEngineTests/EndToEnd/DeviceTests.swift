@@ -25,7 +25,7 @@ struct DeviceTests {
             try await withThrowingTaskGroup { group in
                 for device in devices {
                     group.addTask {
-                        // The losers of the conflict take the server's side and send once more.
+                        // The losers of the conflict take the server's version and send once more.
                         for _ in 0..<(count + 1) { try? await device.engine.sendChanges() }
                     }
                 }

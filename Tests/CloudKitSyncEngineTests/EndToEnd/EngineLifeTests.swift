@@ -31,7 +31,7 @@ struct EngineLifeTests {
                     }
                 }
             }
-            // The handler cancels what called it.
+            // The handler cancels its caller.
             _ = try? await phone.engine.fetchChanges()
             var iterator = done.makeAsyncIterator()
             #expect(await iterator.next() == true)
@@ -69,7 +69,7 @@ struct EngineLifeTests {
                 let phone = Contacts(database)
                 delegate = phone
                 try await phone.engine.fetchChanges()
-                // The app keeps its engine; the engine does not keep the app.
+                // The app holds its engine; the engine does not hold the app.
                 phone.dropEngine()
             }
             for _ in 0..<10_000 where delegate != nil { await Task.yield() }

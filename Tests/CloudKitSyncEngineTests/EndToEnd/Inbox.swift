@@ -1,7 +1,7 @@
 import CloudKit
 import Synchronization
 
-/// An app that only listens: the names of the records of all zones that its engine brings.
+/// An app that only listens: it keeps the names of the records of all zones that its engine fetches.
 final class Inbox: CKSyncEngineDelegate {
     private struct Contents {
         var names: [String: String] = [:]
@@ -28,18 +28,18 @@ final class Inbox: CKSyncEngineDelegate {
 
     /// Values of the field `name` by record name.
     var names: [String: String] { contents.withLock { $0.names } }
-    /// Names of the zones that are there.
+    /// The names of the existing zones.
     var zones: Set<String> { contents.withLock { $0.zones } }
-    /// Fetches that have begun.
+    /// The number of fetches that have begun.
     var fetches: Int { contents.withLock { $0.events.filter { $0 == "willFetchChanges" }.count } }
 
-    /// Waits until the app has what is expected.
+    /// Waits until the app has the expected contents.
     func wait(until isDone: (Inbox) -> Bool) async {
         if isDone(self) { return }
         for await _ in events where isDone(self) { return }
     }
 
-    /// Lets the engine go.
+    /// Releases the engine.
     func stop() {
         let engine = contents.withLock { contents in
             defer { contents.engine = nil }

@@ -40,12 +40,12 @@ struct MainActorTests {
     }
 }
 
-/// A model of the user interface, which is its engine's delegate by its own declaration.
+/// A model of the user interface, declared as its engine's delegate.
 @MainActor
 private final class ScreenNotes: CKSyncEngineDelegate {
     private(set) var titles: [String: String] = [:]
     private(set) var story: [String] = []
-    /// How often a method began before another had ended.
+    /// The number of times that a method began before another had ended.
     private(set) var overlaps = 0
     private var isBusy = false
     private var engine: CKSyncEngine?
@@ -74,7 +74,7 @@ private final class ScreenNotes: CKSyncEngineDelegate {
 
     func refresh() async throws { try await engine?.fetchChanges() }
 
-    /// Notes a method, and gives others every chance to come between its two halves.
+    /// Records a method call, and gives others every chance to run between its two halves.
     private func visit(_ name: String) async {
         if isBusy { overlaps += 1 }
         MainActor.preconditionIsolated()

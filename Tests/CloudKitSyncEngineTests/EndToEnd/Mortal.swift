@@ -3,17 +3,18 @@ import CloudKitExtras
 import Support
 import Synchronization
 
-/// An app whose process ends at an event, and what it had kept by then.
+/// An app whose process ends at an event, and its stored data at that time.
 struct Mortal: Sendable {
-    /// How the process ends.
+    /// The way in which the process ends.
     enum Death: CaseIterable {
-        /// The server gets nothing more.
+        /// The server receives nothing more.
         case atOnce
-        /// The server still gets what was under way, and the app never learns of it.
+        /// The server still receives the requests in flight, but the app no longer gets their
+        /// responses.
         case withRequestsUnderWay
     }
 
-    /// The last words of a process.
+    /// The data that a process had stored when it ended.
     final class Testament: Sendable {
         private let contents = Mutex<Contacts.Contents?>(nil)
         private let isDue: Mutex<Bool>
@@ -22,13 +23,13 @@ struct Mortal: Sendable {
             self.isDue = Mutex(isDue)
         }
 
-        /// What the app had kept when its process ended; nil when it did not end.
+        /// The app's stored data when its process ended; nil when it did not end.
         var kept: Contacts.Contents? { contents.withLock { $0 } }
 
-        /// From now on the process may end.
+        /// Allows the process to end from now on.
         func fallDue() { isDue.withLock { $0 = true } }
 
-        /// Takes the last words, once; says whether these are they.
+        /// Stores the data, once; returns whether this call did.
         func write(_ kept: Contacts.Contents) -> Bool {
             guard isDue.withLock({ $0 }) else { return false }
             return contents.withLock { contents in
@@ -43,8 +44,8 @@ struct Mortal: Sendable {
     let app: Contacts
     let testament: Testament
 
-    /// Starts an app from what a former process kept, to end at an event, counted from 0, or at the
-    /// first one after it has fallen due.
+    /// Starts an app from the stored data of a former process, to end at an event, counted from 0, or
+    /// at the first one after it was allowed to.
     init(
         _ container: CKContainer,
         _ cut: Cut,

@@ -39,7 +39,8 @@ struct PushTests {
             let apps = [
                 Contacts(database, isAutomatic: true), Contacts(database, isAutomatic: true),
             ]
-            // The first round may be fetched as the engines start; the others come by pushes alone.
+            // The first round may be fetched as the engines start; the others arrive only after
+            // pushes.
             for round in 1...4 {
                 let (from, to) = round.isMultiple(of: 2) ? (apps[1], apps[0]) : (apps[0], apps[1])
                 from.save(["1": "Ann \(round)"])
@@ -96,7 +97,7 @@ struct PushTests {
             try await bob.sharedCloudDatabase.save(theirs)
             await owners.wait { $0.names["list"] == "Bob's party" }
 
-            // The owner shares no more: the zone goes from the participant's database.
+            // The owner stops sharing: the zone is removed from the participant's database.
             if let share = list.share {
                 try await ada.privateCloudDatabase.deleteRecord(withID: share.recordID)
             }
@@ -203,7 +204,7 @@ struct PushTests {
                 try await sleep(time)
             }
             let inbox = Inbox(container.privateCloudDatabase, environment: environment)
-            // The first fetch, and the one after the place for pushes was found.
+            // The first fetch, and the one after the courier URL was requested.
             await counter.waitUntilListening()
             await inbox.wait { $0.fetches >= 2 }
             let phone = Contacts(try await cloud.database(of: ada))
@@ -212,15 +213,15 @@ struct PushTests {
                 try await phone.engine.sendChanges()
                 await inbox.wait { $0.names["1"] == "Ann \(round)" }
             }
-            // Comes to rest: one that goes on asking, or means to, never gets out of here.
+            // The engine comes to rest: one that keeps sending requests never leaves this loop.
             var before: [String] = []
             while before != counter.paths || alarms.withLock({ $0 }) > 0 {
                 before = counter.paths
                 for _ in 0..<1000 { await Task.yield() }
             }
             #expect(counter.waiting == 1)
-            // One request for who is there, two for the subscription, one for the place; then some
-            // for each push, of which there were four at most.
+            // One request for the signed-in user, two for the subscription, one for the courier URL;
+            // then some for each push, of which there were four at most.
             #expect(before.count <= 4 + 2 * (2 + 4), "\(before)")
             inbox.stop()
         }

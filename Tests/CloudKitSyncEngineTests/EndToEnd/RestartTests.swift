@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Each test runs its story once for each of its events, with the process ending there and another
-/// one starting from what the app had kept.
+/// one starting from the app's stored data.
 @Suite("A process may end at any event, and another one goes on")
 struct RestartTests {
     private func device(
@@ -28,7 +28,7 @@ struct RestartTests {
     }
 
     /// Runs a story with the process ending at the first event, at the second, and so on, until it
-    /// comes to its own end.
+    /// reaches its own end.
     private func everyBoundary(
         atLeast count: Int,
         _ story: (_ boundary: Int) async throws -> Bool
@@ -74,14 +74,14 @@ struct RestartTests {
             )
             phone.app.save(["1": "Anna", "3": "Cleo", "9": "Zoey"])
             phone.app.delete(["2"])
-            // An event that came before the user was done is none to end at.
+            // An event before the user was done does not end the process.
             phone.testament.fallDue()
-            // The first call finds the conflict, the second sends what came of it.
+            // The first call finds the conflict, the second sends the result.
             _ = try? await phone.app.engine.sendChanges()
             _ = try? await phone.app.engine.sendChanges()
             hasEnded.withLock { $0 = phone.testament.kept != nil }
 
-            // What another device does meanwhile must not be undone by what is sent again.
+            // Resent changes must not undo another device's changes made in the meantime.
             try await laptop.engine.fetchChanges()
             laptop.save(["1": "Anne"])
             try await laptop.engine.sendChanges()
@@ -122,7 +122,7 @@ struct RestartTests {
             let first = Contacts(try await cloud.database(of: ada))
             try await first.engine.fetchChanges()
 
-            // More than one page, a deletion, and a zone that is gone.
+            // More than one page, a deletion, and a deleted zone.
             let names = (10..<330).map { ("\($0)", "n\($0)") }
             laptop.save(Dictionary(uniqueKeysWithValues: names))
             laptop.save(["1": "Anna"])
@@ -210,7 +210,7 @@ struct RestartTests {
         return hasEnded.withLock { $0 }
     }
 
-    /// What an app does when the account changes.
+    /// Performs an app's reaction to an account change.
     private static func forget(_ app: Contacts, _ event: CKSyncEngine.Event) {
         guard case .accountChange(let change) = event else { return }
         switch change.changeType {

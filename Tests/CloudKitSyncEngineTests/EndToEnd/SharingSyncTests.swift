@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Engines of shared databases")
 struct SharingSyncTests {
-    /// Ada's contacts, kept in step by her engine, and the zone shared with who has the link.
+    /// Returns Ada's contacts, synced by her engine, and the share of the zone for everyone with the
+    /// link.
     private func share(_ ada: CKContainer) async throws -> (app: Contacts, share: CKShare) {
         let app = Contacts(ada.privateCloudDatabase)
         app.save(["1": "Ann", "2": "Ben"])
@@ -16,7 +17,7 @@ struct SharingSyncTests {
         return (app, share)
     }
 
-    /// Bob's app, which follows the zone that was shared with him.
+    /// Returns Bob's app, which follows the zone that was shared with him.
     private func join(_ bob: CKContainer, _ share: CKShare) async throws -> Contacts {
         let metadata = try await bob.shareMetadata(for: try #require(share.url))
         try await bob.accept(metadata)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("An engine and a server in trouble")
 struct TroubleTests {
-    /// Calls until a call succeeds; gives the errors of those before.
+    /// Repeats a call until it succeeds; returns the errors before.
     private func insist(
         _ call: () async throws -> Void
     ) async throws -> [CKError] {
@@ -36,7 +36,7 @@ struct TroubleTests {
     func partOfBatch(_ fixture: CloudFixture, _ fault: ScriptedTransport.Fault) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
-            // A batch of 250 goes as requests of 200 and 50: the second one fails.
+            // A batch of 250 is sent as requests of 200 and 50: the second one fails.
             let container = try await cloud.device(of: ada) {
                 ScriptedTransport.failing("records/modify", fault, after: 1, over: $0)
             }
@@ -134,7 +134,7 @@ struct TroubleTests {
             try await phone.engine.fetchChanges()
             #expect(phone.list["0"] == "changed")
             #expect(phone.engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty)
-            // The new tokens serve: nothing is read twice.
+            // The new tokens work: nothing is read twice.
             let pages = phone.story.filter { $0 == "fetchedRecordZoneChanges" }.count
             try await phone.engine.fetchChanges()
             #expect(phone.story.filter { $0 == "fetchedRecordZoneChanges" }.count == pages)
@@ -196,7 +196,7 @@ struct TroubleTests {
                 #expect(item?.localizedDescription.contains("200") == true)
                 #expect(phone.engine.state.pendingRecordZoneChanges.count == 2)
             }
-            // What had arrived is met as the server's own version.
+            // Arrived changes are found as the server's own version.
             _ = try await insist { try await phone.engine.sendChanges() }
             #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
             let laptop = Contacts(try await cloud.database(of: ada))
@@ -264,7 +264,7 @@ struct TroubleTests {
                 await Task.yield()
             }
             #expect(way.requests(about: "records/modify").count == 4)
-            // Half a second before each, or more where no other request came through meanwhile.
+            // Half a second before each, or more if no other request got through in the meantime.
             #expect(clock.now.time >= .seconds(1.5))
             phone.dropEngine()
         }

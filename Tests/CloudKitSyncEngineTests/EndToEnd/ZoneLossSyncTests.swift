@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Engines, lost zones and accounts out of use", .timeLimit(.minutes(10)))
 struct ZoneLossSyncTests {
-    /// What an app's delegate was told of zones that are gone.
+    /// The events about deleted zones that an app's delegate received.
     private final class Losses: Sendable {
         private let told = Mutex<[String]>([])
         var all: [String] { told.withLock { $0 } }
@@ -116,7 +116,7 @@ struct ZoneLossSyncTests {
             #expect(!phone.story.contains("accountChange"))
 
             try cloud.setAccountStatus(.available, on: device)
-            // The notice may come in the middle of a sending, and ends that one.
+            // The notice may arrive in the middle of a send, and ends it.
             while !phone.engine.state.pendingRecordZoneChanges.isEmpty {
                 try? await phone.engine.sendChanges()
             }

@@ -11,7 +11,7 @@ struct AccountTests {
 
     private static func user(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name) }
 
-    /// The account that a state knows, the user found, and the change that is reported.
+    /// The account in a state, the user found, and the reported change.
     static let transitions: [(SyncEngineState.Account, String?, Change?)] = [
         (.unknown, nil, nil),
         (.unknown, "_a", .signIn(currentUser: user("_a"))),
@@ -38,7 +38,7 @@ struct AccountTests {
         }
         #expect(changes == [change].compactMap { $0 })
         #expect(bench.state.account.user == user)
-        // The first user gets what was made before anyone was known.
+        // The first user receives the changes that were made before any user was known.
         let isKept = change == nil || before == .unknown
         #expect(bench.state.pendingRecordZoneChanges.isEmpty == !isKept)
         #expect((bench.state.databaseToken == nil) == !isKept)

@@ -99,7 +99,7 @@ struct BatchTests {
         #expect(bench.state.pendingRecordZoneChanges.count == 40)
     }
 
-    /// Sends while the delegate tells the engine something as it makes its first batch.
+    /// Sends while the delegate signals the engine as it creates its first batch.
     private func pending(after signals: [SyncEngineSignal], isPending: Bool) -> [String] {
         var bench = bench(Self.saved)
         if isPending { bench.tell(.addRecordChanges([Self.change], byDelegate: false)) }
@@ -124,7 +124,7 @@ struct BatchTests {
         let edit = SyncEngineSignal.addRecordChanges([Self.change], byDelegate: true)
         let read = SyncEngineSignal.readingRecord(Self.recordID)
         #expect(pending(after: [edit], isPending: false) == ["1"])
-        // The delegate may have taken what it makes the record of before the edit.
+        // The delegate may have read the record's data before the edit.
         #expect(pending(after: [edit, read], isPending: true) == ["1", "1"])
         #expect(pending(after: [read, edit], isPending: true) == ["1", "1"])
         #expect(pending(after: [read, edit], isPending: false) == ["1", "1"])

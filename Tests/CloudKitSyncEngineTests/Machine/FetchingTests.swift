@@ -139,7 +139,7 @@ struct FetchingTests {
         }
         #expect(bench.call(.fetch(.init())) == nil)
         #expect(bench.state.zoneTokens == [Self.notes: Self.token("z")])
-        // The other zone went while nobody looked.
+        // The other zone was deleted unnoticed.
         var deletions: [CKRecordZone.ID] = []
         for case .fetchedDatabaseChanges(let event) in bench.events {
             deletions += event.deletions.map(\.zoneID)

@@ -1,6 +1,6 @@
 import CloudKit
 
-/// A machine with its driver's work done at once: closures stand for the service and the delegate.
+/// A machine whose driver's work is done immediately: closures replace the service and the delegate.
 struct MachineBench {
     private(set) var machine: SyncEngineMachine
     private(set) var events: [CKSyncEngine.Event] = []
@@ -11,17 +11,17 @@ struct MachineBench {
     private(set) var now = Duration.zero
     private(set) var isListening = false
 
-    /// Answers a request; nil leaves it under way.
+    /// Returns the response to a request; nil leaves it in flight.
     var answer: (SyncRequest) -> SyncAnswer?
     var batch: (SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? = { state in
         MachineBench.allPending(state)
     }
-    /// What the delegate tells the engine before it gives a batch.
+    /// Returns the delegate's signals before it returns a batch.
     var signalsOfBatch: () -> [SyncEngineSignal] = { [] }
     var options: (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions = {
         $0.options
     }
-    /// What the delegate tells the engine while it handles an event.
+    /// Returns the delegate's signals while it handles an event.
     var react: (CKSyncEngine.Event) -> [SyncEngineSignal] = { _ in [] }
 
     init(
@@ -33,7 +33,7 @@ struct MachineBench {
         self.answer = answer
     }
 
-    /// The names of the events without the states, which come after each.
+    /// The names of the events except the state updates, which follow each event.
     var story: [String] {
         events.compactMap { event in
             if case .stateUpdate = event { return nil }
@@ -55,7 +55,7 @@ struct MachineBench {
         return batch.recordsToSave.isEmpty && batch.recordIDsToDelete.isEmpty ? nil : batch
     }
 
-    /// Tells the machine something and does everything that follows.
+    /// Sends a signal to the machine and performs everything that follows.
     mutating func tell(_ signal: SyncEngineSignal) {
         var signals = [signal]
         while !signals.isEmpty {
@@ -87,7 +87,7 @@ struct MachineBench {
         return []
     }
 
-    /// Lets time pass until the machine wakes by itself; false when it will not.
+    /// Advances the time until the machine wakes; returns false when it will not.
     mutating func sleep() -> Bool {
         guard let wake else { return false }
         now = max(now, wake)
@@ -96,7 +96,7 @@ struct MachineBench {
         return true
     }
 
-    /// Calls and returns the call's error; an own error when the call did not return.
+    /// Calls and returns the call's error; a specific error when the call did not return.
     mutating func call(_ kind: SyncEngineCall.Kind) -> CKError? {
         let id = finished.count + 1_000
         tell(.call(SyncEngineCall(id: id, kind: kind)))

@@ -77,7 +77,7 @@ struct SendingTests {
         #expect(error?.code == .partialFailure)
         #expect((error?.partialErrorsByItemID?[Self.recordID] as? CKError)?.code == code)
         #expect(bench.state.pendingRecordZoneChanges.isEmpty == !Self.passing.contains(code))
-        // The batch is answered once, and no further one is asked for.
+        // The batch gets one response, and no further batch is requested.
         #expect(bench.story.filter { $0 == "sentRecordZoneChanges" }.count == 1)
     }
 
@@ -239,7 +239,7 @@ struct SendingTests {
             _ = bench.sleep()
         }
         #expect(waits == [.milliseconds(750), .milliseconds(1_500), .seconds(3), .seconds(6)])
-        // An hour at most, whatever is asked for.
+        // An hour at most, whatever the server specifies.
         for (asked, wait) in [(100.0, 100), (86_400, 3_600), (.infinity, 3_600)] {
             error = CKError(.serviceUnavailable, userInfo: [CKErrorRetryAfterKey: asked])
             _ = bench.sleep()

@@ -2,7 +2,7 @@ import CloudKit
 import CloudKitWebClient
 import Testing
 
-/// What answered was not the service, or nothing that the client knows.
+/// Responses that are not from the service, or not readable by the client.
 @Suite("Answers that cannot be read")
 struct UnreadableAnswerTests {
     private static let recordID = CKRecord.ID(
@@ -10,7 +10,7 @@ struct UnreadableAnswerTests {
         zoneID: CKRecordZone.ID(zoneName: "Notes")
     )
 
-    /// Each request of an engine.
+    /// The kinds of an engine's requests.
     enum Kind: String, CaseIterable, Sendable {
         case identify, subscribe, databaseChanges, zoneChanges, modifyZones, modifyRecords
 

@@ -1,9 +1,9 @@
 import CloudKit
 import Synchronization
 
-/// An app with the records of one zone, which it has from its engine alone.
+/// An app with the records of one zone, which it receives only from its engine.
 final class TreeFollower: CKSyncEngineDelegate {
-    /// What the app has of a record.
+    /// The app's copy of a record.
     struct Item: Hashable {
         var parent: String?
         var title: String?
@@ -32,18 +32,18 @@ final class TreeFollower: CKSyncEngineDelegate {
     }
 
     var items: [String: Item] { contents.withLock { $0.items } }
-    /// What could not be sent.
+    /// The changes that could not be sent.
     var problems: [String] { contents.withLock { $0.problems } }
     var engine: CKSyncEngine { contents.withLock { $0.engine! } }
 
-    /// Sends a changed record by the engine.
+    /// Sends a changed record through the engine.
     func save(_ record: CKRecord) async throws {
         contents.withLock { $0.drafts[record.recordID] = record }
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(record.recordID)])
         try await engine.sendChanges()
     }
 
-    /// Deletes a record by the engine.
+    /// Deletes a record through the engine.
     func delete(_ recordID: CKRecord.ID) async throws {
         engine.state.add(pendingRecordZoneChanges: [.deleteRecord(recordID)])
         try await engine.sendChanges()

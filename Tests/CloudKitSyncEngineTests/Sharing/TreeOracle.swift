@@ -1,4 +1,5 @@
-/// What three users may see and change of a zone, by a list of its records and shares alone.
+/// An oracle of what three users may see and change in a zone, derived only from its records and
+/// shares.
 struct TreeOracle {
     struct Share {
         var root: String
@@ -9,7 +10,7 @@ struct TreeOracle {
     var items: [String: TreeFollower.Item] = [:]
     var shares: [String: Share] = [:]
 
-    /// A record and those above it.
+    /// Returns a record and those above it.
     func lineage(_ name: String) -> [String] {
         var names = [name]
         while let parent = items[names[names.count - 1]]?.parent { names.append(parent) }
@@ -18,7 +19,7 @@ struct TreeOracle {
 
     func hasChildren(_ name: String) -> Bool { items.values.contains { $0.parent == name } }
 
-    /// What a guest has; with nil what the owner has.
+    /// Returns the records that a guest sees; for nil, those of the owner.
     func visible(to guest: Int?) -> [String: TreeFollower.Item] {
         let open = shares.filter { share in guest.map { share.value.guests.contains($0) } ?? true }
         let roots = Set(open.values.map(\.root))
@@ -27,7 +28,7 @@ struct TreeOracle {
         return visible
     }
 
-    /// The records below shared ones that a guest may change, move and delete.
+    /// Returns the records below shared ones that a guest may change, move and delete.
     func writable(by guest: Int) -> [String] {
         let roots = shares.values.filter { $0.canWrite && $0.guests.contains(guest) }.map(\.root)
         return items.keys.filter { !Set(roots).isDisjoint(with: lineage($0).dropFirst()) }.sorted()

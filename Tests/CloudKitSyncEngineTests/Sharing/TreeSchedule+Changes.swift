@@ -2,7 +2,7 @@ import CloudKit
 import Support
 import Testing
 
-// The changes that a schedule draws.
+// The random changes of a schedule.
 extension TreeSchedule {
     mutating func change() async throws {
         let names = oracle.items.keys.sorted()
@@ -26,7 +26,7 @@ extension TreeSchedule {
         CKRecord.ID(recordName: name, zoneID: isGuest ? sharedZone : ownZone)
     }
 
-    /// Does something that may be refused, and expects that it is exactly where it should be.
+    /// Performs a change that may be refused, and expects a refusal exactly when it is due.
     private mutating func attempt(
         _ story: String,
         refused code: CKError.Code?,
@@ -45,7 +45,7 @@ extension TreeSchedule {
 
     private mutating func create(below parent: String?) async throws {
         made += 1
-        // Names come back now and then, in other places.
+        // Names are sometimes reused, in other places.
         let name = "r\(random.chance(20) ? Int.random(in: 1...made, using: &random) : made)"
         guard oracle.items[name] == nil else { return }
         let item = TreeFollower.Item(parent: parent, title: "t\(made)")
@@ -147,7 +147,7 @@ extension TreeSchedule {
         oracle.shares[name]?.guests.remove(guest)
     }
 
-    /// A guest changes, moves, adds or deletes a record through an engine.
+    /// Changes, moves, adds or deletes a record as a guest, through an engine.
     private mutating func changeAsGuest() async throws {
         let guest = Int.random(in: guests.indices, using: &random)
         guard let name = oracle.writable(by: guest).randomElement(using: &random) else { return }

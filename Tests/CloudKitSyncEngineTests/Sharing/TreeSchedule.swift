@@ -3,7 +3,7 @@ import CloudKitTesting
 import Support
 import Testing
 
-/// A zone of Ada's that she, and two guests with two devices each, change by chance.
+/// A zone of Ada's that she, and two guests with two devices each, change at random.
 struct TreeSchedule {
     let seed: UInt64
     var random: SeededChance
@@ -54,7 +54,7 @@ struct TreeSchedule {
         }
     }
 
-    /// Fetches, and compares what the app has with what its user may see.
+    /// Fetches, and compares the app's records with those that its user may see.
     private func check(_ app: TreeFollower, _ guest: Int?, _ moment: String) async throws {
         try await app.engine.fetchChanges()
         let story = story("\(guest.map { "guest \($0)" } ?? "the owner") at \(moment)")
@@ -66,7 +66,7 @@ struct TreeSchedule {
         "seed \(seed), \(moment): \(log.suffix(14).joined(separator: "; "))"
     }
 
-    /// A guest's app after a fetch, to change something with.
+    /// Returns a guest's app after a fetch, for a change.
     func app(of guest: Int) async throws -> TreeFollower {
         let app = devices[1 + 2 * guest].app
         try await check(app, guest, "before a change")

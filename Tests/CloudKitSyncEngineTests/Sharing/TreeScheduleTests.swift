@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-/// Random schedules of engines over a zone that several trees are shared of.
+/// Random schedules of engines in a zone with several shared trees.
 @Suite("Engines of shared trees")
 struct TreeScheduleTests {
     private static func number(_ name: String) -> Int? {

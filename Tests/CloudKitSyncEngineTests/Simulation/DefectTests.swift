@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Broken machines are found out")
 struct DefectTests {
-    /// How many seeds it may take to find any defect.
+    /// The maximum number of seeds to find any defect.
     static let seedLimit: UInt64 = 500
 
     @Test("A defect is found by the simulation", arguments: SyncEngineDefect.allCases)

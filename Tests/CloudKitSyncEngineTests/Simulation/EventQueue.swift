@@ -1,4 +1,4 @@
-/// What happens in a simulation, by time, and in the order of scheduling at the same time.
+/// The events of a simulation, by time, and by order of scheduling at the same time.
 struct EventQueue<Event> {
     private struct Entry {
         var time: Duration

@@ -1,37 +1,38 @@
 import CloudKit
 
-/// What an app on one device keeps on its disk, and how it reacts to its engine.
+/// The stored data of an app on one device, and its reactions to its engine.
 ///
-/// A row has two fields. Every edit has a number, higher than all before on any device, which is
-/// also the value that it writes; so a merge is the higher value of each field, and a lost edit
-/// shows.
+/// A row has two fields. Every edit has a number, higher than all before on any device, which is also
+/// the value that it writes; so a merge takes the higher value of each field, and a lost edit is
+/// visible.
 struct ModelApp {
     struct Row {
         var fields = [0, 0]
-        /// The server's version that the row was last seen in.
+        /// The version in which the row was last fetched from the server.
         var server: CKRecord?
     }
 
-    /// What a signal to the engine needs from outside.
+    /// A closure that passes a signal to the engine.
     typealias Tell = (SyncEngineSignal) -> Void
 
-    /// Names that several devices make on their own; such rows are never deleted.
+    /// Names that several devices create independently; such rows are never deleted.
     static let commonNames = ["common1", "common2"]
 
-    /// Whether the app keeps its own list of what is to be sent, or leaves that to the engine.
+    /// `true` when the app keeps its own list of unsent changes, instead of the engine's.
     let isTracking: Bool
-    /// Whether a zone that went away is made again for new edits.
+    /// `true` when a zone that was deleted is created again for new edits.
     let makesZonesAgain: Bool
 
     var user: String?
     /// The rows of each user by zone and name.
     private(set) var rows: [String: [CKRecord.ID: Row]] = [:]
     private(set) var tombstones: [String: Set<CKRecord.ID>] = [:]
-    /// What the server does not have yet, oldest first.
+    /// The changes that the server does not have yet, oldest first.
     private(set) var unsent: [String: [CKRecord.ID]] = [:]
 
     private(set) var savedState: CKSyncEngine.State.Serialization?
-    /// What was added since the state was saved last, and must be added again after a crash.
+    /// The changes that were added since the state was last saved, and must be added again after a
+    /// crash.
     private var unsaved: [CKSyncEngine.PendingRecordZoneChange] = []
     private var unsavedZones: [CKSyncEngine.PendingDatabaseChange] = []
 
@@ -61,7 +62,7 @@ struct ModelApp {
         add(.saveZone(CKRecordZone(zoneName: name)), tell)
     }
 
-    /// The rows go when the zone has: until then the deletion may be taken back.
+    /// Deletes the rows when the zone is deleted: until then the deletion may be taken back.
     mutating func delete(zone name: String, tell: Tell) {
         add(.deleteZone(CKRecordZone.ID(zoneName: name)), tell)
     }
@@ -92,7 +93,7 @@ struct ModelApp {
         }
     }
 
-    /// What the app does when it starts after a crash.
+    /// Restarts the app after a crash.
     func restart(tell: Tell) {
         if isTracking {
             if let user, !(unsent[user] ?? []).isEmpty { tell(.untrackedChanges(true)) }
@@ -104,7 +105,7 @@ struct ModelApp {
 
     // MARK: The delegate
 
-    /// At most three items, so that most sendings take several batches.
+    /// Returns at most three items, so that most sends take several batches.
     func batch(
         _ context: CKSyncEngine.SendChangesContext,
         pending: [CKSyncEngine.PendingRecordZoneChange],
@@ -138,7 +139,7 @@ struct ModelApp {
         return batch.recordsToSave.isEmpty && batch.recordIDsToDelete.isEmpty ? nil : batch
     }
 
-    /// The record of a row, whoever's it is: keeping users apart is the engine's work here.
+    /// Returns the record of a row, whichever user's it is: the engine must keep users apart.
     private func record(_ recordID: CKRecord.ID) -> CKRecord? {
         let row =
             rows[user ?? ""]?[recordID]
@@ -182,7 +183,7 @@ struct ModelApp {
         _ tell: Tell
     ) {
         if let user {
-            // A fetch from the beginning reports no deletions, so nothing may be there before it.
+            // A fetch from the beginning reports no deletions, so there must be no rows before it.
             let waiting = unsent[user] ?? []
             rows[user] = (rows[user] ?? [:]).filter { waiting.contains($0.key) }
         }
@@ -190,7 +191,7 @@ struct ModelApp {
         case .signIn(let current), .switchAccounts(_, let current): user = current.recordName
         case .signOut: user = nil
         }
-        // What was added after the engine forgot the last user and before the app heard of it.
+        // The changes that were added between the engine's and the app's reaction to the new user.
         tell(.removeRecordChanges(unsaved))
         tell(.removeDatabaseChanges(unsavedZones))
         unsaved = []
@@ -212,8 +213,8 @@ struct ModelApp {
     }
 
     private mutating func merge(_ record: CKRecord) {
-        // A device whose creation was answered to nobody may make a row again that another has
-        // deleted; only a deletion that still waits outweighs that.
+        // A device whose creation got no response may recreate a row that another has deleted; only a
+        // deletion that still waits prevents this.
         guard let user,
             rows[user]?[record.recordID] != nil
                 || !(unsent[user]?.contains(record.recordID) ?? false)

@@ -1,7 +1,7 @@
 import CloudKit
 
-/// CloudKit's rules as far as an engine meets them, small enough to run thousands of times a second:
-/// tags, zones, change feeds with pages and tokens, tombstones, several users.
+/// A model of CloudKit's rules for engines, small enough to run thousands of times per second: tags,
+/// zones, change feeds with pages and tokens, tombstones, several users.
 struct ModelCloud {
     struct Record {
         var fields: [Int]
@@ -14,7 +14,7 @@ struct ModelCloud {
         var sequence = 0
         var records: [String: Record] = [:]
         var tombstones: [String: Int] = [:]
-        /// Tokens given out before the last change of it have expired.
+        /// The number of expirations: tokens of an earlier epoch have expired.
         var epoch = 0
     }
 
@@ -29,9 +29,9 @@ struct ModelCloud {
     private(set) var databases: [String: Database] = [:]
     private var lastTag = 0
     private var lastLife = 0
-    /// Entries of a page of a feed.
+    /// The number of entries in a page of a feed.
     let pageSize: Int
-    /// Whether a zone may be made again under the name of one that was deleted.
+    /// `true` when a zone may be created under the name of one that was deleted.
     let makesZonesAgain: Bool
 
     init(pageSize: Int, makesZonesAgain: Bool) {
@@ -41,12 +41,12 @@ struct ModelCloud {
 
     // MARK: What happens to the server
 
-    /// All tokens of a user's database expire.
+    /// Expires all tokens of a user's database.
     mutating func expireDatabaseToken(of user: String) {
         databases[user, default: .init()].life += 1
     }
 
-    /// The tokens of a zone expire.
+    /// Expires the tokens of a zone.
     mutating func expireZoneTokens(of user: String, _ name: String) {
         guard var zone = databases[user]?.zones[name] else { return }
         zone.epoch += 1
@@ -141,8 +141,8 @@ struct ModelCloud {
         for (name, record) in zone.records where record.sequence > start {
             entries.append((record.sequence, name, record))
         }
-        // From the beginning too, as this package's server does: a device that has sent a record
-        // and never fetched would not hear of its deletion otherwise.
+        // From the beginning too, like this package's server: otherwise a device that has sent a
+        // record and never fetched would not receive its deletion.
         for (name, sequence) in zone.tombstones where sequence > start {
             entries.append((sequence, name, nil))
         }

@@ -1,35 +1,35 @@
 import CloudKit
 
-/// A device of the simulation: an app, the machine of its engine while it runs, and its network.
+/// A device of the simulation: an app, its engine's machine while it runs, and its network.
 struct ModelDevice {
-    /// Whose device it is when all is well.
+    /// The user of the device in normal operation.
     let owner: String
     let isAutomatic: Bool
     var app: ModelApp
     var machine: SyncEngineMachine
-    /// Counts the starts of the app: what belongs to an earlier one is ignored.
+    /// The number of starts of the app; events of an earlier one are ignored.
     var life = 0
-    /// Who is signed in.
+    /// The signed-in user.
     var account: String?
     var isOnline = true
     var isListening = false
     var hasMissedPush = false
-    /// The request under way, by number.
+    /// The number of the request in flight.
     var request: Int?
-    /// The scheduled request that comes before this time breaks a promise.
+    /// The time before which a scheduled request breaks the throttling.
     var throttledUntil = Duration.zero
     var reason = CKSyncEngine.SyncReason.scheduled
     var openCalls: Set<Int> = []
     var grammar = EventGrammar()
 }
 
-/// The order in which events may come.
+/// The order in which events may occur.
 struct EventGrammar {
     private var isFetching = false
     private var isSending = false
     private var zone: CKRecordZone.ID?
 
-    /// Takes an event; a text says what is wrong with it.
+    /// Accepts an event; returns a description of the problem, if any.
     mutating func take(_ event: CKSyncEngine.Event) -> String? {
         switch event {
         case .willFetchChanges:

@@ -1,12 +1,12 @@
 import Support
 
 extension SeededChance {
-    /// Makes the chance of a schedule; those of neighbours have nothing in common.
+    /// Creates the random numbers of a schedule, unrelated to those of its neighbours.
     init(schedule: UInt64) {
         self.init(seed: schedule &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678)
     }
 
-    /// True in about one of `of` cases.
+    /// Returns `true` in about one of `count` cases.
     mutating func one(of count: Int) -> Bool { Int(next() % UInt64(count)) == 0 }
 
     mutating func number(_ range: ClosedRange<Int>) -> Int {

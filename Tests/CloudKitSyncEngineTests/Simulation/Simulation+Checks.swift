@@ -1,8 +1,8 @@
 import CloudKit
 
-/// What must hold when everything has come to rest.
+/// Checks of the state after everything has come to rest.
 extension Simulation {
-    /// Lets the devices that do nothing by themselves take part, until all have seen everything.
+    /// Activates the devices that do nothing automatically, until all have seen everything.
     mutating func settle() {
         guard devices.contains(where: { !$0.isAutomatic }) else { return }
         for _ in 0..<8 {
@@ -19,7 +19,7 @@ extension Simulation {
         }
     }
 
-    /// Starts all apps again: what they kept must be all they need.
+    /// Restarts all apps: their stored data must be sufficient.
     mutating func restartAll() {
         guard problems.isEmpty else { return }
         for index in devices.indices { crash(index) }
@@ -66,7 +66,8 @@ extension Simulation {
         fail(index, "differs from the server: \(texts.sorted().joined(separator: "; "))")
     }
 
-    /// Every edit is on the server, unless a later one of the same field or a deletion took over.
+    /// Checks that every edit is on the server, unless a later one of the same field or a deletion
+    /// replaced it.
     private mutating func checkEdits() {
         for user in edits.keys.sorted() {
             let records = cloud.databases[user]?.zones[Self.lastingZone]?.records ?? [:]
@@ -74,7 +75,7 @@ extension Simulation {
                 !deleted.contains(recordID.recordName)
                     && records[recordID.recordName]?.fields != fields
             }
-            // Somebody else's device may have made edits that its owner has not signed in for.
+            // Another user's device may have made edits whose owner has not signed in to send them.
             guard devices.contains(where: { $0.owner == user }) else { continue }
             for (recordID, fields) in lost.sorted(by: { $0.key.recordName < $1.key.recordName }) {
                 let found = records[recordID.recordName]?.fields ?? []
@@ -84,7 +85,7 @@ extension Simulation {
         }
     }
 
-    /// Whether an edit waits on a device where its user is not signed in any more.
+    /// Returns whether an edit waits on a device where its user is no longer signed in.
     private func isLeftBehind(_ recordID: CKRecord.ID, _ fields: [Int], _ user: String) -> Bool {
         devices.contains { $0.owner != user && $0.app.unsent[user]?.contains(recordID) ?? false }
     }

@@ -1,6 +1,6 @@
 import CloudKit
 
-/// Requests on their way, and what befalls them.
+/// Requests in flight, and their faults.
 extension Simulation {
     mutating func send(_ index: Int, _ request: SyncRequest, _ user: String?) {
         requests += 1
@@ -15,7 +15,7 @@ extension Simulation {
             )
         }
         let life = devices[index].life
-        // Who is signed in is known without the network.
+        // The signed-in user is known without the network.
         if isIdentity {
             let answer = SyncAnswer.user(devices[index].account)
             queue.add(.answer(index, life: life, request: number, answer), at: now + wait(0...3))
@@ -33,7 +33,7 @@ extension Simulation {
         queue.add(.answer(index, life: life, request: request, answer), at: now + wait(2...60))
     }
 
-    /// A request reaches the service, whether or not its device still runs.
+    /// Delivers a request to the service, whether or not its device still runs.
     mutating func arrive(
         _ index: Int,
         _ life: Int,

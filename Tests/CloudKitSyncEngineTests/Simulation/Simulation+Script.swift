@@ -1,7 +1,7 @@
 import CloudKit
 import Foundation
 
-/// What happens to the devices from outside.
+/// External events of the devices.
 enum Script {
     case edit(Int)
     case delete(Int)
@@ -50,7 +50,7 @@ extension Simulation {
         switch script {
         case .edit(let index):
             edit(index)
-            // People go on typing while their last word is under way.
+            // People continue to type while their last edit is in flight.
             if chance.one(of: 5) { queue.add(.script(.edit(index)), at: now + wait(20...300)) }
         case .delete(let index): delete(index)
         case .deleteZone(let index):
@@ -67,7 +67,7 @@ extension Simulation {
         case .network(let index, let isOnline): setNetwork(index, isOnline: isOnline)
         case .account(let index, let user): setAccount(index, user)
         case .expireDatabaseToken:
-            // A zone that goes and comes back unseen cannot be told from one that never went.
+            // A zone that was deleted and recreated unseen looks like one that was never deleted.
             if !makesZonesAgain { cloud.expireDatabaseToken(of: "ada") }
         case .expireZoneTokens: cloud.expireZoneTokens(of: "ada", Self.lastingZone)
         }
@@ -123,7 +123,7 @@ extension Simulation {
         deleted.insert(recordID.recordName)
     }
 
-    /// The process dies and comes back with what it had kept.
+    /// Ends the process and restarts it with its stored data.
     mutating func crash(_ index: Int) {
         var saved = devices[index].app.savedState
         if let state = saved, chance.one(of: 4) {
@@ -143,7 +143,7 @@ extension Simulation {
         devices[index].openCalls = []
         devices[index].reason = .scheduled
         devices[index].grammar = EventGrammar()
-        // A new process knows nothing of what the last one was asked.
+        // A new process does not know the throttling of the last one.
         devices[index].throttledUntil = .zero
         start(index)
         doing(index) { app, tell in app.restart(tell: tell) }

@@ -2,12 +2,13 @@ import CloudKit
 import Foundation
 import Support
 
-/// Many devices of several users against one model of the service, in virtual time: edits, calls,
-/// faults, crashes and account changes as a seed says, then peace, and then everything must agree.
+/// A simulation of many devices of several users against one model of the service, in virtual time: a
+/// seed determines edits, calls, faults, crashes and account changes; afterwards, everything must
+/// agree.
 struct Simulation {
-    /// The zone that nobody deletes.
+    /// The zone that is never deleted.
     static let lastingZone = "Lasting"
-    /// The zone that may go away and come back.
+    /// The zone that may be deleted and recreated.
     static let doomedZone = "Doomed"
 
     enum Event {
@@ -86,7 +87,7 @@ struct Simulation {
         )
     }
 
-    /// Runs everything; the problems found stand in `problems`.
+    /// Runs everything; `problems` then contains the problems found.
     mutating func run() {
         for index in devices.indices {
             start(index)
@@ -103,7 +104,7 @@ struct Simulation {
         checkPeace()
     }
 
-    /// Handles what is scheduled until nothing is.
+    /// Handles scheduled events until there are none.
     mutating func drain() {
         while problems.isEmpty, let (time, event) = queue.next() {
             now = time
@@ -123,7 +124,7 @@ struct Simulation {
             if devices[index].life == life { tell(index, signal) }
         case .event(let index, let life, let event):
             guard devices[index].life == life else { return }
-            // Either side of every event is a place to die.
+            // The process may end on either side of every event.
             let diesBefore = !isPeace && chance.one(of: 150)
             let diesAfter = !isPeace && chance.one(of: 150)
             if diesBefore { return perform(.crash(index)) }
@@ -175,7 +176,7 @@ struct Simulation {
         doing(index) { app, tell in app.handle(event, tell: tell) }
     }
 
-    /// Lets an app do something, and carries out what it tells its engine.
+    /// Performs an action of an app, and passes its signals to its engine.
     mutating func doing(_ index: Int, _ body: (inout ModelApp, ModelApp.Tell) -> Void) {
         var signals: [SyncEngineSignal] = []
         body(&devices[index].app) { signals.append($0) }
@@ -215,7 +216,7 @@ struct Simulation {
             }
         case .listen(let isListening):
             devices[index].isListening = isListening
-            // A courier that has just been asked may have missed something.
+            // A courier request that was just sent may have missed a notification.
             if isListening { queue.add(.push(index), at: now + wait(1...10)) }
         case .finish(let call, let error):
             note("\(index) call \(call) \(error.map { "\($0.code)" } ?? "done")")
@@ -240,7 +241,7 @@ struct Simulation {
         queue.add(.signal(index, life: devices[index].life, signal), at: now + wait(range))
     }
 
-    /// Some milliseconds.
+    /// Returns some milliseconds.
     mutating func wait(_ range: ClosedRange<Int>) -> Duration {
         .milliseconds(chance.number(range))
     }

@@ -31,7 +31,7 @@ struct SimulationTests {
         let requests = outcomes.map(\.requests).reduce(0, +)
         print("\(outcomes.count) schedules, \(steps) steps, \(requests) requests")
         #expect(outcomes.count == Self.seeds.count)
-        // A schedule in which nothing happens would show nothing.
+        // A schedule without events would show nothing.
         #expect(requests > 50 * outcomes.count)
     }
 
@@ -53,7 +53,7 @@ struct SimulationTests {
         )
     }
 
-    /// The whole run of a seed, line by line.
+    /// Returns the whole run of a seed, line by line.
     private static func trace(of seed: UInt64) -> [String] {
         var simulation = Simulation(seed: seed, keepsTrace: true)
         simulation.run()

@@ -2,7 +2,7 @@ import CloudKit
 import Support
 import Testing
 
-// Stand-ins that write archives as Apple's framework does: its class names and keys.
+// Stand-ins that write archives like Apple's framework: with its class names and keys.
 
 final class RecordStand: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
@@ -63,8 +63,8 @@ final class AssetStand: NSObject, NSSecureCoding {
 
 @Suite("Archives made on Apple platforms")
 struct AppleArchiveTests {
-    /// Foundation's archiver writes no other class names than its own here, so that the stand-ins'
-    /// names are read as those of Apple's classes.
+    /// Foundation's archiver writes only its own class names here, so the stand-ins' names are read
+    /// as those of Apple's classes.
     init() throws {
         for (stand, name) in [
             ("RecordStand", "CKRecord"), ("ValueStand", "CKRecordValueStore"),
@@ -195,9 +195,9 @@ struct AppleArchiveTests {
         #expect(counts.read > 500 && counts.refused > 500, "\(counts)")
     }
 
-    /// Whether a binary property list names a set among its objects.
+    /// Returns whether a binary property list contains a set.
     ///
-    /// Foundation reads beyond memory in one whose members cannot be in a set, when it makes the
+    /// Foundation reads beyond memory in one whose members cannot be in a set, when it creates the
     /// unarchiver.
     private static func holdsSet(_ data: Data) -> Bool {
         func number(at start: Int, bytes count: Int) -> Int? {
@@ -216,7 +216,7 @@ struct AppleArchiveTests {
         }
     }
 
-    /// Gives a key another name, so that it is missing.
+    /// Renames a key, so that it is missing.
     private func renamedKey(_ data: Data, using random: inout SeededChance) -> Data {
         let keys = [
             "RecordType", "RecordID", "RecordName", "ZoneID", "ZoneName", "ownerName", "ETag",
@@ -230,7 +230,7 @@ struct AppleArchiveTests {
         return data
     }
 
-    /// Puts one class where another stands, by names of the same length.
+    /// Replaces one class by another, with names of the same length.
     private func swapped(_ data: Data, using random: inout SeededChance) -> Data {
         let groups = [
             ["CKRecordID", "CLLocation"], ["CKRecordZoneID", "CKUserIdentity"],

@@ -5,7 +5,7 @@ import Testing
 struct CompactSystemFieldsTests {
     private let record: CKRecord
 
-    /// A record as the server gave it, by way of an archive.
+    /// Creates a record as the server returned it, from an archive.
     init() throws {
         let zoneID = CKRecordZone.ID(zoneName: "Notes", ownerName: "_ada")
         func reference(_ name: String) -> CKRecord.Reference {
@@ -28,7 +28,7 @@ struct CompactSystemFieldsTests {
         record = try #require(CKRecord(coder: unarchiver))
     }
 
-    /// Reads bytes with what is kept beside them.
+    /// Decodes bytes with the values that are stored beside them.
     private func unpacked(_ data: Data, of record: CKRecord) -> CKRecord? {
         CKRecord(
             compactSystemFields: data,
@@ -96,7 +96,7 @@ struct CompactSystemFieldsTests {
         for place in data.indices {
             var other = data
             other[place] ^= 0xFF
-            // Any answer will do, as long as there is one.
+            // Any result is acceptable, as long as there is one.
             _ = unpacked(other, of: record)
         }
     }

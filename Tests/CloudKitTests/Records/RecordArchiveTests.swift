@@ -95,7 +95,7 @@ struct RecordArchiveTests {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let saved = try await database.save(CKRecordZone(zoneName: "Notes"))
-            // Zones themselves are equal by identity only.
+            // Zones themselves are equal only by identity.
             let zone = try await database.recordZone(for: saved.zoneID)
             let readZone = try #require(try Self.roundTrip(zone))
             #expect(readZone.zoneID == zone.zoneID)

@@ -2,7 +2,8 @@ import CloudKit
 import Foundation
 import Testing
 
-/// What Apple's framework answers with an exception ends the process here, and nothing else does.
+/// Misuse for which Apple's framework throws an exception ends the process here, and nothing else
+/// does.
 @Suite("What ends the process")
 struct TrapTests {
     @Test("An empty record type")

@@ -101,7 +101,7 @@ struct CredentialsTests {
             _ = try await work.nextNotification(at: "http://cloud.invalid/push")
         }
         #expect(script.requests.isEmpty)
-        // Who signed in again is another sign-in, too.
+        // A user who signs in again is another sign-in, too.
         credentials.signIn(webAuthToken: "ada")
         await expectUserChanged { _ = try await work.caller() }
     }

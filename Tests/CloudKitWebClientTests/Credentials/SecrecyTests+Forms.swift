@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// Servers that repeat the tokens of a request in their errors, in other words than they came in.
+/// Servers that repeat the tokens of a request in their errors, in another form.
 extension SecrecyTests {
     /// A form in which a server repeats a secret.
     struct Form: CustomTestStringConvertible, Sendable {
@@ -130,7 +130,7 @@ extension SecrecyTests {
         ].merging(names) { $1 }
     }
 
-    /// Answers each item that a request is about with an error.
+    /// Responds with an error for each item of a request.
     private static func items(_ form: Form, _ request: ReplyServer.Request) throws -> String {
         let path = request.head.uri.prefix { $0 != "?" }
         if path.hasSuffix("users/caller") { return #"{"userRecordName":"_u1"}"# }
@@ -152,7 +152,7 @@ extension SecrecyTests {
         return String(decoding: answer, as: UTF8.self)
     }
 
-    /// The items that a request is about; one without a name where it asks for whatever is there.
+    /// Returns the items of a request; one without a name if it lists everything.
     private static func asked(_ body: [String: Any]) -> [[String: Any]] {
         for member in ["operations", "records", "zones", "subscriptions", "shortGUIDs"] {
             if let items = body[member] as? [[String: Any]] { return items }
@@ -160,7 +160,7 @@ extension SecrecyTests {
         return [[:]]
     }
 
-    /// How an item is named, which its error has to repeat.
+    /// Returns the names of an item, which its error has to repeat.
     private static func names(of item: [String: Any]) -> [String: Any] {
         for member in ["record", "zone", "subscription"] {
             if let inner = item[member] as? [String: Any] { return names(of: inner) }
@@ -170,7 +170,7 @@ extension SecrecyTests {
         return names
     }
 
-    /// What is left of both tokens in a text: nothing, in any form.
+    /// Checks the remains of both tokens in a text: none, in any form.
     private static func expectSilence(
         _ form: Form,
         of text: String,
@@ -178,7 +178,7 @@ extension SecrecyTests {
     ) {
         expectSilence(of: text, sourceLocation: sourceLocation)
         for secret in [Secret.api, Secret.user] {
-            // A mark takes the place of all but the ends, which base64 shares with its neighbours.
+            // A mark replaces everything but the ends, which base64 shares with its neighbours.
             let told = form.make(secret)
             let middle = told.dropFirst(told.count / 3).prefix(max(6, told.count / 4))
             #expect(
@@ -189,7 +189,7 @@ extension SecrecyTests {
         }
     }
 
-    /// All calls that answer item by item.
+    /// Performs all calls that return results item by item.
     private func callEverything(_ client: WebClient) async throws -> [Any] {
         let zone = WireZoneID(zoneName: "Z")
         let record = WireRecord(recordName: "a", recordType: "T")
@@ -221,7 +221,7 @@ extension SecrecyTests {
 
     @Test("An error of one item tells no secret, in any of its strings and of any call")
     func itemErrors() async throws {
-        // Each takes all calls there are; a refusal is looked at in every form.
+        // Each performs all calls; a refusal is checked in every form.
         let few: Set = ["as it is", "for addresses twice", "in base64, twice", "cut"]
         for form in Form.all where few.contains(form.testDescription) {
             try await ReplyServer.run {
@@ -241,7 +241,7 @@ extension SecrecyTests {
         }
     }
 
-    /// The same through the operations of an app.
+    /// Checks the same through an app's operations.
     private func expectSilence(_ form: Form, of container: CKContainer) async throws {
         let database = container.privateCloudDatabase
         let zoneID = CKRecordZone.ID(zoneName: "Z")
@@ -286,7 +286,7 @@ extension SecrecyTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                // The page of the sign-in asks for the app's token, and for no user's.
+                // The sign-in page needs the app's token, and no user's.
                 let page = try #require(refusal.redirectURL)
                 #expect(page.contains(form.make(Secret.api)))
                 #expect(!page.contains(form.make(Secret.user)))

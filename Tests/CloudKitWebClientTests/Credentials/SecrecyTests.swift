@@ -12,11 +12,11 @@ import Support
 import Synchronization
 import Testing
 
-/// Every way in which a call can fail, and every value that holds a secret, against all that may be
-/// printed of them.
+/// Combines every way in which a call can fail, and every value that contains a secret, with every
+/// way to print them.
 @Suite("Secrets stay where they are", .timeLimit(.minutes(10)))
 struct SecrecyTests {
-    /// Thirteen secrets; tokens hold characters that addresses escape.
+    /// Thirteen secrets; tokens contain characters that URLs escape.
     enum Secret {
         static let api = "api0123456789abcdef"
         static let user = "user+token/0123456789=="
@@ -38,7 +38,7 @@ struct SecrecyTests {
         ]
     }
 
-    /// Everything that a program may print of a value.
+    /// Returns everything that a program may print of a value.
     static func texts(of value: Any) -> String {
         var text = "\(value)\n\(String(reflecting: value))\n"
         dump(value, to: &text)
@@ -98,7 +98,7 @@ struct SecrecyTests {
         return client
     }
 
-    /// All calls that can fail, one after the other.
+    /// Performs all calls that can fail, one after the other.
     private func failEverything(_ client: WebClient, _ server: String) async throws {
         let here = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data("bytes".utf8).write(to: here)
@@ -144,7 +144,7 @@ struct SecrecyTests {
         }
     }
 
-    /// JSON of another form than any call expects.
+    /// Returns JSON in another form than any call expects.
     private static func misfit(_ text: String) -> String {
         #"{"records":"\#(text)","zones":7,"receipt":"\#(Secret.receipt)"}"#
     }
@@ -214,7 +214,7 @@ struct SecrecyTests {
         }
     }
 
-    /// An error as other HTTP clients make them: with the whole address.
+    /// An error like those of other HTTP clients, with the whole address.
     private struct Foreign: Error, CustomStringConvertible {
         let url: String
         var description: String { "failed: \(url)" }
@@ -232,7 +232,7 @@ struct SecrecyTests {
         await Self.expectFailure {
             _ = try await client.nextNotification(at: "http://cloud.invalid/\(Secret.courier)")
         }
-        // A new sign-in in the middle: the token of before is as secret.
+        // A new sign-in in the middle: the previous token stays a secret.
         let switching = self.client(
             "http://cloud.invalid",
             ScriptedTransport { [client] request, _ in
@@ -309,7 +309,7 @@ struct SecrecyTests {
         #expect("\(request)" == "POST to http://cloud.invalid, \(Secret.api.utf8.count) bytes")
     }
 
-    /// Keeps every line that anybody logs, with its metadata.
+    /// A log handler that stores every line, with its metadata.
     private struct Memory: LogHandler {
         final class Lines: Sendable {
             private let lines = Mutex<[String]>([])

@@ -1,20 +1,20 @@
 import CloudKitWebClient
 import Testing
 
-/// Every order in which sign-ins, requests, answers and writes of the token's file can happen, up to a
-/// size, beside a bookkeeping that knows whose each token is.
+/// Checks every order of sign-ins, requests, responses and writes of the token's file, up to a size,
+/// against a record of each token's user.
 @Suite("Sign-ins, in every order")
 struct SignInModelTests {
     /// A user, or nobody.
     typealias User = Character
 
-    /// A token as the model writes it: its user's letter and a number.
+    /// Returns the user of a token in the model's form: the user's letter and a number.
     private static func owner(_ token: String?) -> User? { token?.first }
 
     private struct Request: Hashable {
         let signIn: Int
         let user: User?
-        /// The token that it was sent with; nil while it was not sent.
+        /// The token with which it was sent; nil until it is sent.
         var sent: String?
         var isOver = false
     }
@@ -34,7 +34,7 @@ struct SignInModelTests {
     private static let mostRequests = 2
     private static let mostRenewals = 3
 
-    /// What can happen next, with what it leads to.
+    /// Returns the possible next states.
     private static func next(_ world: World) -> [World] {
         var next: [World] = []
         func add(_ change: (inout World) -> Void) {
@@ -60,7 +60,7 @@ struct SignInModelTests {
         for index in world.requests.indices where !world.requests[index].isOver {
             let request = world.requests[index]
             guard let sent = request.sent else {
-                // It goes out with the token of this moment, or not at all.
+                // It is sent with the current token, or not at all.
                 add { world in
                     guard world.machine.isCurrent(request.signIn), let token = world.machine.token
                     else { return world.requests[index].isOver = true }
@@ -68,7 +68,7 @@ struct SignInModelTests {
                 }
                 continue
             }
-            // No answer, after which it is sent again; an answer; one with a new token.
+            // No response, after which it is sent again; a response; one with a new token.
             add { $0.requests[index].sent = nil }
             add { $0.requests[index].isOver = true }
             guard world.renewals < mostRenewals else { continue }
@@ -81,7 +81,7 @@ struct SignInModelTests {
                 }
             }
         }
-        // The threads that write come in any order.
+        // The threads that write finish in any order.
         for index in world.unkept.indices {
             add { world in
                 let change = world.unkept.remove(at: index)
@@ -106,7 +106,7 @@ struct SignInModelTests {
             }
             for next in Self.next(world) where seen.insert(next).inserted { rest.append(next) }
         }
-        // The search was one: fewer states mean that something cannot happen any more.
+        // The search was exhaustive: fewer states mean that some event can no longer happen.
         #expect(seen.count > 20_000, "\(seen.count) states")
     }
 

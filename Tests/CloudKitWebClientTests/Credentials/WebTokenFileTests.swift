@@ -65,12 +65,12 @@ struct WebTokenFileTests {
             let events = try watch.events().filter { $0.name == "token" }
             #expect(events.count == 20)
             #expect(events.allSatisfy { $0.kind == UInt32(IN_MOVED_TO) }, "\(events)")
-            // Whoever has opened the old file reads the old token to its end.
+            // A process that has opened the old file reads the old token to its end.
             #expect(try old.readToEnd() == Data("first".utf8))
         }
     }
 
-    /// What the system tells of the names in a folder: who comes, goes and is written.
+    /// The system's events about the names in a folder: creations, deletions and writes.
     private final class FolderWatch {
         struct Event {
             let kind: UInt32
@@ -87,7 +87,7 @@ struct WebTokenFileTests {
 
         deinit { close(descriptor) }
 
-        /// What happened so far.
+        /// Returns the events so far.
         func events() throws -> [Event] {
             var bytes = [UInt8](repeating: 0, count: 1 << 16)
             let count = read(descriptor, &bytes, bytes.count)
@@ -131,7 +131,7 @@ struct WebTokenFileTests {
     @Test("Where nothing can be written the old token stays, and the error names the place")
     func unwritable() async throws {
         try await withFolder { folder in
-            // A folder in the place of the file cannot be replaced, whoever tries.
+            // A folder in the place of the file cannot be replaced by any user.
             let place = folder.appendingPathComponent("token")
             try FileManager.default.createDirectory(
                 at: place.appendingPathComponent("inside"),
@@ -171,7 +171,7 @@ struct WebTokenFileTests {
             )
             _ = try await client.caller()
             #expect(file.token == "renewed-0")
-            // Errors bring tokens, too.
+            // Errors carry tokens, too.
             await #expect(throws: WebClientError.self) { try await client.caller() }
             #expect(file.token == "renewed-1")
             _ = try await client.createToken(clientID: "x")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Addresses and settings")
 struct AddressTests {
-    /// Addresses to which nothing can be sent, and what is said of them.
+    /// Addresses to which nothing can be sent, and the reasons in the errors.
     private static let bad: [(url: String, reason: String)] = [
         ("127.0.0.1:8080", "no scheme"), ("//example.com", "no scheme"),
         ("ftp://example.com", "http"),
@@ -87,7 +87,7 @@ struct AddressTests {
         #expect(client.credentials.serverKey == nil)
     }
 
-    /// Settings that are refused, and what is said of them.
+    /// Settings that are refused, and words of the errors.
     private static let refused: [(variables: [String: String], words: [String])] = [
         (
             [
@@ -119,7 +119,7 @@ struct AddressTests {
         }
     }
 
-    /// What something on the way answers: its status, its word on when, and what is made of it.
+    /// Responses of a proxy: the status, the field with the time, and the resulting delay.
     private static let busy: [(status: Int, field: String?, wait: Duration)] = [
         (429, "7", .seconds(7)), (503, "7", .seconds(7)), (503, " 2.5 ", .seconds(2.5)),
         (429, "86400", .seconds(3600)), (503, "1e300", .seconds(3600)), (429, "-5", .seconds(1)),
@@ -151,7 +151,7 @@ struct AddressTests {
             )
             client.repetition = .patient
             client.clock = clock
-            // It was not carried out: a change is sent again, too.
+            // The request was not carried out: even a change is sent again.
             _ = try await client.modifyZones(.init(operations: []), in: .private)
             #expect(clock.jumps == [wait], "\(status) \(field ?? "-")")
             client.repetition = .never

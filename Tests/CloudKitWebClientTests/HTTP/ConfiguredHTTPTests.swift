@@ -16,7 +16,7 @@ struct ConfiguredHTTPTests {
         TransportRequest(method: "GET", url: "https://\(host):\(port)/x", timeout: 30)
     }
 
-    /// A client that trusts the tests' authority, and may have a certificate.
+    /// Returns a client that trusts the tests' authority, and may have a certificate.
     private func trusting(certificate: Bool = false) throws -> HTTPClient {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates([try ReplyServer.certificate(TestAuthority.certificate)])
@@ -64,7 +64,7 @@ struct ConfiguredHTTPTests {
                 }
                 #expect(error?.code == .refused)
                 #expect(error?.message.contains("redirectConfiguration") == true)
-                // The package's own follows none.
+                // The package's own client follows no redirect.
                 let own = try await HTTPTransport().send(request)
                 #expect(own.status == 307)
             }
@@ -117,7 +117,7 @@ struct ConfiguredHTTPTests {
             let database = CKContainer(client: client).privateCloudDatabase
             let told = await #expect(throws: CKError.self) { try await database.allRecordZones() }
             #expect(told?.code == .networkFailure)
-            // What other failures of the network advise leads nowhere.
+            // The advice of other network failures does not apply.
             let text = String(describing: told)
             #expect(text.contains("make the certificates agree") && !text.contains("try again"))
             #expect(clock.jumps == [])

@@ -19,7 +19,7 @@ struct DownloadTests {
         Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
     }
 
-    /// What becomes of a download into a folder of its own.
+    /// Returns the outcome of a download into its own folder.
     private func download(
         _ asset: WireAsset,
         service: String = "http://cloud.invalid",
@@ -70,7 +70,7 @@ struct DownloadTests {
     func endless() async throws {
         try await EndlessServer.run { url, server in
             try expectOversized(try await download(asset(url)).error)
-            // Without any size, nothing is taken.
+            // Without a size, nothing is accepted.
             try expectOversized(try await download(asset(url, size: nil)).error)
             try expectOversized(try await download(asset(url, size: 0)).error)
             #expect(server.sent < EndlessServer.end)
@@ -90,7 +90,7 @@ struct DownloadTests {
                     Issue.record("\(String(describing: error))")
                     return
                 }
-                #expect(message == "An asset of \(Self.size) bytes came with \(text.utf8.count)")
+                #expect(message == "An asset of \(Self.size) bytes arrived with \(text.utf8.count)")
             }
         }
     }
@@ -102,7 +102,7 @@ struct DownloadTests {
             .answer(200, contents)
         } _: { port, _ in
             let url = "http://127.0.0.1:\(port)/f"
-            // Apple's have 21 bytes, and what is no base64 says nothing.
+            // Apple's have 21 bytes, and invalid base64 is ignored.
             for checksum in [Self.checksum, "AQIDBAUGBwgJCgsMDQ4PEBESExQV", "%%%", "", nil] {
                 let (bytes, error) = try await download(asset(url, checksum: checksum))
                 #expect(bytes == Data(contents.utf8))
@@ -149,7 +149,7 @@ struct DownloadTests {
     }
 }
 
-/// Says that a file came, and writes none.
+/// A transport that reports a file, but writes none.
 private struct NoFileTransport: Transport {
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         TransportResponse(status: 200)
@@ -168,14 +168,14 @@ private struct NoFileTransport: Transport {
     }
 }
 
-/// A server whose answers have no end, but for a test that would read them.
+/// A server whose responses are endless, except for a test that would read them.
 private final class EndlessServer: Sendable {
     /// The bytes after which a server gives up.
     static let end = 64 << 20
 
     private let counter = Mutex(0)
 
-    /// Bytes that were written to connections.
+    /// The number of bytes that were written to connections.
     var sent: Int { counter.withLock { $0 } }
 
     static func run(_ body: (String, EndlessServer) async throws -> Void) async throws {
@@ -231,7 +231,7 @@ private final class EndlessServer: Sendable {
                 server.counter.withLock { $0 += bytes.readableBytes }
                 context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
             }
-            // Whoever took all of it is not left to wait for more.
+            // A client that read everything does not wait for more.
             if server.sent >= EndlessServer.end { context.close(promise: nil) }
         }
     }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("HTTP as a transport")
 struct HTTPTransportTests {
-    /// A port of the loopback interface on which nothing listens: it was free a moment ago, and is
-    /// held without listening while the test runs.
+    /// Runs a test with a port of the loopback interface on which nothing listens: it was free a
+    /// moment ago, and is held without listening while the test runs.
     private func withClosedPort<Result>(
         _ body: (Int) async throws -> Result
     ) async throws -> Result {

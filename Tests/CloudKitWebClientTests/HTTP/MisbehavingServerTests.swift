@@ -8,13 +8,13 @@ import NIOPosix
 import NIOSSL
 import Testing
 
-/// What a server or something on the way may do, over sockets: each ends as it should, tells no
+/// Misbehaviour of a server or a device on the way, over sockets: each ends as expected, reveals no
 /// secret, and leaves the next request alone.
 @Suite("Servers that misbehave", .timeLimit(.minutes(10)))
 struct MisbehavingServerTests {
     typealias Step = RawServer.Step
 
-    /// What becomes of a call.
+    /// The outcome of a call.
     enum Outcome: Equatable, Sendable {
         case success
         case transport(TransportError.Code)
@@ -22,7 +22,7 @@ struct MisbehavingServerTests {
         case refused
     }
 
-    /// What a server answers, and what becomes of the call.
+    /// A server's response, and the outcome of the call.
     struct Answer: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let steps: [Step]
@@ -171,7 +171,7 @@ struct MisbehavingServerTests {
         )
     }
 
-    /// What becomes of a call, whose error holds no secret.
+    /// Returns the outcome of a call, whose error contains no secret.
     func outcome(
         of call: () async throws(WebClientError) -> some Any,
         sourceLocation: SourceLocation = #_sourceLocation

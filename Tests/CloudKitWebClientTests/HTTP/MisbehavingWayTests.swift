@@ -7,7 +7,7 @@ import NIOSSL
 import Testing
 
 extension MisbehavingServerTests {
-    /// What a proxy answers to `CONNECT`.
+    /// Responses of a proxy to `CONNECT`.
     static let proxies = [
         Answer("hangs up", [.close], .transport(.broken)),
         Answer("is silent", [], .transport(.timedOut)),
@@ -98,7 +98,7 @@ extension MisbehavingServerTests {
                 try await RawServer.run(tls: tls) { _ in
                     [.text(Self.good)]
                 } _: { port, server in
-                    // The proxy finds every name on this machine.
+                    // The proxy resolves every name to this machine.
                     let http = try http(roots: [certificate], proxy: proxy)
                     var client = WebClient(
                         url: "https://\(host):\(port)",
@@ -150,7 +150,7 @@ extension MisbehavingServerTests {
     /// Bytes that inflate to 158 times their number, with no end.
     static func bomb(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
-        // The last block, with fixed codes; a zero; and again and again 258 bytes from one before.
+        // The last block, with fixed codes; a zero; then repeatedly 258 bytes from one before.
         var bits = [1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0]
         while bytes.count < count {
             bits += [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]

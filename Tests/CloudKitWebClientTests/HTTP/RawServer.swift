@@ -5,14 +5,14 @@ import NIOSSL
 import Synchronization
 import Testing
 
-/// A server on the loopback interface that answers with bytes, whatever HTTP says of them.
+/// A server on the loopback interface that responds with any bytes, valid in HTTP or not.
 final class RawServer: Sendable {
-    /// A part of an answer.
+    /// A part of a response.
     enum Step: Sendable {
         case send([UInt8])
-        /// Each byte by itself, with a pause after it.
+        /// Sends each byte separately, with a pause after it.
         case drip([UInt8], TimeAmount)
-        /// The end of the connection.
+        /// Ends the connection.
         case close
 
         static func text(_ text: String) -> Step { .send(Array(text.utf8)) }
@@ -23,12 +23,12 @@ final class RawServer: Sendable {
     /// The heads of the requests so far.
     var requests: [String] { received.withLock { $0 } }
 
-    /// Runs a server for a test, which is given its port; without steps it stays silent.
+    /// Runs a server for a test, which receives its port; without steps it stays silent.
     ///
     /// - Parameters:
     ///   - tls: The server's certificate; nil for none.
-    ///   - reads: Whether it reads what comes.
-    ///   - steps: The answer to a request, by its number.
+    ///   - reads: Whether it reads requests.
+    ///   - steps: The response to a request, by its number.
     static func run<Success>(
         tls: NIOSSLContext? = nil,
         reads: Bool = true,
@@ -71,7 +71,7 @@ final class RawServer: Sendable {
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            // Bodies are short: what comes with the head, or after it, is not looked at.
+            // Bodies are short: they are not examined, whether they arrive with the head or after it.
             text += String(buffer: unwrapInboundIn(data))
             guard let end = text.range(of: "\r\n\r\n") else { return }
             let head = String(text[..<end.lowerBound])

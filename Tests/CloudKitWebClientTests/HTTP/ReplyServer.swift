@@ -6,9 +6,9 @@ import NIOSSL
 import Synchronization
 import Testing
 
-/// A server on the loopback interface that answers each request as a test says.
+/// A server on the loopback interface that responds to each request as a test specifies.
 final class ReplyServer: Sendable {
-    /// A request as it came in.
+    /// A received request.
     struct Request: Sendable {
         let head: HTTPRequestHead
         var body = ByteBuffer()
@@ -17,15 +17,15 @@ final class ReplyServer: Sendable {
         var text: String { "\(head.method) \(head.uri) \(head.headers)" }
     }
 
-    /// What comes back.
+    /// A response.
     enum Reply: Sendable {
-        /// A whole answer.
+        /// A whole response.
         case answer(Int, String, [(String, String)] = [])
-        /// A whole answer after some time.
+        /// A whole response after a delay.
         case late(TimeAmount, String)
-        /// The first half of an answer, and no more.
+        /// Only the first half of a response.
         case half(String)
-        /// A byte of the answer, again and again, for as long as it lasts.
+        /// A byte of the response, repeatedly, for as long as the connection lasts.
         case drip(TimeAmount, Int)
         /// Nothing.
         case silence
@@ -40,8 +40,8 @@ final class ReplyServer: Sendable {
 
     private func note(_ request: Request) { received.withLock { $0.append(request) } }
 
-    /// Runs a server for a test, which is given its port; at first it may read slowly, some two
-    /// megabytes a second.
+    /// Runs a server for a test, which receives its port; at first it may read slowly, some two
+    /// megabytes per second.
     static func run<Success>(
         tls: NIOSSLContext? = nil,
         slowFor time: TimeAmount? = nil,
@@ -50,7 +50,7 @@ final class ReplyServer: Sendable {
     ) async throws -> Success {
         let server = ReplyServer()
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        // Else the system itself takes in tens of megabytes for a server that does not read.
+        // Otherwise the system itself buffers tens of megabytes for a server that does not read.
         let slow = bootstrap.serverChannelOption(.socketOption(.so_rcvbuf), value: 1 << 18)
         let channel = try await (time == nil ? bootstrap : slow)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -90,7 +90,7 @@ final class ReplyServer: Sendable {
         }
     }
 
-    /// What a server with the tests' certificate needs; it may ask for a client's.
+    /// Returns a server's context with the tests' certificate; it may require a client's.
     static func tls(asksForCertificate: Bool = false) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(try certificate(TestAuthority.server))],

@@ -1,8 +1,8 @@
 /// An authority of the tests' own, a server's certificate for this machine, and a client's.
 ///
-/// They are good for a hundred years, but for one. Nobody outside the tests trusts any of them.
+/// All but one are valid for a hundred years. Nobody outside the tests trusts any of them.
 ///
-/// Made with `openssl ecparam -name prime256v1`, `req -x509` and `x509 -req`.
+/// Created with `openssl ecparam -name prime256v1`, `req -x509` and `x509 -req`.
 enum TestAuthority {
     /// The authority's certificate.
     static let certificate = """
@@ -67,7 +67,7 @@ enum TestAuthority {
         -----END PRIVATE KEY-----
         """
 
-    /// A certificate of localhost that was good in January 2020, and is its own authority.
+    /// A certificate of localhost that was valid in January 2020, and is its own authority.
     static let expired = """
         -----BEGIN CERTIFICATE-----
         MIIBZDCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv

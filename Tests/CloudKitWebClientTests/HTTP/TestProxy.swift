@@ -3,16 +3,16 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// A proxy on the loopback interface: it makes tunnels as `CONNECT` asks, for who knows its password.
+/// A proxy on the loopback interface that opens tunnels for `CONNECT` requests with its password.
 final class TestProxy: Sendable {
     private let asked = Mutex<[String]>([])
 
-    /// Where tunnels were made to, as the client named it.
+    /// The targets of tunnels, as the client named them.
     var tunnels: [String] { asked.withLock { $0 } }
 
-    /// Runs a proxy for a test, which is given its port.
+    /// Runs a proxy for a test, which receives its port.
     ///
-    /// - Parameter authorization: The value of `Proxy-Authorization` that it asks for; nil for none.
+    /// - Parameter authorization: The required value of `Proxy-Authorization`; nil for none.
     static func run<Success>(
         authorization: String? = nil,
         _ body: (Int, TestProxy) async throws -> Success
@@ -87,7 +87,7 @@ final class TestProxy: Sendable {
                         try target.pipeline.syncOperations.addHandler(Back(client))
                     }
                 }
-                // Names are this machine's, whatever they are.
+                // All names resolve to this machine.
                 .connect(host: "127.0.0.1", port: port)
                 .hop(to: eventLoop)
                 .whenComplete { result in
@@ -102,7 +102,7 @@ final class TestProxy: Sendable {
         }
     }
 
-    /// Passes on what the server sends.
+    /// Passes on the bytes that the server sends.
     private final class Back: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 

@@ -89,8 +89,8 @@ struct TimeoutTests {
 
     @Test("A long body that goes out piece by piece takes as long as it takes")
     func slowBody() async throws {
-        // The server reads slowly for longer than a request may be silent, and then as fast as it can:
-        // while it reads what the sockets hold at the end, no byte goes out.
+        // The server reads slowly for longer than a request may be silent, and then as fast as it
+        // can: while it reads the last bytes in the sockets, none are sent.
         let length = 64 << 20
         try await ReplyServer.run(slowFor: .seconds(12)) { _ in
             .answer(200, "{}")
@@ -103,7 +103,7 @@ struct TimeoutTests {
         }
     }
 
-    /// Runs a body with one connection at a time, and ends its client whatever the body throws.
+    /// Runs a body with one connection at a time, and shuts its client down whatever the body throws.
     private func withOneConnection(
         _ body: (HTTPTransport) async throws -> Void
     ) async throws {
@@ -119,7 +119,8 @@ struct TimeoutTests {
 
     @Test("The time in which no connection is free is not the request's")
     func waitingForConnection() async throws {
-        // Ten at a time over one connection: the last one waits for longer than it may be silent.
+        // Ten simultaneous requests over one connection: the last one waits for longer than it may be
+        // silent.
         try await withOneConnection { transport in
             try await ReplyServer.run { _ in
                 .late(.milliseconds(500), "{}")
@@ -155,7 +156,8 @@ struct TimeoutTests {
                 }
                 #expect(error?.code == .unreachable)
                 #expect(error?.message.contains("became free in 0.2 seconds") == true)
-                // Who is cancelled in the line leaves it, and who is out leaves the connection.
+                // A request that is cancelled in the line leaves it, and one in flight leaves the
+                // connection.
                 let waiting = Task { try await transport.send(request(port, timeout: 4)) }
                 waiting.cancel()
                 await #expect(throws: TransportError.self) { _ = try await waiting.value }

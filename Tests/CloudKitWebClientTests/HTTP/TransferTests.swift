@@ -8,12 +8,12 @@ import Testing
 /// Transfers of files that do not reach their end, over sockets.
 @Suite("Transfers that end early", .timeLimit(.minutes(10)))
 struct TransferTests {
-    /// What a server does after the first half of its answer.
+    /// The end of a server's response after its first half.
     fileprivate enum End {
         case silence, hangUp, rest
     }
 
-    /// Runs a server that answers any request with half a file, or with nothing at all.
+    /// Runs a server that responds to any request with half a file, or with nothing at all.
     private func withServer(
         answering half: Int,
         then end: End,
@@ -36,7 +36,7 @@ struct TransferTests {
         try await server.close().get()
     }
 
-    /// Runs a test with a directory of its own.
+    /// Runs a test with its own directory.
     private func withDirectory(_ body: (URL) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent(UUID().uuidString)
@@ -49,7 +49,7 @@ struct TransferTests {
         try FileManager.default.contentsOfDirectory(atPath: directory.path)
     }
 
-    /// The error of a transfer that is cancelled as soon as it has reported some progress.
+    /// Returns the error of a transfer that is cancelled as soon as it has reported some progress.
     private func cancelled(
         _ transfer: @escaping @Sendable (@escaping TransferProgress) async throws -> Void
     ) async throws -> TransportError? {
@@ -171,7 +171,7 @@ struct TransferTests {
     }
 }
 
-/// Answers the first bytes of a request with half a file.
+/// Responds to the first bytes of a request with half a file.
 private final class HalfAnswer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

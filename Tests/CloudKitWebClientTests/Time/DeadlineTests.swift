@@ -15,7 +15,7 @@ struct DeadlineTests {
                 group.cancelAll()
             }
         }
-        // Other tests of the process wait too.
+        // Other tests of the process also wait.
         let (count, room) = DeadlineQueue.shared.load
         #expect(count < 1000)
         #expect(room < 5000)

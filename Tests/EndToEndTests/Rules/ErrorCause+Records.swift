@@ -59,7 +59,7 @@ extension ErrorCause {
             try await save(file: .temporaryDirectory.appending(path: UUID().uuidString), cloud)
         },
         ErrorCause(.assetNotAvailable, "a file that cannot be read") { cloud in
-            // A folder is there, and has no bytes.
+            // A folder exists, but has no bytes.
             try await save(file: .temporaryDirectory, cloud, .assetNotAvailable)
         },
         ErrorCause(.assetFileModified, "a file that changes meanwhile") { cloud in
@@ -196,7 +196,7 @@ extension ErrorCause {
     ]
 }
 
-/// Fetches a record with the block of old, which has one error for all items.
+/// Fetches a record with the older block, which receives one error for all items.
 private protocol SummingBlocks {
     func fetch(_ recordID: CKRecord.ID, from database: CKDatabase) async -> CKError?
 }

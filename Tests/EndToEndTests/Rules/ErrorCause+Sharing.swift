@@ -5,7 +5,7 @@ import Support
 import Testing
 
 extension ErrorCause {
-    /// A list that Ada shares with nobody yet.
+    /// Returns a list that Ada shares without participants.
     private static func list(
         of ada: CKContainer,
         inviting people: [CKShare.Participant] = []
@@ -31,7 +31,7 @@ extension ErrorCause {
         return try addresses.map { try #require(found[$0]).get() }
     }
 
-    /// The error of the share of a record that cannot be shared.
+    /// Returns the error of the share of a record that cannot be shared.
     private static func refusal(
         _ code: CKError.Code,
         ofSharing record: CKRecord,

@@ -5,14 +5,14 @@ import Foundation
 import Support
 import Testing
 
-/// One way in which an error comes about.
+/// A cause of an error.
 struct ErrorCause: Sendable, CustomTestStringConvertible {
     let code: CKError.Code
-    /// The way, in words.
+    /// The description of the cause.
     let how: String
     /// The limits that the cloud needs.
     var configuration = ServiceConfiguration()
-    /// Brings the error about, expects its code, and looks at what is special about its `userInfo`.
+    /// Causes the error, expects its code, and checks the specific contents of its `userInfo`.
     let provoke: @Sendable (Cloud) async throws -> CKError?
 
     var testDescription: String { "\(code): \(how)" }
@@ -29,7 +29,7 @@ struct ErrorCause: Sendable, CustomTestStringConvertible {
         self.provoke = provoke
     }
 
-    /// A code that a fault gives, where the next lookup of records gets it.
+    /// Creates the cause for a fault's code, which the next lookup of records receives.
     init(
         _ code: CKError.Code,
         fault: Fault,
@@ -54,7 +54,7 @@ struct ErrorCause: Sendable, CustomTestStringConvertible {
     static let all = (network + service + client + records + zones + sharing + accounts + faults)
         .sorted { $0.code.rawValue < $1.code.rawValue }
 
-    /// What has no cause on Linux, so that faults alone give it.
+    /// The codes without a cause on Linux, which only faults produce.
     private static let faults = [8, 13, 18, 37].compactMap { number -> ErrorCause? in
         guard let native = NativeErrorCode(rawValue: number),
             let code = CKError.Code(rawValue: number)

@@ -5,7 +5,7 @@ import Foundation
 import Support
 import Testing
 
-/// Every code that the service, the way to it or the client can bring about.
+/// Every code that the service, the transport or the client can produce.
 @Suite("Error codes")
 struct ErrorCodeTests {
     private let recordID = CKRecord.ID(recordName: "n")
@@ -14,7 +14,7 @@ struct ErrorCodeTests {
         #"{"serverErrorCode":"\#(code)","reason":"why","uuid":"u"\#(more)}"#
     }
 
-    /// A user's private database, behind a script.
+    /// Returns a user's private database, behind a script.
     private func database(
         _ cloud: Cloud,
         _ script: @escaping ScriptedTransport.Script
@@ -88,7 +88,7 @@ struct ErrorCodeTests {
         refusals
     )
     func refusedItem(fixture: CloudFixture, refusal: Refusal) async throws {
-        // A conflict is completed with the server's record, which has tests of its own.
+        // A conflict also contains the server's record, which has tests of its own.
         try await fixture.run { cloud in
             let item =
                 #"{"recordName":"n","serverErrorCode":"\#(refusal.code)","reason":"why","retryAfter":3}"#
@@ -285,7 +285,7 @@ struct ErrorCodeTests {
             try Data([1]).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             let database = try await database(cloud) { request, _ in
-                // The client has looked at the file and asks where to send it.
+                // The client has checked the file and requests an upload URL.
                 if request.isAbout("assets/upload") { try Data(count: 10).write(to: file) }
                 return nil
             }
@@ -309,7 +309,7 @@ struct ErrorCodeTests {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
             let record = CKRecord(recordType: "Note", recordID: recordID)
-            // A folder is there, and has no bytes.
+            // A folder exists, but has no bytes.
             record["file"] = CKAsset(fileURL: FileManager.default.temporaryDirectory)
             await expectCKError(.assetNotAvailable) { try await database.save(record) }
             await expectCKError(.unknownItem) { try await database.record(for: recordID) }
@@ -318,7 +318,7 @@ struct ErrorCodeTests {
 
     // MARK: All of them
 
-    /// The codes of Apple's framework, from 1 on.
+    /// The codes of Apple's framework, starting with 1.
     private static let names = [
         "internalError", "partialFailure", "networkUnavailable", "networkFailure", "badContainer",
         "serviceUnavailable", "requestRateLimited", "missingEntitlement", "notAuthenticated",
@@ -406,7 +406,7 @@ struct ErrorCodeTests {
             let records = ["a", "b", "c"].map {
                 CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: $0))
             }
-            // A conflict is completed with the server's record, so there has to be one.
+            // A conflict also contains the server's record, so there must be one.
             _ = try await database.modifyRecords(saving: records, deleting: [])
             for record in records { record["title"] = "new" }
             let fault = Fault.nativeItemError(native, item: 1, reason: "on purpose")

@@ -6,8 +6,8 @@ import Foundation
 import Support
 import Testing
 
-/// A way to a server that takes the header of the package's own extensions off: from what goes to
-/// `path`, or off all answers, as Apple's service gives them.
+/// A transport that removes the header of the package's own extensions: from requests to `path`, or
+/// from all responses, as with Apple's service.
 private struct PlainTransport: PassingTransport {
     let base: any Transport
     var hidesAnswers = false
@@ -27,7 +27,7 @@ private struct PlainTransport: PassingTransport {
 @Suite("What this package's client and server agree on")
 struct ExtensionTests {
     private static let zone = CKRecordZone(zoneName: "Notes")
-    /// Finer than a millisecond, before and after 1970.
+    /// Dates with a precision below a millisecond, before and after 1970.
     private static let dates = [
         721_692_800.123_456_7, 721_692_800.123_987_6, -1_234_567_890.987_654_3, 0.1, 1e9,
     ]
@@ -77,7 +77,7 @@ struct ExtensionTests {
             let changed = try changes.modificationResultsByID[record.recordID]?.get().record
             #expect(changed?["list"] as? [Date] == Self.dates)
 
-            // One that another client changes is that client's, whatever stood there.
+            // A date that another client changes is that client's, whatever it was before.
             fetched["date0"] = Self.dates[3]
             _ = try await laptop.save(fetched)
             let again = try await phone.record(for: record.recordID)
@@ -118,7 +118,7 @@ struct ExtensionTests {
             let fetched = try await laptop.record(for: record.recordID)
             let echoes = try #require(fetched["list"] as? [Date])
             for (echo, date) in zip(echoes, Self.dates) {
-                // What arithmetic rounds is no part of a millisecond.
+                // The rounding error of arithmetic is far below a millisecond.
                 #expect(-0.000_000_5..<0.001_1 ~= date.timeIntervalSince(echo))
             }
             for _ in 0..<3 {

@@ -115,7 +115,7 @@ struct NameRuleTests {
                 try await ada.save(CKRecordZone(zoneName: name))
                 try await bob.save(CKRecordZone(zoneName: name))
             }
-            // What is there already is not there twice.
+            // An existing zone is not created twice.
             try await ada.save(CKRecordZone(zoneName: "Z"))
             let zones = try await ada.allRecordZones().map(\.zoneID.zoneName)
             #expect(zones.filter { $0 == "Z" }.count == 1)

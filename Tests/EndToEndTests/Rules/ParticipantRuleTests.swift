@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Rules: participants of shares")
 struct ParticipantRuleTests {
-    /// The names of those who take part besides the owner.
+    /// Returns the names of the participants except the owner.
     private func guests(_ share: CKShare) -> [String?] {
         share.participants.filter { $0.role != .owner }
             .map(\.userIdentity.userRecordID?.recordName)
     }
 
-    /// Changes the item of the list as someone who takes part.
+    /// Changes the item of the list as a participant.
     private func write(_ guest: CKContainer, in zoneID: CKRecordZone.ID) async throws {
         let database = guest.sharedCloudDatabase
         let item = try await database.record(
@@ -109,7 +109,7 @@ struct ParticipantRuleTests {
             #expect(guests(share) == [bob.recordName])
             try await write(phone, in: zoneID)
 
-            // The link is open to her as to anyone now.
+            // The link is now open to her as to anyone.
             _ = try await list.admit(tablet)
             await expectCKError(.permissionFailure) { try await write(tablet, in: zoneID) }
             let roles = try await list.current().participants.map(\.role)
@@ -156,7 +156,7 @@ struct ParticipantRuleTests {
         }
     }
 
-    /// What an owner may want to change of those who take part.
+    /// The changes that an owner may want to make to participants.
     enum Edit: CaseIterable {
         case permission
         case removal
@@ -183,7 +183,7 @@ struct ParticipantRuleTests {
             case .removal: share.removeParticipant(guest)
             case .addition: share.addParticipant(try await list.participant(cleo))
             }
-            // Whether the edit is passed over or the save refused is not known.
+            // Whether the edit is ignored or the save is refused is unknown.
             _ = try? await list.database.save(share)
             let kept = try await list.current()
             #expect(guests(kept) == [bob.recordName])

@@ -39,7 +39,7 @@ struct ReferenceLimitTests {
             let error = await expectCKError(.limitExceeded) { try await database.save(last) }
             #expect(error?.localizedDescription.contains("target") == true)
             await expectCKError(.unknownItem) { try await database.record(for: last.recordID) }
-            // References that do nothing are not counted, and a deletion makes room.
+            // References without an action are not counted, and a deletion frees space.
             last["target"] = CKRecord.Reference(record: target, action: .none)
             try await database.save(last)
             try await database.deleteRecord(withID: Self.record("s0").recordID)

@@ -89,7 +89,7 @@ struct ReferenceRuleTests {
                 saving: [],
                 deleting: [root.recordID]
             )
-            // The deleter's own answer names what was asked for; the feed names all.
+            // The response to the deletion names the requested records; the feed names all.
             #expect(Array(deletions.keys) == [root.recordID])
             let changes = try await database.recordZoneChanges(
                 inZoneWith: zone.zoneID,
@@ -230,7 +230,7 @@ struct ReferenceRuleTests {
             for result in saved.values { _ = try result.get() }
             let fetched = try await database.record(for: children[150].recordID)
             #expect(fetched.parent?.recordID == parents[150].recordID)
-            // What is atomic is so for each request of 200: there children go first.
+            // Atomicity applies to each request of 200: there children must be first.
             let doomed = isAtomic ? children + parents + roots : roots + parents + children
             let (_, deleted) = try await database.modifyRecords(
                 saving: [],
@@ -326,7 +326,7 @@ struct ReferenceRuleTests {
             var names: [String] = []
             var moreComing = true
             while moreComing {
-                // Each token is archived, as an app that ends here would find it again.
+                // Each token is archived, as by an app that ends here and reads it again.
                 let data = try token.map {
                     try NSKeyedArchiver.archivedData(
                         withRootObject: $0,

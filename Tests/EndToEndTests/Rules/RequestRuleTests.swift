@@ -51,7 +51,7 @@ struct RequestRuleTests {
             try await laptop.save(theirs)
             mine["title"] = "mine"
             let error = await expectCKError(.serverRecordChanged) { try await phone.save(mine) }
-            // The same records conflict again; only the server's has the new tag.
+            // The same records conflict again; only the server's record has the new tag.
             await expectCKError(.serverRecordChanged) { try await phone.save(mine) }
             let server = try #require(error?.serverRecord)
             server["title"] = "mine"

@@ -5,7 +5,7 @@ import Foundation
 import Support
 import Testing
 
-/// The codes that a service gives for reasons of its own: load, limits and time.
+/// The codes that a service returns for reasons of its own: load, limits and time.
 @Suite("Error codes of the service itself")
 struct ServiceErrorTests {
     private let recordID = CKRecord.ID(recordName: "n")
@@ -121,7 +121,7 @@ struct ServiceErrorTests {
             photo["file"] = CKAsset(fileURL: file)
             await expectCKError(.quotaExceeded) { try await database.save(photo) }
 
-            // An operation reports it by item, and what fits is saved.
+            // An operation reports it for each item, and saves the items that fit.
             let (results, _) = try await database.modifyRecords(
                 saving: [note("c", bytes: 500), note("d", bytes: 5_000)],
                 deleting: []
@@ -130,7 +130,7 @@ struct ServiceErrorTests {
             await expectCKError(.quotaExceeded) {
                 try #require(results[CKRecord.ID(recordName: "d")]).get()
             }
-            // What is deleted makes room.
+            // A deletion frees space.
             try await database.deleteRecord(withID: first.recordID)
             try await database.save(note("b", bytes: 2_000))
             try await database.save(photo)

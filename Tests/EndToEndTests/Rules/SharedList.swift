@@ -7,17 +7,17 @@ import Testing
 struct SharedList {
     static let zoneID = CKRecordZone.ID(zoneName: "Lists")
 
-    /// Ada, and her device.
+    /// Ada and her device.
     let ada: TestCloud.User
     let owner: CKContainer
     let root: CKRecord
     let item: CKRecord
     let share: CKShare
 
-    /// Where the list is Ada's own.
+    /// The database in which the list is Ada's own.
     var database: CKDatabase { owner.privateCloudDatabase }
 
-    /// Shares the list: with whoever has the link, with some users, or with nobody yet.
+    /// Shares the list: with anyone who has the link, with some users, or without participants.
     init(
         in cloud: Cloud,
         publicPermission: CKShare.ParticipantPermission = .none,
@@ -40,36 +40,36 @@ struct SharedList {
         try await Self.save([root, item, share], in: database)
     }
 
-    /// A record of Ada's zone.
+    /// Returns a record of Ada's zone.
     static func record(_ name: String, type: String = "Item") -> CKRecord {
         CKRecord(recordType: type, recordID: CKRecord.ID(recordName: name, zoneID: zoneID))
     }
 
-    /// Saves records in one operation, which has to take them all.
+    /// Saves records in one operation, which must save them all.
     static func save(_ records: [CKRecord], in database: CKDatabase) async throws {
         let (results, _) = try await database.modifyRecords(saving: records, deleting: [])
         for record in records { _ = try #require(results[record.recordID]).get() }
     }
 
-    /// Someone whom Ada can invite.
+    /// Returns a participant whom Ada can invite.
     func participant(_ user: TestCloud.User) async throws -> CKShare.Participant {
         try await owner.shareParticipant(
             forUserRecordID: CKRecord.ID(recordName: user.recordName)
         )
     }
 
-    /// Accepts the share on a device; answers where its zone is in the shared database.
+    /// Accepts the share on a device; returns its zone in the shared database.
     func admit(_ guest: CKContainer) async throws -> CKRecordZone.ID {
         let metadata = try await guest.shareMetadata(for: try #require(share.url))
         return try await guest.accept(metadata).recordID.zoneID
     }
 
-    /// The share as it is now.
+    /// Returns the current share.
     func current() async throws -> CKShare {
         try #require(try await database.record(for: share.recordID) as? CKShare)
     }
 
-    /// Changes the share as it is now.
+    /// Changes the current share.
     func change(_ body: (CKShare) -> Void) async throws {
         let share = try await current()
         body(share)
@@ -78,7 +78,7 @@ struct SharedList {
 }
 
 extension Cloud {
-    /// Makes a user with a device.
+    /// Creates a user with a device.
     func person(_ name: String) async throws -> (user: TestCloud.User, device: CKContainer) {
         let user = try await addUser(name)
         return (user, try await device(of: user))

@@ -25,7 +25,7 @@ struct SharedZoneRuleTests {
             #expect(try await shared.recordZone(for: zoneID).zoneID == zoneID)
             let news = try await shared.databaseChanges(since: token)
             #expect(news.modifications.map(\.zoneID) == [zoneID])
-            // It is no zone of the guest's own.
+            // It is not one of the guest's own zones.
             let own = try await phone.privateCloudDatabase.allRecordZones()
             #expect(own.map(\.zoneID) == [.default])
         }
@@ -115,7 +115,7 @@ struct SharedZoneRuleTests {
             for name in ["early", "late"] {
                 _ = try await shared.record(for: CKRecord.ID(recordName: name, zoneID: zoneID))
             }
-            // No hierarchy, no parent.
+            // Without a hierarchy, without a parent.
             try await shared.save(
                 CKRecord(
                     recordType: "Item",
@@ -145,7 +145,7 @@ struct SharedZoneRuleTests {
             #expect(fetched.share?.action == CKRecord.ReferenceAction.none)
             let savedAgain = try await database.save(CKRecordZone(zoneName: "Whole"))
             #expect(savedAgain.share?.recordID == share.recordID)
-            // One in which a record is shared is no shared zone.
+            // A zone with a shared record is not a shared zone.
             for zone in try await database.allRecordZones() {
                 #expect((zone.share != nil) == (zone.zoneID == made.zoneID))
             }

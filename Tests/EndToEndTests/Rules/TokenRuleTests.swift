@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rules: change tokens", .timeLimit(.minutes(10)))
 struct TokenRuleTests: OperationContract {
-    /// The newest token that an operation gave.
+    /// The newest token that an operation reported.
     private final class Place: Sendable {
         private let newest = Mutex<CKServerChangeToken?>(nil)
 
@@ -25,7 +25,7 @@ struct TokenRuleTests: OperationContract {
         return CKRecord(recordType: "Item", recordID: recordID)
     }
 
-    /// A zone with the records n0 to n4.
+    /// Creates a zone with the records n0 to n4.
     private func fill(_ database: CKDatabase) async throws {
         try await database.save(Self.zone)
         let records = (0..<5).map { record("n\($0)") }
@@ -33,8 +33,8 @@ struct TokenRuleTests: OperationContract {
         for result in results.values { _ = try result.get() }
     }
 
-    /// An operation for the zone's changes, two at a time, that tells the names of records and what
-    /// became of the zone.
+    /// Returns an operation for the zone's changes, two at a time, that logs the names of records
+    /// and the result for the zone.
     private func zoneOperation(_ place: Place, _ log: Log) -> CKFetchRecordZoneChangesOperation {
         let operation = CKFetchRecordZoneChangesOperation(
             recordZoneIDs: [Self.zone.zoneID],
@@ -59,7 +59,7 @@ struct TokenRuleTests: OperationContract {
         return operation
     }
 
-    /// An operation for the database's changes, two at a time, that tells the names of zones.
+    /// Returns an operation for the database's changes, two at a time, that logs the names of zones.
     private func databaseOperation(_ place: Place, _ log: Log) -> CKFetchDatabaseChangesOperation {
         let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: place.token)
         operation.resultsLimit = 2
@@ -116,7 +116,7 @@ struct TokenRuleTests: OperationContract {
                 await run(operation, on: database, log)
                 #expect(log.all == expected + ["completion"])
             }
-            // With it one operation brings them all, with a token after each batch but the last.
+            // With it, one operation fetches them all, with a token after each batch but the last.
             let log = Log()
             await run(databaseOperation(start, log), on: database, log)
             #expect(log.all == ["A", "B", "token", "C", "no more", "completion"])
@@ -125,7 +125,7 @@ struct TokenRuleTests: OperationContract {
 
     // MARK: What a token is good for
 
-    /// A token as an app finds it again that kept it in a file.
+    /// Returns a token as an app reads it that saved it in a file.
     private func archived(_ token: CKServerChangeToken?) throws -> CKServerChangeToken? {
         let data = try NSKeyedArchiver.archivedData(
             withRootObject: try #require(token),
@@ -189,7 +189,7 @@ struct TokenRuleTests: OperationContract {
         }
     }
 
-    /// Expects a database to take neither a zone's token nor a database's that are not its own.
+    /// Expects a database to refuse both a zone's token and a database's token that are not its own.
     private func expectRefusal(
         of tokens: (zone: CKServerChangeToken, database: CKServerChangeToken),
         by database: CKDatabase,

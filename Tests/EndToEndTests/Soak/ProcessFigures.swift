@@ -10,14 +10,14 @@ import Android
 import Darwin
 #endif
 
-/// What the process takes of its machine.
+/// The resources that the process uses.
 struct ProcessFigures: CustomStringConvertible {
-    /// Memory of its own, without the parts of programs that were read so far.
+    /// The private memory, without the pages of programs that were read so far.
     let megabytes: Double
     let threads: Int
     let descriptors: Int
 
-    /// Reads them; nil where there is no `/proc`.
+    /// Reads the values; returns nil if there is no `/proc`.
     init?() {
         let files = FileManager.default
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
@@ -30,10 +30,10 @@ struct ProcessFigures: CustomStringConvertible {
         self.descriptors = descriptors
     }
 
-    /// Has Swift Testing keep no longer where each error of this process was thrown: without an end
-    /// that is some 100 bytes for each request, which would be taken for the client's.
+    /// Stops Swift Testing from recording where each error of this process was thrown.
     ///
-    /// Swift's runtime calls what these two variables of its own point to.
+    /// The records take some 100 bytes for each request, which would be attributed to the client.
+    /// Swift's runtime calls the functions to which two of its variables point.
     static func forgetThrownErrors() {
         let runtime = dlopen(nil, RTLD_NOW)
         for name in ["_swift_willThrow", "_swift_willThrowTypedImpl"] {

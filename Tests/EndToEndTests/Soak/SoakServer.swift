@@ -12,8 +12,8 @@ import Musl
 import Darwin
 #endif
 
-/// A server in a process of its own that is killed and started again on the same data, and the way to
-/// it, on which faults happen.
+/// A server in its own process that is killed and started again on the same data, with a transport
+/// to it on which faults happen.
 final class SoakServer: PassingTransport {
     private struct State {
         var process: Process?
@@ -24,7 +24,7 @@ final class SoakServer: PassingTransport {
         var kills = 0
     }
 
-    /// What clients take for the address.
+    /// The address that clients use.
     static let url = "http://cloud.invalid"
     static let container = "iCloud.com.example.notes"
 
@@ -41,7 +41,7 @@ final class SoakServer: PassingTransport {
         state.withLock { ($0.requests, $0.faults, $0.kills) }
     }
 
-    /// Starts the server; answers its API token and a token for each of the users.
+    /// Starts the server; returns its API token and a token for each of the users.
     func start(users: Int) throws -> (apiToken: String, users: [String]) {
         let tests = try #require(Bundle.main.executableURL)
         let process = Process()
@@ -67,7 +67,7 @@ final class SoakServer: PassingTransport {
         return (words[1], Array(words[2...]))
     }
 
-    /// Ends the server without warning, and waits until it is gone.
+    /// Ends the server without warning, and waits until it has ended.
     func kill() async {
         let process = state.withLock { state in
             state.kills += 1
@@ -91,7 +91,7 @@ final class SoakServer: PassingTransport {
         #endif
     }
 
-    /// What can happen on the way.
+    /// The faults of the transport.
     private enum Fault { case cut, lost, busy, late }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {

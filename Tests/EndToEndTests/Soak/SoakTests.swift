@@ -6,13 +6,13 @@ import Support
 import Synchronization
 import Testing
 
-/// Mixed requests of two users while the server is killed and the way to it fails; `Scripts/soak` runs
-/// 300,000 of them.
+/// Mixed requests of two users while the server is killed and the transport fails; `Scripts/soak`
+/// runs 300,000 of them.
 @Suite("A long run of two users", .timeLimit(.minutes(600)))
 struct SoakTests {
     private static let zone = CKRecordZone.ID(zoneName: "Notes")
 
-    /// What was acknowledged, and what must not have been.
+    /// The acknowledged saves, and those that must not have been acknowledged.
     private final class Ledger: Sendable {
         private let saved: Mutex<Set<UInt64>>
         private let wrong = Mutex<[String]>([])
@@ -20,12 +20,12 @@ struct SoakTests {
         var acknowledged: Set<UInt64> { saved.withLock { $0 } }
         var failures: [String] { wrong.withLock { $0 } }
 
-        /// Takes its room at once, because the memory of the process is looked at.
+        /// Allocates its memory immediately because the process's memory is measured.
         init(_ capacity: Int) {
             saved = Mutex(Set(minimumCapacity: capacity))
         }
 
-        /// What is kept of a name: FNV-1a, which is 8 bytes of it.
+        /// Returns the stored form of a name: its FNV-1a hash of 8 bytes.
         static func mark(_ name: String) -> UInt64 {
             name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         }
@@ -57,7 +57,7 @@ struct SoakTests {
         return note
     }
 
-    /// Errors that faults and kills give.
+    /// Returns whether an error is due to faults and kills.
     private static func passes(_ error: any Error) -> Bool {
         switch (error as? CKError)?.code {
         case .networkFailure, .networkUnavailable, .serviceUnavailable, .serverResponseLost,
@@ -70,7 +70,7 @@ struct SoakTests {
         }
     }
 
-    /// Makes calls of one user until enough requests went out.
+    /// Sends one user's calls until enough requests were sent.
     private static func work(
         _ number: Int,
         _ user: Int,
@@ -129,7 +129,7 @@ struct SoakTests {
                 case 24..<28:
                     guard !own.isEmpty else { continue }
                     let name = name(own.removeLast())
-                    // Whether it is gone is not known until the answer comes.
+                    // It is unknown until the response whether the record was deleted.
                     ledger.forget(name)
                     try await database.deleteRecord(
                         withID: CKRecord.ID(recordName: name, zoneID: zone)
@@ -145,7 +145,7 @@ struct SoakTests {
         }
     }
 
-    /// Saves a note with a file of its user's, and reads both again.
+    /// Saves a note with a file of the user, and reads both again.
     private static func savePhoto(
         _ name: String,
         _ user: Int,
@@ -170,7 +170,7 @@ struct SoakTests {
         if try Data(contentsOf: photo) != bytes { ledger.fail("\(name) has another file") }
     }
 
-    /// Lets the users take turns on one device, until enough requests went out.
+    /// Switches users on one device, until enough requests were sent.
     private static func turns(
         _ device: CKContainer,
         _ tokens: [String],
@@ -222,7 +222,7 @@ struct SoakTests {
         }
     }
 
-    /// The names of all records of a user.
+    /// Returns the names of all records of a user.
     private static func names(_ database: CKDatabase) async throws -> Set<String> {
         var names: Set<String> = []
         var token: CKServerChangeToken?
@@ -243,7 +243,7 @@ struct SoakTests {
         "Nothing that was acknowledged is lost, nothing comes to the other user, nothing piles up"
     )
     func soak() async {
-        // In a process of its own, whose memory is the client's.
+        // In its own process, whose memory is the client's.
         let result = await #expect(
             processExitsWith: .success,
             observing: [\.standardOutputContent]
@@ -253,7 +253,7 @@ struct SoakTests {
         print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self), terminator: "")
     }
 
-    /// The whole run, in a process that is nothing but the client.
+    /// Performs the whole run, in a process that contains only the client.
     private static func run() async throws {
         ProcessFigures.forgetThrownErrors()
         let variables = ProcessInfo.processInfo.environment
@@ -303,7 +303,7 @@ struct SoakTests {
             await group.waitForAll()
         }
         let counts = server.counts
-        // Before the test itself fills the memory with all that it finds.
+        // Before the test itself fills the memory with its results.
         let late = ProcessFigures()
         report.append(
             "\(counts.faults) faults, \(counts.kills) kills, \(ledger.acknowledged.count) "
@@ -319,7 +319,7 @@ struct SoakTests {
         }
         #expect(ledger.acknowledged.subtracting(found).isEmpty)
         #expect(!ledger.acknowledged.isEmpty && counts.kills == 9)
-        // A short run is over before the process has all that it needs.
+        // A short run ends before the process has reached its working size.
         if enough >= 20_000, let early, let late {
             #expect(late.megabytes / early.megabytes <= 1.3, "\(report)")
             #expect(worst.threads <= 64, "\(report)")

@@ -2,10 +2,10 @@ import Foundation
 import FuzzTargets
 import Synchronization
 
-// What libFuzzer calls for each input. `FUZZ_TARGET` says which part of the server gets it; the world
-// is made anew now and then, so that it does not grow without end.
+// The function that libFuzzer calls for each input. `FUZZ_TARGET` selects the part of the server; the
+// world is renewed now and then, so that it does not grow endlessly.
 
-/// The world of the run and the number of inputs that it took.
+/// The world of the run and the number of inputs that it received.
 private let world = Mutex<(FuzzWorld, Int)?>(nil)
 private let worldLife = 500
 

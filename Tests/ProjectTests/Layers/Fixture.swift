@@ -2,7 +2,7 @@ import Foundation
 
 /// A small package for `Scripts/layers`: a manifest as SwiftPM dumps it, a rank table, and sources.
 struct Fixture {
-    /// Four targets, one per side, whose edges all keep to the table below.
+    /// Four targets, one per side, whose edges all conform to the table below.
     var targets = [
         Target("Wire"),
         Target("Client", dependsOn: ["Wire"], uses: ["HTTPClient"]),

@@ -6,12 +6,12 @@ import Foundation
 public struct ConformanceArea: Sendable, CustomStringConvertible {
     public let title: String
     public let rows: [ConformanceRow]
-    /// Whether the rows leave the world as it is and can share one.
+    /// `true` when the rows leave the world unchanged and can share one.
     let isShared: Bool
     let schema: String?
     let environment: ServiceEnvironment
     public let configuration: ServiceConfiguration
-    /// What happens before the rows.
+    /// The steps before the rows.
     let given: [JSON]
 
     public var description: String { title }
@@ -38,7 +38,7 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
         self.rows = rows
     }
 
-    /// A row that names a form: the form's members where the row has none of its own.
+    /// Returns a row with the members of the form that it names, where it has none of its own.
     private static func expanded(_ row: JSON, _ forms: JSON) -> JSON {
         guard let name = row.form.text, case .object(let own) = row,
             case .object(let form) = forms[name]
@@ -50,7 +50,7 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
         return .object(members)
     }
 
-    /// A row of a table: cells of known columns are members of the row, others bind names.
+    /// Returns a row of a table: cells of known columns are members of the row, others bind names.
     private static func row(_ cells: [JSON], of table: JSON, file: String) throws -> JSON {
         let columns = table.columns.elements.compactMap(\.text)
         guard columns.count == cells.count, case .object(var row) = table else {
@@ -95,7 +95,7 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// The text with `{name}` replaced by any value bound to the name, as a reader writes it.
+    /// Returns the text with each bound value replaced by its `{name}`, for readers.
     fileprivate func named(_ values: [String: JSON]) -> String {
         values.reduce(self) { text, value in
             text.replacing("{\(value.key)}", with: value.value.short)

@@ -2,7 +2,7 @@ public import CloudKitServerCore
 import CloudKitWire
 public import Foundation
 
-/// One request as it reaches a service, whichever way.
+/// One request as it reaches a service, over any connection.
 public struct ConformanceRequest: Sendable {
     public var method: String
     public var path: String
@@ -10,7 +10,7 @@ public struct ConformanceRequest: Sendable {
     public var headers: [(name: String, value: String)]
     public var body: Data
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         method: String,
         path: String,
@@ -29,12 +29,12 @@ public struct ConformanceRequest: Sendable {
     public var target: String { query.isEmpty ? path : path + "?" + query }
 }
 
-/// A way to a service: in the process or over HTTP.
+/// A connection to a service: in the process or over HTTP.
 public protocol ConformanceDoor: Sendable {
     func send(_ request: ConformanceRequest) async throws -> TestCloud.Answer
 }
 
-/// Straight into the service, asset bytes included.
+/// A direct connection to the service, including the bytes of assets.
 public struct ServiceDoor: ConformanceDoor {
     private let service: CloudService
 
@@ -81,7 +81,7 @@ public struct ServiceDoor: ConformanceDoor {
 }
 
 extension TestCloud.Answer {
-    /// The answer to a download.
+    /// Creates the response to a download.
     public init(status: Int, bytes: Data) {
         self.status = status
         body = ["bytes": .int(Int64(bytes.count))]

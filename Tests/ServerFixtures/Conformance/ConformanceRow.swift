@@ -1,23 +1,23 @@
-/// One request with the answer that it must get, and how we know.
+/// One request with the expected response, and the source of this expectation.
 public struct ConformanceRow: Sendable {
-    /// How an expected answer is known.
+    /// The source of an expected response.
     public enum Source: String, Sendable, CaseIterable {
-        /// Apple's documents say so.
+        /// Apple's documents specify it.
         case documented
-        /// Somebody saw Apple's service do so.
+        /// Somebody observed it on Apple's service.
         case observed
         /// It follows from the rest, or is our choice.
         case inferred
     }
 
-    /// What the row is about, unique in its area.
+    /// The subject of the row, unique in its area.
     public let name: String
     public let source: Source
-    /// The page of the documents, or what was observed.
+    /// The page of the documents, or the observation.
     public let place: String
-    /// What happens before.
+    /// The steps before the request.
     let before: [JSON]
-    /// The request and its answer.
+    /// The request and its response.
     let step: JSON
 
     init(_ row: JSON, area: String) throws {
@@ -35,10 +35,10 @@ public struct ConformanceRow: Sendable {
         step = row
     }
 
-    /// Whether the request, or a part of it, is refused.
+    /// `true` when the request, or a part of it, is refused.
     public var isRefusal: Bool { step.status.integer ?? 200 >= 400 || !codes.isEmpty }
 
-    /// The error codes that the answer has, each once, in order.
+    /// The error codes in the response, each once, in order.
     public var codes: [String] {
         var found: [String] = []
         Self.collect(step.answer, into: &found)
@@ -46,7 +46,7 @@ public struct ConformanceRow: Sendable {
         return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// The endpoint that is called.
+    /// The endpoint of the request.
     public var endpoint: String? {
         step.to.text?.split(separator: " ").last.map(String.init)
     }

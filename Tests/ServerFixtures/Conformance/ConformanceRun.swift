@@ -2,19 +2,19 @@ public import CloudKitServerCore
 import CloudKitWire
 import Foundation
 
-/// Plays rows against a service and tells where answers differ.
+/// Sends the requests of rows to a service and reports different responses.
 public struct ConformanceRun: Sendable {
-    /// Makes a way to the service of a world.
+    /// A closure that opens a connection to the service of a world.
     public typealias Opening =
         @Sendable (
             _ service: CloudService,
             _ use: @escaping @Sendable (any ConformanceDoor) async throws -> [String]
         ) async throws -> [String]
 
-    /// Straight into the service.
+    /// A direct connection to the service.
     public static let inProcess: Opening = { service, use in try await use(ServiceDoor(service)) }
 
-    /// Plays an area; the answer names each row that differs and how.
+    /// Runs an area; returns each row that differs, and the difference.
     public static func play(_ area: ConformanceArea, _ open: Opening) async throws -> [String] {
         if area.isShared {
             return try await inWorld(of: area, open) { run in
@@ -95,7 +95,7 @@ public struct ConformanceRun: Sendable {
         }
     }
 
-    /// Sends a step's request and compares the answer.
+    /// Sends a step's request and compares the response.
     private mutating func perform(_ step: JSON, _ name: String) async throws -> [String] {
         var names = names
         if case .object(let bound) = step.with {
@@ -125,7 +125,7 @@ public struct ConformanceRun: Sendable {
         {
             found.append("records \(records) instead of \(set) in any order")
         }
-        // What the pattern bound stays bound; what the row bound for itself does not.
+        // Names that the pattern bound stay bound; the row's own bindings do not.
         if case .object(let bound) = step.with { for key in bound.keys { names[key] = nil } }
         self.names = names
         return found.map { "\(name): \($0)" }
@@ -178,7 +178,7 @@ public struct ConformanceRun: Sendable {
 }
 
 extension JSON {
-    /// A pattern with its names filled in; rules stay as they are.
+    /// Returns a pattern with its names filled in; rules stay unchanged.
     fileprivate func pattern(_ names: [String: JSON]) throws -> JSON {
         if self == .null { return .object([:]) }
         return try filled(names)

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The requests and answers of the service that were written down, with how each is known.
+/// The recorded requests and responses of the service, with the source of each.
 public struct ConformanceTable: Sendable {
-    /// A file of the table that cannot be read.
+    /// An error of a file of the table that cannot be read.
     struct Broken: Error, CustomStringConvertible {
         var place: String
         var reason: String
@@ -32,7 +32,7 @@ public struct ConformanceTable: Sendable {
             .map { try ConformanceArea(folder.appendingPathComponent($0)) }
     }
 
-    /// A page with the table in the place of the one that it has.
+    /// Returns a page with its table replaced by this one.
     public func written(into text: String) throws -> String {
         guard let head = text.range(of: Self.start), let tail = text.range(of: Self.end) else {
             throw Broken(place: Self.path, reason: "it has no lines \(Self.start)")

@@ -1,11 +1,11 @@
 extension JSON {
-    /// A name in a row that nothing was bound to.
+    /// An error for a name in a row without a binding.
     struct UnboundName: Error, CustomStringConvertible {
         var name: String
         var description: String { "Nothing is bound to $\(name)" }
     }
 
-    /// The value with its names replaced by what they stand for.
+    /// Returns the value with its names replaced by their values.
     ///
     /// - `"$name"` is the value bound to the name, and `"{name}"` inside text is its text;
     /// - `{"$text": 3}` is `"xxx"`;
@@ -47,7 +47,7 @@ extension JSON {
 }
 
 extension String {
-    /// The text with `{name}` replaced by the name's value.
+    /// Returns the text with each `{name}` replaced by the name's value.
     func filled(_ names: [String: JSON]) -> String {
         guard contains("{") else { return self }
         return names.reduce(self) { text, name in

@@ -1,5 +1,5 @@
 extension JSON {
-    /// What differs from a pattern; names that the pattern binds are bound.
+    /// Returns the differences from a pattern; names in the pattern are bound.
     ///
     /// Members that the pattern leaves out may be anything; lists have the pattern's length.
     ///
@@ -74,7 +74,7 @@ extension JSON {
         return holds ? [] : ["\(path): \(self) instead of \(rule) \(value)"]
     }
 
-    /// Whether two values are one, whole numbers with and without a fraction included.
+    /// Returns whether two values are equal, including whole numbers with and without a fraction.
     private func isEqual(to other: JSON) -> Bool {
         switch (self, other) {
         case (.int(let first), .double(let second)), (.double(let second), .int(let first)):

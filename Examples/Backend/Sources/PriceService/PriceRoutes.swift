@@ -6,7 +6,7 @@ public import Hummingbird
 public struct PriceRoutes: Sendable {
     private let database: CKDatabase
 
-    /// Makes the routes of a database.
+    /// Creates the routes of a database.
     public init(_ database: CKDatabase) {
         self.database = database
     }
@@ -36,7 +36,7 @@ public struct PriceRoutes: Sendable {
         return try CloudKitRecordDecoder().decode(Price.self, from: record)
     }
 
-    /// Sets a price, whoever else sets it at the same time: the last one counts.
+    /// Sets a price, whoever else sets it simultaneously: the last one counts.
     private func set(_ price: Price) async throws {
         let record = CKRecord(
             recordType: "Price",
@@ -52,7 +52,7 @@ public struct PriceRoutes: Sendable {
         for result in results.saveResults.values { _ = try result.get() }
     }
 
-    /// Puts errors into the terms of HTTP; what they say in detail is for the log of the operator.
+    /// Converts errors into HTTP errors; their details go to the operator's log.
     private func told(
         _ context: BasicRequestContext,
         _ body: () async throws -> String
@@ -70,7 +70,7 @@ public struct PriceRoutes: Sendable {
     private func status(of error: CKError) -> HTTPResponse.Status {
         switch error.code {
         case .unknownItem: .notFound
-        // To set a price twice is to set it once, so that a client may always try again.
+        // Setting a price twice has the same effect as once, so a client may always retry.
         case .requestRateLimited, .serviceUnavailable, .zoneBusy, .networkUnavailable,
             .networkFailure, .serverResponseLost:
             .serviceUnavailable

@@ -9,5 +9,5 @@ let app = Application(
     configuration: .init(address: .hostname("127.0.0.1", port: 8080))
 )
 
-// Until SIGTERM or SIGINT; requests that are being answered come to their end.
+// Until SIGTERM or SIGINT; requests in flight are completed.
 try await app.runService()

@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 
 extension Contact {
-    /// The contact in a record from the server.
+    /// Creates the contact of a record from the server.
     init(_ record: CKRecord) {
         self.init(
             id: record.recordID.recordName,
@@ -12,7 +12,7 @@ extension Contact {
         systemFields = record.systemFields
     }
 
-    /// The contact as a record to send, on the version that the server last had.
+    /// Returns a record to send, based on the server's last known version.
     func record(_ recordID: CKRecord.ID) -> CKRecord {
         let record =
             systemFields.flatMap(CKRecord.init(systemFields:))
@@ -24,14 +24,14 @@ extension Contact {
 }
 
 extension CKRecord {
-    /// What the record has besides its fields, to save a later change of it with.
+    /// The record's system fields, with which a later change of it is saved.
     var systemFields: Data {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         encodeSystemFields(with: archiver)
         return archiver.encodedData
     }
 
-    /// The record of system fields, without values.
+    /// Creates the record of system fields, without values.
     convenience init?(systemFields: Data) {
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: systemFields) else {
             return nil

@@ -8,10 +8,10 @@ public struct Contact: Codable, Hashable, Sendable, Identifiable {
     public var name: String
     /// The person's telephone number.
     public var phone: String
-    /// The system fields of the record as the server last had it; nil before the first sync.
+    /// The system fields of the server's last known version of the record; nil before the first sync.
     var systemFields: Data?
 
-    /// Makes a contact.
+    /// Creates a contact.
     public init(id: String = UUID().uuidString, name: String, phone: String = "") {
         self.id = id
         self.name = name

@@ -1,10 +1,10 @@
 public import CloudKit
 import Foundation
 
-/// Contacts in a local file, the same on all of a user's devices.
+/// A local file of contacts that are the same on all of a user's devices.
 ///
-/// Every change is written to the file first and told to the engine then, which sends it soon. What
-/// other devices change comes in through `handleEvent`.
+/// Every change is first written to the file and then reported to the engine, which sends it soon.
+/// Changes of other devices arrive through `handleEvent`.
 public final actor ContactBook {
     /// The zone of all contacts.
     static let zoneID = CKRecordZone.ID(zoneName: "Contacts")
@@ -19,10 +19,10 @@ public final actor ContactBook {
     /// Opens a book.
     ///
     /// - Parameters:
-    ///   - url: The file, made when it does not exist.
+    ///   - url: The file, created when it does not exist.
     ///   - database: The user's private database.
-    ///   - automaticallySync: Whether changes travel by themselves.
-    ///   - report: Is told in words what other devices changed, and what failed.
+    ///   - automaticallySync: Whether changes are sent and fetched automatically.
+    ///   - report: Receives descriptions of other devices' changes, and of failures.
     /// - Throws: When the file cannot be read.
     public init(
         at url: URL,
@@ -52,7 +52,7 @@ public final actor ContactBook {
         configuration.automaticallySync = automaticallySync
         let engine = CKSyncEngine(configuration)
         startedEngine = engine
-        // What was changed just before the last end may not be in the engine's state.
+        // The changes just before the last exit may be missing from the engine's state.
         engine.state.add(pendingRecordZoneChanges: file.unsent.sorted().map(pendingChange))
         return engine
     }
@@ -64,7 +64,7 @@ public final actor ContactBook {
         file.contacts.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
-    /// Adds a contact, or changes the one of the same identity.
+    /// Adds a contact, or changes the one with the same identity.
     public func save(_ contact: Contact) throws {
         var contact = contact
         contact.systemFields = file.contacts[contact.id]?.systemFields
@@ -78,9 +78,10 @@ public final actor ContactBook {
         try changed(id)
     }
 
-    /// Fetches and sends at once.
+    /// Fetches and sends immediately.
     ///
-    /// - Throws: `CKError` when the service cannot be reached, or a change met another device's.
+    /// - Throws: `CKError` when the service cannot be reached, or a change conflicts with another
+    ///   device's.
     public func sync() async throws {
         try await engine.fetchChanges()
         try await engine.sendChanges()
@@ -97,7 +98,8 @@ public final actor ContactBook {
         return file.contacts[id] == nil ? .deleteRecord(recordID) : .saveRecord(recordID)
     }
 
-    /// Changes the file; a disk that is full or gone is reported, and the change kept in memory.
+    /// Changes the file; if the disk is full or missing, this is reported, and the change kept in
+    /// memory.
     private func keep(_ change: (inout ContactsFile) -> Void) {
         change(&file)
         do {
@@ -111,7 +113,7 @@ public final actor ContactBook {
 // MARK: What the engine says
 
 extension ContactBook: CKSyncEngineDelegate {
-    /// Gives the engine the changed contacts as records.
+    /// Returns the changed contacts as records for the engine.
     public func nextRecordZoneChangeBatch(
         _ context: CKSyncEngine.SendChangesContext,
         syncEngine: CKSyncEngine
@@ -128,7 +130,7 @@ extension ContactBook: CKSyncEngineDelegate {
         }
     }
 
-    /// Brings the file up to date with what happened.
+    /// Updates the file after an event.
     public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         switch event {
         case .stateUpdate(let update): keep { $0.syncState = update.stateSerialization }
@@ -166,7 +168,7 @@ extension ContactBook: CKSyncEngineDelegate {
         }
     }
 
-    /// A contact from another device, unless this one's own change still waits to be sent.
+    /// Stores a contact from another device, unless a local change of it still waits to be sent.
     private func take(_ record: CKRecord) {
         let id = record.recordID.recordName
         guard !file.unsent.contains(id) else {
@@ -199,7 +201,7 @@ extension ContactBook: CKSyncEngineDelegate {
             for record in sent.savedRecords {
                 let id = record.recordID.recordName
                 file.contacts[id]?.systemFields = record.systemFields
-                // An edit that came while the record was under way still has to be sent.
+                // An edit that was made while the record was in flight still has to be sent.
                 let saved = Contact(record)
                 if let contact = file.contacts[id], contact.name == saved.name,
                     contact.phone == saved.phone
@@ -223,7 +225,7 @@ extension ContactBook: CKSyncEngineDelegate {
         switch failure.error.code {
         case .serverRecordChanged:
             guard let server = failure.error.serverRecord else { return }
-            // The last to edit wins: this device's values, on the server's version.
+            // The last edit wins: this device's values, on the server's version.
             keep { $0.contacts[id]?.systemFields = server.systemFields }
         case .zoneNotFound:
             engine.state.add(
@@ -233,7 +235,7 @@ extension ContactBook: CKSyncEngineDelegate {
         case .unknownItem: keep { $0.contacts[id]?.systemFields = nil }
         case .networkFailure, .networkUnavailable, .requestRateLimited, .serviceUnavailable,
             .zoneBusy, .notAuthenticated, .accountTemporarilyUnavailable, .operationCancelled:
-            // The engine tries again by itself.
+            // The engine retries automatically.
             return
         default:
             report("\(failure.record["name"] ?? id) could not be sent: \(failure.error)")

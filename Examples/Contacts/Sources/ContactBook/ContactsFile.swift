@@ -1,20 +1,20 @@
 import CloudKit
 import Foundation
 
-/// What the app keeps on its disk: the contacts, what waits to be sent, and the engine's state.
+/// The app's data on disk: the contacts, the unsent changes, and the engine's state.
 struct ContactsFile: Codable {
     var contacts: [String: Contact] = [:]
     /// The contacts whose last change has not reached the server.
     var unsent: Set<String> = []
     var syncState: CKSyncEngine.State.Serialization?
 
-    /// Reads a file; one that does not exist is empty.
+    /// Reads a file; a missing one is empty.
     init(at url: URL) throws {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url))
     }
 
-    /// Writes all of it, so that a crash leaves either the old file or the new one.
+    /// Writes the whole file, so that a crash leaves either the old file or the new one.
     func write(to url: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

@@ -2,7 +2,7 @@ import CloudKit
 import ContactBook
 import Foundation
 
-// contacts FILE: reads commands line by line; everything else happens by itself.
+// contacts FILE: reads commands line by line; everything else happens automatically.
 let help = """
     add NAME [PHONE]     add a contact
     phone NAME PHONE     change a number
@@ -12,7 +12,7 @@ let help = """
     quit                 end
     """
 
-/// Writes a line at once, also when a program reads it.
+/// Writes a line immediately, even when a program reads it.
 @Sendable func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }

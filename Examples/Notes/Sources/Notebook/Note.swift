@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A note, as the table has it.
+/// A note, as stored in the table.
 package struct Note: Codable, Identifiable, Equatable, Sendable {
     package var id = UUID().uuidString
     package var title: String

@@ -5,7 +5,7 @@ import GRDB
 
 /// Notes in a SQLite file, the same on all of a user's devices.
 ///
-/// Everything here is plain GRDB; the store sees what is written.
+/// Everything here is plain GRDB; the store observes what is written.
 package struct Notebook: Sendable {
     package let database: DatabasePool
     package let store: CloudStore
@@ -13,10 +13,10 @@ package struct Notebook: Sendable {
     /// Opens a notebook.
     ///
     /// - Parameters:
-    ///   - path: The file, made when it does not exist.
+    ///   - path: The file, created when it does not exist.
     ///   - container: The user's container.
-    ///   - syncsAutomatically: Whether changes travel by themselves.
-    /// - Throws: When the file cannot be opened, or is none.
+    ///   - syncsAutomatically: Whether changes are sent and fetched automatically.
+    /// - Throws: When the file cannot be opened, or is not a database.
     package init(at path: String, container: CKContainer, syncsAutomatically: Bool = true) throws {
         database = try DatabasePool(path: path)
         var migrator = DatabaseMigrator()
@@ -43,7 +43,7 @@ package struct Notebook: Sendable {
         var configuration = CloudStore.Configuration()
         configuration.zoneName = "Notes"
         configuration.syncsAutomatically = syncsAutomatically
-        // What lost is told on both sides.
+        // Lost edits are reported on both sides.
         configuration.journal = .shared
         store = try CloudStore(
             database: database,
@@ -58,13 +58,13 @@ package struct Notebook: Sendable {
 
     // MARK: Reading
 
-    /// All notes, or those with a tag, by title.
+    /// Returns all notes, or those with a tag, by title.
     package func notes(tagged tag: String? = nil) async throws -> [Note] {
         try await database.read { try Self.notes($0) }
             .filter { tag.map($0.tags.contains) ?? true }
     }
 
-    /// The list, now and whenever it changes, whoever changed it.
+    /// Returns an observation of the list, which reports every change, whoever made it.
     package func watch() -> AsyncValueObservation<[Note]> {
         ValueObservation.tracking { try Self.notes($0) }.removeDuplicates().values(in: database)
     }
@@ -73,7 +73,7 @@ package struct Notebook: Sendable {
         try Note.order(Column("title"), Column("id")).fetchAll(database)
     }
 
-    /// The notes whose title, text or tags hold some words.
+    /// Returns the notes whose title, text or tags contain some words.
     package func search(_ words: String) async throws -> [Note] {
         try await notes().filter { note in
             let text = ([note.title, note.body] + note.tags).joined(separator: "\n")
@@ -81,7 +81,7 @@ package struct Notebook: Sendable {
         }
     }
 
-    /// The note whose title begins with a word, or whose key does.
+    /// Returns the note whose title begins with a word, or whose key does.
     package func note(_ name: String) async throws -> Note? {
         let notes = try await notes()
         return notes.first { $0.title.split(separator: " ").first.map(String.init) == name }
@@ -99,14 +99,14 @@ package struct Notebook: Sendable {
         }
     }
 
-    /// The attachment of a name, of whichever note.
+    /// Returns the attachment with a name, whichever note it belongs to.
     package func attachment(_ name: String) async throws -> Attachment? {
         try await database.read { try Attachment.filter(Column("name") == name).fetchOne($0) }
     }
 
     // MARK: Writing
 
-    /// Adds a note, or changes the columns that are different in the one of the same key.
+    /// Adds a note, or updates the columns that differ in the one with the same key.
     package func save(_ note: Note) async throws {
         try await database.write { database in
             guard let old = try Note.fetchOne(database, key: note.id) else {

@@ -2,22 +2,22 @@ import CloudKitStore
 import Foundation
 import Notebook
 
-/// Writes the outcome of a command at once, also when a program reads it.
+/// Writes the outcome of a command immediately, even when a program reads it.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
-/// Asks for a command.
+/// Prompts for a command.
 func prompt() {
     FileHandle.standardOutput.write(Data("> ".utf8))
 }
 
-/// Writes what happens by itself, over the prompt, which comes again.
+/// Writes an event over the prompt, which is then shown again.
 func tell(_ line: String) {
     FileHandle.standardOutput.write(Data(("\r" + line + "\n> ").utf8))
 }
 
-/// What can be typed, and what is shown.
+/// The commands of the terminal and their output.
 actor Terminal {
     static let help = """
         list [TAG]           show all notes, or those with a tag
@@ -75,7 +75,7 @@ actor Terminal {
         await book.store.stop()
     }
 
-    /// What another device did.
+    /// Shows a change of another device.
     private static func show(_ change: RowChange, in book: Notebook) async {
         if change.kind == .deleted { return tell("· a note was deleted on another device") }
         guard let note = try? await book.note(id: change.key) else { return }
@@ -206,7 +206,7 @@ actor Terminal {
         say("(\(entries.count) lost)")
     }
 
-    /// What lost, of which note, and on which side.
+    /// Returns a line about a lost edit: its values, its note, and the side that merged.
     private static func line(_ entry: JournalEntry, in book: Notebook) async -> String {
         let note = entry.table == "note" ? try? await book.note(id: entry.key) : nil
         let fields = entry.lost.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }

@@ -2,7 +2,7 @@ import CloudKit
 import Foundation
 import Notebook
 
-// notes FILE: reads commands line by line; everything else happens by itself.
+// notes FILE: reads commands line by line; everything else happens automatically.
 
 guard CommandLine.arguments.count == 2 else {
     say("usage: notes FILE")

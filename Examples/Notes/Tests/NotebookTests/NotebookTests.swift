@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Notes on several devices", .timeLimit(.minutes(10)))
 struct NotebookTests {
-    /// Runs a test with two devices of one user, which sync when they are told to.
+    /// Runs a test with two devices of one user, which sync on request.
     private func withTwoDevices(
         _ body: (_ phone: Notebook, _ laptop: Notebook) async throws -> Void
     ) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Two terminals", .timeLimit(.minutes(10)))
 struct TerminalTests {
-    /// Runs a test with a server, and what starts the program for a file.
+    /// Runs a test with a server, and a function that starts the program with a file.
     private func withServer(
         _ body: @Sendable (@Sendable (String) throws -> Terminal) async throws -> Void
     ) async throws {
@@ -52,7 +52,7 @@ struct TerminalTests {
             try phone.type("online")
             #expect(await phone.wait(forEnd: " received") != nil)
             try laptop.type("online")
-            // Both sides are told what lost, whichever of them merged.
+            // Both sides report the lost values, whichever of them merged.
             #expect(
                 await phone.wait(forEnds: [
                     " Shopping #home: eggs",

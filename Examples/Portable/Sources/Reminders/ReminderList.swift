@@ -1,10 +1,10 @@
 public import CloudKit
 
-/// The reminders of one user, as an app writes it for Apple's framework.
+/// The reminders of one user, as an app for Apple's framework would implement them.
 public actor ReminderList {
     private let database: CKDatabase
 
-    /// Keeps reminders in a database.
+    /// Creates a list that stores reminders in a database.
     public init(_ database: CKDatabase) {
         self.database = database
     }
@@ -17,7 +17,7 @@ public actor ReminderList {
         _ = try await database.save(record)
     }
 
-    /// The titles of what is due by a date, in the order of their dates.
+    /// Returns the titles of the reminders due by a date, in the order of their dates.
     public func titles(dueBy date: Date) async throws -> [String] {
         let query = CKQuery(
             recordType: "Reminder",

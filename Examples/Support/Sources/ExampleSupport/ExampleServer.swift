@@ -4,7 +4,7 @@ import Foundation
 
 /// A server with one user, and a folder for the files of the programs that use it.
 public struct ExampleServer: Sendable {
-    /// What a program needs in its environment to reach the server as the user.
+    /// The environment variables with which a program reaches the server as the user.
     public let environment: [String: String]
 
     private let folder: URL
@@ -44,7 +44,7 @@ public struct ExampleServer: Sendable {
         }
     }
 
-    /// Starts a program with a file of its own.
+    /// Starts a program with its own file.
     public func open(_ program: String, file: String) throws -> Terminal {
         try Terminal(
             program: program,

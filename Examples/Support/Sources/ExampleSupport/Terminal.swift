@@ -2,19 +2,19 @@
 import Foundation
 import Synchronization
 
-/// A program in a process of its own: what is typed into it, and the lines that it shows.
+/// A program in its own process, with its input and the lines that it prints.
 public final class Terminal: Sendable {
-    /// The lines as they come.
+    /// The lines as they arrive.
     private let lines: AsyncStream<String>
     // Foundation's process and handles may be used from any thread, one call at a time.
     private let process: Mutex<Process>
     private let input: Mutex<FileHandle>
 
-    /// Starts a program that was built beside the tests.
+    /// Starts a program that was built with the tests.
     ///
     /// - Parameters:
     ///   - program: The name of the executable.
-    ///   - file: The file that the program keeps its data in, which is its only argument.
+    ///   - file: The program's data file, which is its only argument.
     ///   - environment: Variables in addition to those of the tests.
     /// - Throws: When the program cannot be started.
     public init(program: String, file: URL, environment: [String: String]) throws {
@@ -54,7 +54,7 @@ public final class Terminal: Sendable {
         try input.withLock { try $0.write(contentsOf: Data((line + "\n").utf8)) }
     }
 
-    /// Waits for the next line; nil when the program ended before.
+    /// Returns the next line; nil when the program ended before.
     public func next() async -> String? {
         for await line in lines { return line }
         return nil

@@ -1,7 +1,7 @@
-/// Whether the user's own data can be reached.
+/// The availability of the user's account, and thereby of the private and shared databases.
 @nonexhaustive
 public enum CKAccountStatus: Int, Sendable {
-    /// The service did not say.
+    /// The service did not report a status.
     case couldNotDetermine = 0
     /// A user is signed in.
     case available = 1

@@ -1,5 +1,5 @@
 extension CKContainer {
-    /// Hands out a container whose methods and operations run under a configuration.
+    /// Calls a closure with a container whose methods and operations use a configuration.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,
@@ -9,7 +9,7 @@ extension CKContainer {
         try body(configured(configuration, group))
     }
 
-    /// Hands out a container whose methods and operations run under a configuration.
+    /// Calls a closure with a container whose methods and operations use a configuration.
     @discardableResult
     public func configuredWith<R>(
         configuration: CKOperation.Configuration? = nil,

@@ -1,8 +1,10 @@
 extension CKContainer {
-    /// Lists operations that outlive the process: none, operations live as long as the process here.
+    /// Returns the IDs of operations that outlive the process: none, because no operation does
+    /// here.
     public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] { [] }
 
-    /// Lists operations that outlive the process: none, operations live as long as the process here.
+    /// Fetches the IDs of operations that outlive the process: none, because no operation does
+    /// here.
     @preconcurrency
     public func fetchAllLongLivedOperationIDs(
         completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
@@ -10,14 +12,14 @@ extension CKContainer {
         complete(completionHandler) { () async throws(CKError) in [] }
     }
 
-    /// Finds an operation that outlives the process: none does here.
+    /// Returns an operation that outlives the process: always nil, because no operation does here.
     public func longLivedOperation(
         for operationID: CKOperation.ID
     ) async throws -> CKOperation? {
         nil
     }
 
-    /// Finds an operation that outlives the process: none does here.
+    /// Fetches an operation that outlives the process: always nil, because no operation does here.
     @preconcurrency
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID,

@@ -1,12 +1,12 @@
 extension CKContainer {
-    /// Finds people to invite, by e-mail address; every address has an entry in the answer.
+    /// Looks up people to invite, by email address; the result has an entry for every address.
     public func shareParticipants(
         forEmailAddresses emails: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
         try await requests.participants(by: emails) { .init(emailAddress: $0) }
     }
 
-    /// Finds people to invite, by e-mail address; every address has an entry in the answer.
+    /// Looks up people to invite, by email address; the result has an entry for every address.
     @preconcurrency
     public func fetchShareParticipants(
         forEmailAddresses emails: [String],
@@ -20,14 +20,14 @@ extension CKContainer {
         }
     }
 
-    /// Finds people to invite, by telephone number; every number has an entry in the answer.
+    /// Looks up people to invite, by phone number; the result has an entry for every number.
     public func shareParticipants(
         forPhoneNumbers phoneNumbers: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
         try await requests.participants(by: phoneNumbers) { .init(phoneNumber: $0) }
     }
 
-    /// Finds people to invite, by telephone number; every number has an entry in the answer.
+    /// Looks up people to invite, by phone number; the result has an entry for every number.
     @preconcurrency
     public func fetchShareParticipants(
         forPhoneNumbers phoneNumbers: [String],
@@ -41,14 +41,14 @@ extension CKContainer {
         }
     }
 
-    /// Finds people to invite, by user record; every record has an entry in the answer.
+    /// Looks up people to invite, by user record; the result has an entry for every record.
     public func shareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
         try await requests.participants(by: userRecordIDs) { .init(userRecordID: $0) }
     }
 
-    /// Finds people to invite, by user record; every record has an entry in the answer.
+    /// Looks up people to invite, by user record; the result has an entry for every record.
     @preconcurrency
     public func fetchShareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
@@ -62,7 +62,7 @@ extension CKContainer {
         }
     }
 
-    /// Finds people to invite, by any of these; everyone has an entry in the answer.
+    /// Looks up people to invite, by any of these keys; the result has an entry for every key.
     @available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *)
     public func shareParticipants(
         for lookupInfos: [CKUserIdentity.LookupInfo]

@@ -1,45 +1,45 @@
 extension CKContainer {
-    /// What an app may ask the user for.
+    /// The permissions that an app may request from the user.
     public struct ApplicationPermissions: OptionSet, Sendable {
-        /// The bits.
+        /// The options as a bit mask.
         public let rawValue: UInt
 
-        /// Makes permissions from their bits.
+        /// Creates permissions from a bit mask.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// Other users of the app may find the user by address.
+        /// The permission to let other users of the app discover the user by address.
         public static var userDiscoverability: CKContainer.ApplicationPermissions {
             CKContainer.ApplicationPermissions(rawValue: 1 << 0)
         }
     }
 
-    /// What the user said to a permission.
+    /// The status of a permission.
     @nonexhaustive
     public enum ApplicationPermissionStatus: Int, Sendable {
-        /// The user was not asked.
+        /// The app has not requested the permission.
         case initialState = 0
-        /// The user could not be asked.
+        /// The permission could not be requested.
         case couldNotComplete = 1
-        /// The user said no.
+        /// The user denied the permission.
         case denied = 2
-        /// The user said yes.
+        /// The user granted the permission.
         case granted = 3
     }
 
-    /// Takes the status of a permission.
+    /// A closure that receives the status of a permission.
     public typealias ApplicationPermissionBlock =
         @Sendable (CKContainer.ApplicationPermissionStatus, (any Error)?) -> Void
 
-    /// Other names of the types of permissions.
+    /// Earlier names of the permission types.
     @available(*, deprecated, message: "Use the types of CKContainer")
     public enum Application {
-        /// What an app may ask the user for.
+        /// The permissions that an app may request from the user.
         public typealias Permissions = CKContainer.ApplicationPermissions
-        /// What the user said to a permission.
+        /// The status of a permission.
         public typealias PermissionStatus = CKContainer.ApplicationPermissionStatus
-        /// Takes the status of a permission.
+        /// A closure that receives the status of a permission.
         public typealias PermissionBlock = CKContainer.ApplicationPermissionBlock
     }
 }

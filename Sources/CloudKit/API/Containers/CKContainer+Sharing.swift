@@ -1,14 +1,16 @@
 public import Foundation
 
 extension CKContainer {
-    /// Says what links to shares stand for; every link has an entry in the answer.
+    /// Fetches the metadata of the shares that links lead to; the result has an entry for every
+    /// link.
     public func shareMetadatas(
         for urls: [URL]
     ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
         try await requests.metadata(for: urls)
     }
 
-    /// Says what links to shares stand for; every link has an entry in the answer.
+    /// Fetches the metadata of the shares that links lead to; the result has an entry for every
+    /// link.
     @preconcurrency
     public func fetchShareMetadatas(
         for urls: [URL],
@@ -22,14 +24,14 @@ extension CKContainer {
         }
     }
 
-    /// Accepts invitations; every one has an entry in the answer.
+    /// Accepts invitations; the result has an entry for each one.
     public func accept(
         _ metadatas: [CKShare.Metadata]
     ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
         try await requests.accept(metadatas)
     }
 
-    /// Accepts invitations; every one has an entry in the answer.
+    /// Accepts invitations; the result has an entry for each one.
     @preconcurrency
     public func accept(
         _ metadatas: [CKShare.Metadata],

@@ -1,5 +1,5 @@
 extension CKContainer {
-    /// Finds people by e-mail address; who cannot be found has no entry in the answer.
+    /// Looks up users by email address; the result has no entry for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     public func userIdentities(
         forEmailAddresses emails: [String]
@@ -7,7 +7,7 @@ extension CKContainer {
         try await requests.identities(by: emails) { .init(emailAddress: $0) }
     }
 
-    /// Finds people by e-mail address; who cannot be found has no entry in the answer.
+    /// Looks up users by email address; the result has no entry for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     @preconcurrency
     public func discoverUserIdentities(
@@ -20,7 +20,7 @@ extension CKContainer {
         }
     }
 
-    /// Finds people by telephone number; who cannot be found has no entry in the answer.
+    /// Looks up users by phone number; the result has no entry for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     public func userIdentities(
         forPhoneNumbers phoneNumbers: [String]
@@ -28,7 +28,7 @@ extension CKContainer {
         try await requests.identities(by: phoneNumbers) { .init(phoneNumber: $0) }
     }
 
-    /// Finds people by telephone number; who cannot be found has no entry in the answer.
+    /// Looks up users by phone number; the result has no entry for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     @preconcurrency
     public func discoverUserIdentities(
@@ -41,7 +41,7 @@ extension CKContainer {
         }
     }
 
-    /// Finds people by user record; who cannot be found has no entry in the answer.
+    /// Looks up users by user record; the result has no entry for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     public func userIdentities(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]
@@ -49,7 +49,7 @@ extension CKContainer {
         try await requests.identities(by: userRecordIDs) { .init(userRecordID: $0) }
     }
 
-    /// Finds people by user record; who cannot be found has no entry in the answer.
+    /// Looks up users by user record; the result has no entry for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     @preconcurrency
     public func discoverUserIdentities(

@@ -2,62 +2,63 @@ import CloudKitWebClient
 public import Foundation
 import Synchronization
 
-/// Makes containers; there for `Self(identifier:)` in extensions of `CKContainer`.
+/// Creates containers, which lets extensions of `CKContainer` call `Self(identifier:)`.
 ///
-/// A class's own initialiser would have to be `required`, and subclasses outside this module could
-/// not provide it.
+/// An initialiser of the class itself would have to be `required`, and subclasses outside this
+/// module could not provide it.
 public protocol _CKContainerMaking {}
 
 extension _CKContainerMaking where Self: CKContainer {
-    /// Makes a container, which reaches its service as the environment says.
+    /// Creates a container that connects to its service as the environment variables specify.
     ///
-    /// - Important: On a subclass, which cannot be made, it ends the process.
+    /// - Important: Called on a subclass, which CloudKit cannot create, it ends the process.
     public init(identifier containerIdentifier: String) {
         let made = CKContainer(
             identifier: containerIdentifier,
             connection: .environment(container: containerIdentifier)
         )
         guard let container = made as? Self else {
-            preconditionFailure("CKContainer: a subclass cannot be made")
+            preconditionFailure("CKContainer: a subclass cannot be created")
         }
         self = container
     }
 }
 
-/// An app's part of CloudKit: the databases, the user and the account.
+/// An app's part of CloudKit: its databases, its users and their account status.
 ///
-/// Where it connects comes from the environment (`CLOUDKIT_URL`, `CLOUDKIT_CONTAINER`,
+/// The environment configures the connection (`CLOUDKIT_URL`, `CLOUDKIT_CONTAINER`,
 /// `CLOUDKIT_ENVIRONMENT`, `CLOUDKIT_API_TOKEN`, `CLOUDKIT_WEB_AUTH_TOKEN`,
-/// `CLOUDKIT_WEB_AUTH_TOKEN_FILE`, `CLOUDKIT_KEY_ID`, `CLOUDKIT_PRIVATE_KEY_FILE`) or from code, with
-/// `CloudKitExtras`. When nothing says it, the first request fails with `CKError.badContainer`, and
-/// the message says what to set.
+/// `CLOUDKIT_WEB_AUTH_TOKEN_FILE`, `CLOUDKIT_KEY_ID`, `CLOUDKIT_PRIVATE_KEY_FILE`), or code does,
+/// with `CloudKitExtras`. Without either, the first request fails with `CKError.badContainer`,
+/// whose message lists what to set.
 ///
-/// Methods that are Objective-C's on Apple platforms stand in the class, where subclasses can override
-/// them; those that Apple's framework adds for Swift stand in extensions.
+/// Methods that belong to Objective-C on Apple platforms are declared in the class, where
+/// subclasses can override them; methods that Apple's framework adds for Swift are declared in
+/// extensions.
 open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant or guarded by a lock.
 
     /// The container's identifier, such as `iCloud.com.example.app`.
     open var containerIdentifier: String? { identifier }
 
-    /// One for each user.
+    /// The private database, one for each user.
     open var privateCloudDatabase: CKDatabase { databases.private }
 
-    /// One for all users.
+    /// The public database, one for all users.
     open var publicCloudDatabase: CKDatabase { databases.public }
 
-    /// What others share with the user.
+    /// The shared database, with the zones and records that others share with the user.
     open var sharedCloudDatabase: CKDatabase { databases.shared }
 
     private let identifier: String?
 
-    /// Made at the first use, when the container exists that they belong to.
+    /// The databases, created on first use, because they refer to the container.
     private let made = Mutex<Databases?>(nil)
 
-    /// How the container reaches its service.
+    /// The connection to the container's service.
     package let connection: CloudConnection
 
-    /// What operations and convenience methods of this container do unless told otherwise.
+    /// The default settings of this container's operations and convenience methods.
     let settings: OperationSettings
 
     private static let processDefault = CKContainer(
@@ -65,17 +66,17 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         connection: .environment(container: nil)
     )
 
-    /// The container that the environment names.
+    /// Returns the container that the environment names.
     open class func `default`() -> CKContainer { processDefault }
 
-    /// Makes a container over a connection.
+    /// Creates a container on a connection.
     package init(identifier: String?, connection: CloudConnection) {
         self.identifier = identifier
         self.connection = connection
         settings = OperationSettings()
     }
 
-    /// Makes the same container with other settings for what is asked of it.
+    /// Creates a copy of a container with other settings for its requests.
     init(_ other: CKContainer, settings: OperationSettings) {
         identifier = other.identifier
         connection = other.connection
@@ -105,7 +106,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         CKDatabase(scope: scope, connection: connection, container: self, settings: settings)
     }
 
-    /// The database of a scope.
+    /// Returns the database of a scope.
     open func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
         switch databaseScope {
         case .public: publicCloudDatabase
@@ -123,12 +124,12 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
 
     // MARK: The account
 
-    /// Says whether the user's own data can be reached.
+    /// Returns the account status: whether the user's private and shared data can be reached.
     open func accountStatus() async throws -> CKAccountStatus {
         try await connection.accountStatus()
     }
 
-    /// Says whether the user's own data can be reached.
+    /// Fetches the account status: whether the user's private and shared data can be reached.
     @preconcurrency
     open func accountStatus(
         completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void
@@ -143,14 +144,14 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         }
     }
 
-    /// The identity of the signed-in user's record.
+    /// Returns the ID of the signed-in user's record.
     ///
     /// - Throws: `CKError.notAuthenticated` when no user is signed in.
     open func userRecordID() async throws -> CKRecord.ID {
         try await publicCloudDatabase.requests.userRecordID()
     }
 
-    /// The identity of the signed-in user's record.
+    /// Fetches the ID of the signed-in user's record.
     @preconcurrency
     open func fetchUserRecordID(
         completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
@@ -163,14 +164,14 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
 
     // MARK: Links to shares
 
-    /// Says what a link to a share stands for.
+    /// Fetches the metadata of the share that a link leads to.
     ///
-    /// - Throws: `CKError.unknownItem` for a link that leads nowhere.
+    /// - Throws: `CKError.unknownItem` for a link that leads to no share.
     open func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
         try await requests.metadata(for: [url]).single(url)
     }
 
-    /// Says what a link to a share stands for.
+    /// Fetches the metadata of the share that a link leads to.
     @preconcurrency
     open func fetchShareMetadata(
         with url: URL,
@@ -200,14 +201,14 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
 
     // MARK: One participant
 
-    /// Finds someone to invite, by e-mail address; the address need not have an account yet.
+    /// Looks up a person to invite, by email address; the address need not have an account yet.
     open func shareParticipant(
         forEmailAddress emailAddress: String
     ) async throws -> CKShare.Participant {
         try await requests.participant(.init(emailAddress: emailAddress))
     }
 
-    /// Finds someone to invite, by e-mail address.
+    /// Looks up a person to invite, by email address.
     @preconcurrency
     open func fetchShareParticipant(
         withEmailAddress emailAddress: String,
@@ -218,14 +219,14 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         }
     }
 
-    /// Finds someone to invite, by telephone number; the number need not have an account yet.
+    /// Looks up a person to invite, by phone number; the number need not have an account yet.
     open func shareParticipant(
         forPhoneNumber phoneNumber: String
     ) async throws -> CKShare.Participant {
         try await requests.participant(.init(phoneNumber: phoneNumber))
     }
 
-    /// Finds someone to invite, by telephone number.
+    /// Looks up a person to invite, by phone number.
     @preconcurrency
     open func fetchShareParticipant(
         withPhoneNumber phoneNumber: String,
@@ -236,7 +237,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         }
     }
 
-    /// Finds someone to invite, by user record.
+    /// Looks up a person to invite, by user record.
     ///
     /// - Throws: `CKError.unknownItem` when there is no such user.
     open func shareParticipant(
@@ -245,7 +246,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         try await requests.participant(.init(userRecordID: userRecordID))
     }
 
-    /// Finds someone to invite, by user record.
+    /// Looks up a person to invite, by user record.
     @preconcurrency
     open func fetchShareParticipant(
         withUserRecordID userRecordID: CKRecord.ID,
@@ -258,13 +259,13 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
 
     // MARK: People, deprecated
 
-    /// Finds someone by e-mail address; nil for someone who cannot be found.
+    /// Looks up a user by email address; returns nil for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     open func userIdentity(forEmailAddress email: String) async throws -> CKUserIdentity? {
         try await requests.identity(.init(emailAddress: email))
     }
 
-    /// Finds someone by e-mail address; nil for someone who cannot be found.
+    /// Looks up a user by email address; reports nil for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     @preconcurrency
     open func discoverUserIdentity(
@@ -274,13 +275,13 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         discover(.init(emailAddress: email), completionHandler)
     }
 
-    /// Finds someone by telephone number; nil for someone who cannot be found.
+    /// Looks up a user by phone number; returns nil for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     open func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
         try await requests.identity(.init(phoneNumber: phoneNumber))
     }
 
-    /// Finds someone by telephone number; nil for someone who cannot be found.
+    /// Looks up a user by phone number; reports nil for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     @preconcurrency
     open func discoverUserIdentity(
@@ -290,7 +291,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         discover(.init(phoneNumber: phoneNumber), completionHandler)
     }
 
-    /// Finds someone by user record; nil for someone who cannot be found.
+    /// Looks up a user by user record; returns nil for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     open func userIdentity(
         forUserRecordID userRecordID: CKRecord.ID
@@ -298,7 +299,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         try await requests.identity(.init(userRecordID: userRecordID))
     }
 
-    /// Finds someone by user record; nil for someone who cannot be found.
+    /// Looks up a user by user record; reports nil for an unknown one.
     @available(*, deprecated, message: "Look participants up instead")
     @preconcurrency
     open func discoverUserIdentity(
@@ -308,15 +309,15 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         discover(.init(userRecordID: userRecordID), completionHandler)
     }
 
-    /// Finds people of the address book.
+    /// Looks up the users among the contacts in the address book.
     ///
-    /// - Important: There is no address book here: nobody is found.
+    /// - Important: There is no address book on this platform: the result is empty.
     @available(*, deprecated, message: "There is no replacement")
     open func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] { [] }
 
-    /// Finds people of the address book.
+    /// Looks up the users among the contacts in the address book.
     ///
-    /// - Important: There is no address book here: nobody is found.
+    /// - Important: There is no address book on this platform: the result is empty.
     @available(*, deprecated, message: "There is no replacement")
     @preconcurrency
     open func discoverAllIdentities(
@@ -327,9 +328,9 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
 
     // MARK: Permissions, deprecated
 
-    /// Says what the user said to a permission.
+    /// Returns the status of a permission.
     ///
-    /// - Important: The service decides by itself who can be found, when the user signs in on its
+    /// - Important: The service itself settles who can be discovered, when the user signs in on its
     ///   page; the status is always `.couldNotComplete` here.
     @available(*, deprecated, message: "There is no replacement")
     open func applicationPermissionStatus(
@@ -338,7 +339,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         .couldNotComplete
     }
 
-    /// Says what the user said to a permission.
+    /// Fetches the status of a permission.
     @available(*, deprecated, message: "There is no replacement")
     @preconcurrency
     open func status(
@@ -349,9 +350,9 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         couldNotComplete(completionHandler)
     }
 
-    /// Asks the user for a permission.
+    /// Requests a permission from the user.
     ///
-    /// - Important: The service decides by itself who can be found, when the user signs in on its
+    /// - Important: The service itself settles who can be discovered, when the user signs in on its
     ///   page; the status is always `.couldNotComplete` here.
     @available(*, deprecated, message: "There is no replacement")
     open func requestApplicationPermission(
@@ -360,7 +361,7 @@ open class CKContainer: NSObject, _CKContainerMaking, @unchecked Sendable {
         .couldNotComplete
     }
 
-    /// Asks the user for a permission.
+    /// Requests a permission from the user.
     @available(*, deprecated, message: "There is no replacement")
     @preconcurrency
     open func requestApplicationPermission(

@@ -1,15 +1,15 @@
 extension CKDatabase {
-    /// What can happen to a database's zones.
+    /// The kinds of changes to a database's zones.
     public enum DatabaseChange {
-        /// A zone is new, or something in it changed.
+        /// A new zone, or one whose contents changed.
         public struct Modification: Sendable, Hashable {
-            /// The zone.
+            /// The zone's ID.
             public let zoneID: CKRecordZone.ID
         }
 
-        /// A zone is gone.
+        /// A deleted zone.
         public struct Deletion: Sendable, Hashable {
-            /// Why a zone is gone.
+            /// The reason for a zone's deletion.
             @nonexhaustive
             public enum Reason: Sendable, Hashable {
                 /// An app deleted it.
@@ -20,32 +20,33 @@ extension CKDatabase {
                 case encryptedDataReset
             }
 
-            /// The zone.
+            /// The zone's ID.
             public let zoneID: CKRecordZone.ID
 
-            /// Why it is gone.
+            /// The reason for the deletion.
             public let reason: Reason
 
-            /// Whether the user removed the app's data in the settings.
+            /// A Boolean value that indicates whether the user removed the app's data in the
+            /// settings.
             @available(*, deprecated, message: "Use reason")
             public var purged: Bool { reason == .purged }
         }
     }
 
-    /// What can happen to a zone's records.
+    /// The kinds of changes to a zone's records.
     public enum RecordZoneChange {
-        /// A record is new or changed.
+        /// A new or changed record.
         public struct Modification: Sendable, Hashable {
-            /// The record in its latest state.
+            /// The record in its current version.
             public let record: CKRecord
         }
 
-        /// A record is gone.
+        /// A deleted record.
         public struct Deletion: Sendable, Hashable {
-            /// The record's identity.
+            /// The record's ID.
             public let recordID: CKRecord.ID
 
-            /// The record's type; empty when the service does not say.
+            /// The record's type; empty when the service does not report it.
             public let recordType: CKRecord.RecordType
         }
     }

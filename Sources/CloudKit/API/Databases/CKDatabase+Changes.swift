@@ -1,7 +1,7 @@
 extension CKDatabase {
-    /// Fetches a page of the zones that changed since a token; nil stands for the beginning.
+    /// Returns a page of the zones that changed since a token; nil stands for the beginning.
     ///
-    /// A shared zone that the user left and joined again is in both: handle deletions first.
+    /// A shared zone that the user left and joined again appears as both: handle deletions first.
     ///
     /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
     public func databaseChanges(
@@ -39,8 +39,7 @@ extension CKDatabase {
         }
     }
 
-    /// Fetches a page of the records of a zone that changed since a token; nil stands for the
-    /// beginning.
+    /// Returns a page of a zone's records that changed since a token; nil stands for the beginning.
     ///
     /// - Throws: `CKError.changeTokenExpired` when the token is too old: fetch from the beginning.
     public func recordZoneChanges(
@@ -62,8 +61,7 @@ extension CKDatabase {
         )
     }
 
-    /// Fetches a page of the records of a zone that changed since a token; nil stands for the
-    /// beginning.
+    /// Fetches a page of a zone's records that changed since a token; nil stands for the beginning.
     @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID,

@@ -1,8 +1,9 @@
 extension CKDatabase {
-    /// Searches records: the first page, with a cursor where there are more.
+    /// Runs a query and returns its first page, with a cursor if there are more.
     ///
-    /// - Throws: `CKError.invalidArguments` for what CloudKit's queries cannot say, or for a field
-    ///   that is not indexed; `CKError.unknownItem` for a record type that does not exist.
+    /// - Throws: `CKError.invalidArguments` for a predicate that CloudKit's queries cannot express,
+    ///   or a field that is not indexed; `CKError.unknownItem` for a record type that does not
+    ///   exist.
     public func records(
         matching query: CKQuery,
         inZoneWith zoneID: CKRecordZone.ID? = nil,
@@ -15,7 +16,7 @@ extension CKDatabase {
         try await requests.search(query, zoneID, desiredKeys, resultsLimit)
     }
 
-    /// Searches records: the first page, with a cursor where there are more.
+    /// Runs a query and fetches its first page, with a cursor if there are more.
     @preconcurrency
     public func fetch(
         withQuery query: CKQuery,
@@ -37,7 +38,7 @@ extension CKDatabase {
         }
     }
 
-    /// Fetches the page of a cursor.
+    /// Returns the page that a cursor marks.
     public func records(
         continuingMatchFrom queryCursor: CKQueryOperation.Cursor,
         desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -49,7 +50,7 @@ extension CKDatabase {
         try await requests.search(after: queryCursor, desiredKeys, resultsLimit)
     }
 
-    /// Fetches the page of a cursor.
+    /// Fetches the page that a cursor marks.
     @preconcurrency
     public func fetch(
         withCursor queryCursor: CKQueryOperation.Cursor,
@@ -72,8 +73,8 @@ extension CKDatabase {
 
     // MARK: Deprecated
 
-    /// Searches records, without a way to the second page.
-    @available(*, deprecated, message: "Use the form whose answer has a cursor")
+    /// Runs a query and returns its first page, without a cursor for the next one.
+    @available(*, deprecated, message: "Use the method that returns a cursor")
     @_disfavoredOverload
     public func records(
         matching query: CKQuery,
@@ -113,7 +114,8 @@ extension DatabaseRequests {
         return (page.matches, page.cursor)
     }
 
-    /// The records of a query's first page; fails with the first of them that failed.
+    /// Returns the records of a query's first page; throws the error of the first record that
+    /// failed.
     func firstPage(
         _ query: CKQuery,
         _ zoneID: CKRecordZone.ID?

@@ -1,7 +1,7 @@
 extension CKDatabase {
-    /// Fetches records; every identity has an entry in the answer.
+    /// Fetches records; the result has an entry for every ID.
     ///
-    /// - Throws: When the request fails as a whole; a record's own failure is its entry.
+    /// - Throws: An error when the request fails as a whole; a record's own error is its result.
     public func records(
         for ids: [CKRecord.ID],
         desiredKeys: [CKRecord.FieldKey]? = nil
@@ -9,7 +9,7 @@ extension CKDatabase {
         try await requests.fetch(ids, desiredKeys: desiredKeys)
     }
 
-    /// Fetches records; every identity has an entry in the answer.
+    /// Fetches records; the result has an entry for every ID.
     @preconcurrency
     public func fetch(
         withRecordIDs recordIDs: [CKRecord.ID],
@@ -24,12 +24,12 @@ extension CKDatabase {
         }
     }
 
-    /// Saves and deletes records, at most 400 in all; every item has an entry in the answer.
+    /// Saves and deletes records, at most 400 in all; the result has an entry for every record.
     ///
-    /// In a custom zone everything is saved and deleted or nothing, unless `atomically` is false. A
-    /// request holds 200 items: of more, each 200 are atomic by themselves.
+    /// In a custom zone all changes are made or none, unless `atomically` is false. A request holds
+    /// 200 items: with more, each group of 200 is atomic on its own.
     ///
-    /// - Throws: When the request fails as a whole; an item's own failure is its entry.
+    /// - Throws: An error when the request fails as a whole; an item's own error is its result.
     public func modifyRecords(
         saving recordsToSave: [CKRecord],
         deleting recordIDsToDelete: [CKRecord.ID],
@@ -49,7 +49,7 @@ extension CKDatabase {
         )
     }
 
-    /// Saves and deletes records, at most 400 in all; every item has an entry in the answer.
+    /// Saves and deletes records, at most 400 in all; the result has an entry for every record.
     @preconcurrency
     public func modifyRecords(
         saving recordsToSave: [CKRecord],

@@ -19,14 +19,14 @@ extension CKDatabase {
         }
     }
 
-    /// Fetches subscriptions; every name has an entry in the answer.
+    /// Fetches subscriptions; the result has an entry for every ID.
     public func subscriptions(
         for ids: [CKSubscription.ID]
     ) async throws -> [CKSubscription.ID: Result<CKSubscription, any Error>] {
         try await requests.fetchSubscriptions(ids)
     }
 
-    /// Fetches subscriptions; every name has an entry in the answer.
+    /// Fetches subscriptions; the result has an entry for every ID.
     @preconcurrency
     public func fetch(
         withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
@@ -59,7 +59,7 @@ extension CKDatabase {
         }
     }
 
-    /// Saves and deletes subscriptions; every item has an entry in the answer.
+    /// Saves and deletes subscriptions; the result has an entry for every one.
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription],
         deleting subscriptionIDsToDelete: [CKSubscription.ID]
@@ -73,7 +73,7 @@ extension CKDatabase {
         )
     }
 
-    /// Saves and deletes subscriptions; every item has an entry in the answer.
+    /// Saves and deletes subscriptions; the result has an entry for every one.
     @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription],

@@ -1,12 +1,12 @@
 extension CKDatabase {
-    /// Fetches zones; every identity has an entry in the answer.
+    /// Fetches zones; the result has an entry for every ID.
     public func recordZones(
         for ids: [CKRecordZone.ID]
     ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
         try await requests.fetchZones(ids)
     }
 
-    /// Fetches zones; every identity has an entry in the answer.
+    /// Fetches zones; the result has an entry for every ID.
     @preconcurrency
     public func fetch(
         withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
@@ -20,7 +20,7 @@ extension CKDatabase {
         }
     }
 
-    /// Makes and deletes zones; every item has an entry in the answer.
+    /// Creates and deletes zones; the result has an entry for every zone.
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone],
         deleting recordZoneIDsToDelete: [CKRecordZone.ID]
@@ -31,7 +31,7 @@ extension CKDatabase {
         try await requests.modifyZones(saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
     }
 
-    /// Makes and deletes zones; every item has an entry in the answer.
+    /// Creates and deletes zones; the result has an entry for every zone.
     @preconcurrency
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone],

@@ -1,34 +1,35 @@
 public import Foundation
 
-/// One of a container's databases: records in zones.
+/// One of a container's databases, which holds records in zones.
 ///
-/// Methods that are Objective-C's on Apple platforms stand in the class, where subclasses can override
-/// them; those that Apple's framework adds for Swift stand in extensions.
+/// Methods that belong to Objective-C on Apple platforms are declared in the class, where
+/// subclasses can override them; methods that Apple's framework adds for Swift are declared in
+/// extensions.
 open class CKDatabase: NSObject, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// Which of a container's databases this is.
+    /// The kinds of databases in a container.
     @nonexhaustive
     public enum Scope: Int, Sendable {
-        /// One for all users.
+        /// The public database, one for all users.
         case `public` = 1
-        /// One for each user.
+        /// The private database, one for each user.
         case `private` = 2
-        /// What others share with the user.
+        /// The shared database, with the zones and records that others share with the user.
         case shared = 3
     }
 
-    /// Which of the container's databases this is.
+    /// The database's scope.
     open var databaseScope: CKDatabase.Scope { anybodysRequests.scope }
 
-    /// What the database can be asked, whoever is signed in.
+    /// The database's requests, whoever is signed in.
     let anybodysRequests: DatabaseRequests
 
-    /// What the database can be asked in a piece of work that begins now: it is for the user of this
-    /// moment, and ends when another one signs in.
+    /// The database's requests for work that begins now, which belongs to the current user and ends
+    /// when another user signs in.
     var requests: DatabaseRequests { anybodysRequests.begun() }
 
-    /// What operations and convenience methods of this database do unless told otherwise.
+    /// The default settings of this database's operations and convenience methods.
     let settings: OperationSettings
 
     /// The container, which owns its databases.
@@ -74,9 +75,9 @@ open class CKDatabase: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Saves a record that is new or unchanged on the server since it was fetched.
+    /// Saves a record that is new or has not changed on the server since it was fetched.
     ///
-    /// - Returns: The same record with what the server added.
+    /// - Returns: The same record with the values that the server set.
     /// - Throws: `CKError.serverRecordChanged` with all three versions when the server's is newer.
     @discardableResult
     open func save(_ record: CKRecord) async throws -> CKRecord {
@@ -113,12 +114,12 @@ open class CKDatabase: NSObject, @unchecked Sendable {
 
     // MARK: One zone, and all
 
-    /// Lists all zones.
+    /// Returns all zones.
     open func allRecordZones() async throws -> [CKRecordZone] {
         try await requests.allZones()
     }
 
-    /// Lists all zones.
+    /// Fetches all zones.
     @preconcurrency
     open func fetchAllRecordZones(
         completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
@@ -146,14 +147,14 @@ open class CKDatabase: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Makes a zone; one that exists is left as it is.
+    /// Creates a zone; leaves an existing one as it is.
     @discardableResult
     open func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
         try await requests.modifyZones(saving: [zone], deleting: []).saveResults
             .single(zone.zoneID)
     }
 
-    /// Makes a zone; one that exists is left as it is.
+    /// Creates a zone; leaves an existing one as it is.
     @preconcurrency
     open func save(
         _ zone: CKRecordZone,
@@ -184,12 +185,12 @@ open class CKDatabase: NSObject, @unchecked Sendable {
 
     // MARK: One subscription, and all
 
-    /// Lists the user's subscriptions.
+    /// Returns the user's subscriptions.
     open func allSubscriptions() async throws -> [CKSubscription] {
         try await requests.allSubscriptions()
     }
 
-    /// Lists the user's subscriptions.
+    /// Fetches the user's subscriptions.
     @preconcurrency
     open func fetchAllSubscriptions(
         completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
@@ -218,7 +219,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
 
     // MARK: Queries, deprecated
 
-    /// Searches records, without a way to the second page.
+    /// Runs a query and returns its first page, without a cursor for the next one.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:)")
     open func perform(
         _ query: CKQuery,
@@ -227,7 +228,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
         try await requests.firstPage(query, zoneID)
     }
 
-    /// Searches records, without a way to the second page.
+    /// Runs a query and fetches its first page, without a cursor for the next one.
     @available(*, deprecated, message: "Use fetch(withQuery:inZoneWith:completionHandler:)")
     @preconcurrency
     open func perform(

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error of CloudKit: a code, and what is known besides in `userInfo`.
+/// An error of CloudKit, with a code and further details in `userInfo`.
 ///
 /// ```swift
 /// do {
@@ -10,17 +10,17 @@ public import Foundation
 /// }
 /// ```
 public struct CKError: CustomNSError, Hashable, @unchecked Sendable {
-    // @unchecked Sendable because an NSError cannot change once it is made.
+    // @unchecked Sendable because an NSError is immutable.
 
-    /// The error as Objective-C knows it.
+    /// The underlying Objective-C error.
     public let _nsError: NSError
 
-    /// Takes an error of CloudKit's domain.
+    /// Creates an error from an `NSError` of CloudKit's domain.
     public init(_nsError error: NSError) {
         _nsError = error
     }
 
-    /// Makes an error from its code.
+    /// Creates an error with a code.
     public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
         _nsError = NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo)
     }
@@ -28,52 +28,52 @@ public struct CKError: CustomNSError, Hashable, @unchecked Sendable {
     /// The domain of CloudKit's errors.
     public static var errorDomain: String { CKErrorDomain }
 
-    /// What went wrong; an unknown number counts as `internalError`.
+    /// The error's code; an unknown number becomes `internalError`.
     public var code: CKError.Code { CKError.Code(rawValue: _nsError.code) ?? .internalError }
 
-    /// What went wrong, as a number.
+    /// The error's code as a number.
     public var errorCode: Int { _nsError.code }
 
-    /// What is known besides.
+    /// The details of the error.
     public var userInfo: [String: Any] { _nsError.userInfo }
 
-    /// What is known besides.
+    /// The details of the error.
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
 
-    /// What went wrong and what to do, for people.
+    /// A description of the error and its remedy, for users.
     public var localizedDescription: String { _nsError.localizedDescription }
 }
 
 extension CKError {
-    /// The errors of the items that failed, by their identifiers.
+    /// The errors of the failed items, by item ID.
     public var partialErrorsByItemID: [AnyHashable: any Error]? {
         userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
     }
 
-    /// The version that the client's changes started from.
+    /// In a conflict, the version that the local changes started from.
     public var ancestorRecord: CKRecord? {
         userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
     }
 
-    /// The server's version, onto which a merge goes.
+    /// In a conflict, the server's version, into which to merge the local changes.
     ///
     /// Its assets are not downloaded.
     public var serverRecord: CKRecord? {
         userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord
     }
 
-    /// The version that could not be saved.
+    /// In a conflict, the version that could not be saved.
     public var clientRecord: CKRecord? {
         userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord
     }
 
-    /// Seconds to wait before a retry; nil where a retry makes no sense.
+    /// The number of seconds to wait before a retry; nil when a retry is pointless.
     public var retryAfterSeconds: Double? {
         (userInfo[CKErrorRetryAfterKey] as? NSNumber)?.doubleValue
     }
 }
 
 extension CKError: CustomStringConvertible {
-    /// The code, the message and what to do, for logs.
+    /// A textual representation with the code, the message and the remedy, for logs.
     public var description: String { logText }
 }

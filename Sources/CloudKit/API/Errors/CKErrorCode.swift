@@ -1,10 +1,10 @@
 extension CKError {
-    /// What went wrong.
+    /// The codes of CloudKit's errors.
     @nonexhaustive
     public enum Code: Int, Sendable {
         /// Something failed inside CloudKit; a retry does not help.
         case internalError = 1
-        /// Some items failed; their errors stand under `CKPartialErrorsByItemIDKey`.
+        /// Some items failed; `CKPartialErrorsByItemIDKey` holds their errors.
         case partialFailure = 2
         /// The server cannot be reached.
         case networkUnavailable = 3
@@ -18,13 +18,13 @@ extension CKError {
         case requestRateLimited = 7
         /// The app lacks an entitlement.
         case missingEntitlement = 8
-        /// There is no account, and the request needs one.
+        /// No account is signed in, and the request requires one.
         case notAuthenticated = 9
-        /// The user may not do this.
+        /// The user lacks the permission.
         case permissionFailure = 10
         /// The record does not exist.
         case unknownItem = 11
-        /// The request is wrong in itself.
+        /// The request is invalid.
         case invalidArguments = 12
         /// Never returned.
         @available(*, deprecated, message: "The server never returns this")
@@ -35,7 +35,7 @@ extension CKError {
         case serverRejectedRequest = 15
         /// The file of an asset to save does not exist.
         case assetFileNotFound = 16
-        /// The file of an asset changed while it was saved.
+        /// The file of an asset changed while it was being saved.
         case assetFileModified = 17
         /// The app is too old.
         case incompatibleVersion = 18
@@ -43,7 +43,7 @@ extension CKError {
         case constraintViolation = 19
         /// The operation was cancelled.
         case operationCancelled = 20
-        /// The change token is too old; fetch from the start.
+        /// The change token is too old; fetch from the beginning.
         case changeTokenExpired = 21
         /// Another item of the same atomic request failed.
         case batchRequestFailed = 22
@@ -69,7 +69,7 @@ extension CKError {
         case managedAccountRestricted = 32
         /// The user must verify that they are a participant.
         case participantMayNeedVerification = 33
-        /// The answer was lost; the request may have been carried out.
+        /// The response was lost; the request may have taken effect.
         case serverResponseLost = 34
         /// The file of an asset cannot be read now.
         case assetNotAvailable = 35
@@ -81,11 +81,11 @@ extension CKError {
     }
 }
 
-// So that `catch CKError.zoneNotFound` and `error.code == .zoneNotFound` both read well.
+// Allows both `catch CKError.zoneNotFound` and `error.code == .zoneNotFound`.
 extension CKError {
     /// Something failed inside CloudKit; a retry does not help.
     public static var internalError: CKError.Code { .internalError }
-    /// Some items failed; their errors stand under `CKPartialErrorsByItemIDKey`.
+    /// Some items failed; `CKPartialErrorsByItemIDKey` holds their errors.
     public static var partialFailure: CKError.Code { .partialFailure }
     /// The server cannot be reached.
     public static var networkUnavailable: CKError.Code { .networkUnavailable }
@@ -99,13 +99,13 @@ extension CKError {
     public static var requestRateLimited: CKError.Code { .requestRateLimited }
     /// The app lacks an entitlement.
     public static var missingEntitlement: CKError.Code { .missingEntitlement }
-    /// There is no account, and the request needs one.
+    /// No account is signed in, and the request requires one.
     public static var notAuthenticated: CKError.Code { .notAuthenticated }
-    /// The user may not do this.
+    /// The user lacks the permission.
     public static var permissionFailure: CKError.Code { .permissionFailure }
     /// The record does not exist.
     public static var unknownItem: CKError.Code { .unknownItem }
-    /// The request is wrong in itself.
+    /// The request is invalid.
     public static var invalidArguments: CKError.Code { .invalidArguments }
     /// Never returned.
     @available(*, deprecated, message: "The server never returns this")
@@ -116,7 +116,7 @@ extension CKError {
     public static var serverRejectedRequest: CKError.Code { .serverRejectedRequest }
     /// The file of an asset to save does not exist.
     public static var assetFileNotFound: CKError.Code { .assetFileNotFound }
-    /// The file of an asset changed while it was saved.
+    /// The file of an asset changed while it was being saved.
     public static var assetFileModified: CKError.Code { .assetFileModified }
     /// The app is too old.
     public static var incompatibleVersion: CKError.Code { .incompatibleVersion }
@@ -124,7 +124,7 @@ extension CKError {
     public static var constraintViolation: CKError.Code { .constraintViolation }
     /// The operation was cancelled.
     public static var operationCancelled: CKError.Code { .operationCancelled }
-    /// The change token is too old; fetch from the start.
+    /// The change token is too old; fetch from the beginning.
     public static var changeTokenExpired: CKError.Code { .changeTokenExpired }
     /// Another item of the same atomic request failed.
     public static var batchRequestFailed: CKError.Code { .batchRequestFailed }
@@ -152,7 +152,7 @@ extension CKError {
     public static var participantMayNeedVerification: CKError.Code {
         .participantMayNeedVerification
     }
-    /// The answer was lost; the request may have been carried out.
+    /// The response was lost; the request may have taken effect.
     public static var serverResponseLost: CKError.Code { .serverResponseLost }
     /// The file of an asset cannot be read now.
     public static var assetNotAvailable: CKError.Code { .assetNotAvailable }
@@ -164,7 +164,7 @@ extension CKError {
 }
 
 extension CKError.Code {
-    /// Whether an error is a `CKError` of this code, for `catch`.
+    /// Returns whether an error is a `CKError` with this code, for `catch`.
     public static func ~= (code: Self, error: any Error) -> Bool {
         (error as? CKError)?.code == code
     }

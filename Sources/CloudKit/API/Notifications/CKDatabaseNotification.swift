@@ -1,7 +1,7 @@
-/// Tells that something in a database has changed.
+/// A notification about changes in a database.
 open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// The database.
+    /// The scope of the database.
     open var databaseScope: CKDatabase.Scope { payload.scope }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-// What the notification shows, which apps get from UserNotifications on Apple platforms.
+// The contents of the alert, which apps get from UserNotifications on Apple platforms.
 extension CKNotification {
     /// The alert's text.
     public var alertBody: String? { payload.alert("body") }

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// What the service pushed: that something a subscription watches has changed.
+/// A push notification about a change that a subscription watches.
 ///
-/// The subclass tells what: a record that a query matches, a zone, or the database. Notifications
-/// are hints, and several may be sent as one: fetch the changes.
+/// The subclass indicates what changed: a record that matches a query, a zone, or the database.
+/// Notifications are hints, and several may be combined into one: fetch the changes.
 open class CKNotification: NSObject, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// The identity of a notification.
+    /// The ID of a notification.
     public typealias ID = CKNotificationID
 
-    /// What a notification tells of.
+    /// The kinds of notifications.
     @nonexhaustive
     public enum NotificationType: Int, Sendable {
-        /// A record that a query matches.
+        /// A record that matches a query changed.
         case query = 1
-        /// A zone.
+        /// A zone changed.
         case recordZone = 2
-        /// That another device has read a notification; never sent any more.
+        /// Another device has read a notification; no longer sent.
         case readNotification = 3
-        /// The database.
+        /// The database changed.
         case database = 4
     }
 
@@ -29,18 +29,18 @@ open class CKNotification: NSObject, @unchecked Sendable {
         self.payload = payload
     }
 
-    /// What the notification tells of.
+    /// The kind of the notification.
     open var notificationType: CKNotification.NotificationType { payload.kind }
 
-    /// The notification's identity.
+    /// The notification's ID.
     open var notificationID: CKNotification.ID? {
         payload.notificationID.map { CKNotificationID($0) }
     }
 
-    /// The container that changed.
+    /// The ID of the container with the change.
     open var containerIdentifier: String? { payload.container }
 
-    /// The subscription that fired.
+    /// The ID of the subscription that fired.
     public var subscriptionID: CKSubscription.ID? { payload.text("sid") }
 
     /// The user whose subscription fired.
@@ -48,10 +48,11 @@ open class CKNotification: NSObject, @unchecked Sendable {
         payload.owner.map { CKRecord.ID(recordName: $0) }
     }
 
-    /// Whether parts were left out because the payload would have been too large.
+    /// A Boolean value that indicates whether parts were left out because the payload would be too
+    /// large.
     open var isPruned: Bool { payload.isPruned }
 
-    /// Kind, container and subscription.
+    /// A textual representation with the kind, the container and the subscription.
     open override var description: String {
         "<CKNotification: \(notificationType); \(containerIdentifier ?? ""); "
             + "subscription=\(subscriptionID ?? "")>"
@@ -59,10 +60,10 @@ open class CKNotification: NSObject, @unchecked Sendable {
 }
 
 extension CKNotification {
-    /// Reads what the service pushed, into the subclass that it tells of.
+    /// Creates a notification from the payload of a push, as the subclass that matches it.
     ///
-    /// Returns nil for what is not CloudKit's, and for what tells of something else when it is
-    /// called on a subclass.
+    /// Returns nil for a payload that is not CloudKit's, and, when called on a subclass, for one of
+    /// another kind.
     public convenience init?(
         fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]
     ) {
@@ -70,8 +71,8 @@ extension CKNotification {
     }
 }
 
-// An initialiser of a class cannot return a subclass by itself; one of a protocol's extension can,
-// and what delegates to it returns the same. The constraint leaves it to notifications alone.
+// An initialiser of a class cannot return a subclass, but one of a protocol extension can, and so
+// can an initialiser that delegates to it. The constraint limits it to notifications.
 extension CustomStringConvertible where Self: CKNotification {
     init?(pushed notificationDictionary: [AnyHashable: Any]) {
         guard let payload = NotificationPayload(notificationDictionary) else { return nil }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The identity of a notification.
+/// The ID of a notification.
 ///
 /// Apps write `CKNotification.ID`.
 open class CKNotificationID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
@@ -12,32 +12,32 @@ open class CKNotificationID: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         self.name = name
     }
 
-    /// Whether both stand for the same notification.
+    /// Returns whether both IDs name the same notification.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKNotificationID)?.name == name
     }
 
-    /// A hash of the identity.
+    /// A hash of the ID.
     open override var hash: Int { name.hashValue }
 
-    /// The identity itself, which cannot change.
+    /// Returns the ID itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived identity can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the identity.
+    /// Encodes the ID.
     open func encode(with coder: NSCoder) {
         coder.encode(name as NSString, forKey: "NotificationID")
     }
 
-    /// Reads an identity; nil when there is none.
+    /// Creates an ID from an archive; nil when there is none.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let name = coder.string(forKey: "NotificationID") else { return nil }
         self.name = name
     }
 
-    /// The identity's text.
+    /// The ID's text.
     open override var description: String { name }
 }

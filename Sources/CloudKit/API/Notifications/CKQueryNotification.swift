@@ -1,32 +1,32 @@
-/// Tells of a record that a query subscription matches.
+/// A notification about a record that matches a query subscription.
 open class CKQueryNotification: CKNotification, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// What happened to the record.
+    /// The kinds of changes to a record.
     @nonexhaustive
     public enum Reason: Int, Sendable {
-        /// It came to match.
+        /// A matching record was created.
         case recordCreated = 1
-        /// It changed.
+        /// A matching record changed.
         case recordUpdated = 2
-        /// It was deleted.
+        /// A matching record was deleted.
         case recordDeleted = 3
     }
 
-    /// What happened to the record.
+    /// The change to the record.
     open var queryNotificationReason: CKQueryNotification.Reason {
         payload.integer("fo").flatMap(Reason.init(rawValue:)) ?? .recordUpdated
     }
 
-    /// The values of the fields that the subscription asked for.
+    /// The values of the fields that the subscription requested.
     open var recordFields: [String: any Sendable]? { payload.fields }
 
-    /// The record's identity.
+    /// The record's ID.
     open var recordID: CKRecord.ID? {
         guard let name = payload.text("rid"), !name.isEmpty else { return nil }
         return CKRecord.ID(recordName: name, zoneID: payload.zoneID ?? .default)
     }
 
-    /// The database of the record.
+    /// The record's database.
     open var databaseScope: CKDatabase.Scope { payload.scope }
 }

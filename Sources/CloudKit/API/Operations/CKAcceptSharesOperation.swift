@@ -1,42 +1,42 @@
 import Foundation
 
-/// Accepts invitations to shares.
+/// An operation that accepts invitations to shares.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The invitations.
     open var shareMetadatas: [CKShare.Metadata]?
 
-    /// Is told what became of each invitation.
+    /// The closure to call with the result for each invitation.
     public var perShareResultBlock:
         ((_ metadata: CKShare.Metadata, _ metadataResult: Result<CKShare, any Error>) -> Void)?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var acceptSharesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var shareCompletion: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)?
     private var completion: (((any Error)?) -> Void)?
     private let errors = ItemErrors()
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that accepts invitations.
     public convenience init(shareMetadatas: [CKShare.Metadata]) {
         self.init()
         self.shareMetadatas = shareMetadatas
     }
 
-    /// Is told what became of each invitation.
+    /// The closure to call with the result for each invitation.
     @available(*, deprecated, message: "Use perShareResultBlock")
     open var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
         get { shareCompletion }
         set { shareCompletion = newValue }
     }
 
-    /// Is told of the end; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end; failed items are reported as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use acceptSharesResultBlock")
     open var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }

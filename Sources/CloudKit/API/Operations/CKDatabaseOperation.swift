@@ -1,6 +1,6 @@
 import Foundation
 
-/// A piece of work with one database.
+/// An operation on one database.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the database is set before the operation starts.
 
@@ -15,12 +15,12 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         }
     }
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// What the database can be asked, under the operation's configuration.
+    /// The database's requests, with the operation's settings.
     var requests: DatabaseRequests {
         let settings = effectiveSettings
         let database =

@@ -1,21 +1,22 @@
 import Foundation
 
-/// Finds people of the address book: nobody, there is no address book here.
+/// An operation that looks up users in the address book: none, because there is no address book
+/// here.
 @available(*, deprecated, message: "There is no replacement")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks are set before the operation starts.
 
-    /// Is told of each person who was found.
+    /// The closure to call for each user who was found.
     open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
 
-    /// Is told of the end.
+    /// The closure to call when the operation ends.
     public var discoverAllUserIdentitiesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
-    /// Is told of the end.
+    /// The closure to call when the operation ends.
     open var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)?
 
-    /// Makes an operation.
+    /// Creates an operation.
     public override init() {
         super.init()
     }

@@ -1,33 +1,33 @@
 import Foundation
 
-/// Finds people.
+/// An operation that looks up users.
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// What the people are found by.
+    /// The keys to look people up by.
     open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
-    /// Is told of each person who was found.
+    /// The closure to call for each user who was found.
     open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
 
-    /// Is told of the end.
+    /// The closure to call when the operation ends.
     public var discoverUserIdentitiesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var completion: (((any Error)?) -> Void)?
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that looks up users.
     public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
         self.init()
         self.userIdentityLookupInfos = userIdentityLookupInfos
     }
 
-    /// Is told of the end.
+    /// The closure to call when the operation ends.
     @available(*, deprecated, message: "Use discoverUserIdentitiesResultBlock")
     open var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }

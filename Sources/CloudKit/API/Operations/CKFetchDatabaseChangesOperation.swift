@@ -1,36 +1,38 @@
 import Foundation
 
-/// Fetches which zones of a database changed since a token.
+/// An operation that fetches the zones of a database that changed since a token.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// Where the last fetch ended; nil stands for the beginning.
+    /// The token that the last fetch ended with; nil to fetch from the beginning.
     open var previousServerChangeToken: CKServerChangeToken?
 
-    /// Zones of one page; 0 leaves it to the server.
+    /// The maximum number of zones in a page; 0 leaves it to the server.
     open var resultsLimit: Int = 0
 
-    /// Whether the operation goes on until there are no more changes.
+    /// A Boolean value that indicates whether the operation fetches pages until there are no more
+    /// changes.
     open var fetchAllChanges: Bool = true
 
-    /// Is told of each zone that is new or has changed, after the zones of the page that are gone.
+    /// The closure to call for each new or changed zone, after the page's deleted zones.
     open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
 
-    /// Is told of each zone that is gone.
+    /// The closure to call for each deleted zone.
     open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
 
-    /// Is told, instead of the block for deletions, of each zone that the user removed in the
-    /// settings.
+    /// The closure to call, instead of the one for deletions, for each zone that the user removed
+    /// in the settings.
     open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
 
-    /// Is told, instead of the block for deletions, of each zone whose keys the user reset.
+    /// The closure to call, instead of the one for deletions, for each zone whose keys the user
+    /// reset.
     open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
         ((CKRecordZone.ID) -> Void)?
 
-    /// Is told, after each page but the last, up to where everything was reported.
+    /// The closure to call after each page but the last, with a token after the reported changes.
     open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
 
-    /// Is told of the end, with the token of the next fetch.
+    /// The closure to call when the operation ends, with the token of the next fetch.
     public var fetchDatabaseChangesResultBlock:
         (
             (
@@ -44,18 +46,18 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     private var newest: CKServerChangeToken?
     private var moreComing = false
 
-    /// Makes an operation that starts at the beginning.
+    /// Creates an operation that starts at the beginning.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation that starts where the last fetch ended.
+    /// Creates an operation that starts where the last fetch ended.
     public convenience init(previousServerChangeToken: CKServerChangeToken?) {
         self.init()
         self.previousServerChangeToken = previousServerChangeToken
     }
 
-    /// Is told of the end, with the token of the next fetch.
+    /// The closure to call when the operation ends, with the token of the next fetch.
     @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
     open var fetchDatabaseChangesCompletionBlock:
         ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
@@ -72,7 +74,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
             moreComing = page.moreComing
             let goesOn = fetchAllChanges && page.moreComing
             await report {
-                // A zone that ended and came back is in both.
+                // A zone that was deleted and created again is in both.
                 for change in page.deletions { self.report(change) }
                 for change in page.modifications {
                     self.recordZoneWithIDChangedBlock?(change.zoneID)

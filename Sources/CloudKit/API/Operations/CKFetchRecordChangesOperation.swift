@@ -1,44 +1,45 @@
 public import Foundation
 
-/// Fetches what changed in one zone since a token.
+/// An operation that fetches the changes in one zone since a token.
 @available(*, deprecated, message: "Use CKFetchRecordZoneChangesOperation")
 open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// The zone.
+    /// The zone's ID.
     open var recordZoneID: CKRecordZone.ID?
 
-    /// Where the last fetch ended; nil stands for the beginning.
+    /// The token that the last fetch ended with; nil to fetch from the beginning.
     open var previousServerChangeToken: CKServerChangeToken?
 
-    /// Records of the page; 0 leaves it to the server.
+    /// The maximum number of records in a page; 0 leaves it to the server.
     open var resultsLimit: Int = 0
 
-    /// The fields to fetch: nil for all, none for system fields only.
+    /// The keys of the fields to fetch: nil for all, an empty array for system fields only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Is told of each record that is new or has changed.
+    /// The closure to call for each new or changed record.
     open var recordChangedBlock: ((CKRecord) -> Void)?
 
-    /// Is told of each record that is gone.
+    /// The closure to call for each deleted record.
     open var recordWithIDWasDeletedBlock: ((CKRecord.ID) -> Void)?
 
-    /// Is told of the end, with the token of the next fetch.
+    /// The closure to call when the operation ends, with the token of the next fetch.
     open var fetchRecordChangesCompletionBlock:
         ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
 
-    /// Whether there are more changes now; known when the operation has ended.
+    /// A Boolean value that indicates whether there are more changes; known when the operation has
+    /// ended.
     open var moreComing: Bool { isIncomplete }
 
     private var newest: CKServerChangeToken?
     private var isIncomplete = false
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches a zone's changes since a token.
     public convenience init(
         recordZoneID: CKRecordZone.ID,
         previousServerChangeToken: CKServerChangeToken?

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// What is fetched of one zone's changes.
+/// The options for fetching one zone's changes.
 ///
 /// Apps write `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable
 {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in a configuration before they hand it over.
 
-    /// Where the last fetch ended; nil stands for the beginning.
+    /// The token that the last fetch ended with; nil to fetch from the beginning.
     open var previousServerChangeToken: CKServerChangeToken?
 
-    /// Records of one page; 0 leaves it to the server.
+    /// The maximum number of records in a page; 0 leaves it to the server.
     open var resultsLimit: Int = 0
 
-    /// The fields to fetch: nil for all, none for system fields only.
+    /// The keys of the fields to fetch: nil for all, an empty array for system fields only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Makes a configuration that fetches everything from the beginning.
+    /// Creates a configuration that fetches everything from the beginning.
     public override init() {}
 
-    /// Makes a configuration.
+    /// Creates a configuration with a token, a limit and keys.
     public convenience init(
         previousServerChangeToken: CKServerChangeToken? = nil,
         resultsLimit: Int? = nil,
@@ -32,10 +32,10 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
         self.desiredKeys = desiredKeys
     }
 
-    /// An independent configuration with the same values.
+    /// Returns an independent copy with the same values.
     open func copy(with zone: NSZone? = nil) -> Any { independent }
 
-    /// Another configuration with the same values.
+    /// An independent copy with the same values.
     var independent: CKFetchRecordZoneChangesConfiguration {
         CKFetchRecordZoneChangesConfiguration(
             previousServerChangeToken: previousServerChangeToken,
@@ -44,17 +44,17 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
         )
     }
 
-    /// True: an archived configuration can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         coder.encode(previousServerChangeToken, forKey: "PreviousServerChangeToken")
         coder.encode(Int64(resultsLimit), forKey: "ResultsLimit")
         coder.encode(desiredKeys as NSArray?, forKey: "DesiredKeys")
     }
 
-    /// Reads a configuration; what is missing has its default.
+    /// Creates a configuration from an archive; missing values are the defaults.
     public required init?(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         previousServerChangeToken = aDecoder.object(
@@ -66,37 +66,37 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSCopying, NSSecureC
     }
 }
 
-/// What is fetched of one zone's changes, as it was asked before iOS 12.
+/// The options for fetching one zone's changes, under their name before iOS 12.
 ///
 /// Apps write `CKFetchRecordZoneChangesOperation.ZoneOptions`.
 @available(*, deprecated, renamed: "CKFetchRecordZoneChangesOperation.ZoneConfiguration")
 open class CKFetchRecordZoneChangesOptions: NSObject, NSCopying, NSSecureCoding,
     @unchecked Sendable
 {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in the options before they hand them over.
 
-    /// The options as the configuration that operations take.
+    /// The configuration that operations take, with the same values.
     let configuration: CKFetchRecordZoneChangesConfiguration
 
-    /// Where the last fetch ended; nil stands for the beginning.
+    /// The token that the last fetch ended with; nil to fetch from the beginning.
     open var previousServerChangeToken: CKServerChangeToken? {
         get { configuration.previousServerChangeToken }
         set { configuration.previousServerChangeToken = newValue }
     }
 
-    /// Records of one page; 0 leaves it to the server.
+    /// The maximum number of records in a page; 0 leaves it to the server.
     open var resultsLimit: Int {
         get { configuration.resultsLimit }
         set { configuration.resultsLimit = newValue }
     }
 
-    /// The fields to fetch: nil for all, none for system fields only.
+    /// The keys of the fields to fetch: nil for all, an empty array for system fields only.
     open var desiredKeys: [String]? {
         get { configuration.desiredKeys }
         set { configuration.desiredKeys = newValue }
     }
 
-    /// Makes options that fetch everything from the beginning.
+    /// Creates options that fetch everything from the beginning.
     public override init() {
         configuration = CKFetchRecordZoneChangesConfiguration()
     }
@@ -105,20 +105,20 @@ open class CKFetchRecordZoneChangesOptions: NSObject, NSCopying, NSSecureCoding,
         self.configuration = configuration
     }
 
-    /// Independent options with the same values.
+    /// Returns an independent copy with the same values.
     open func copy(with zone: NSZone? = nil) -> Any {
         CKFetchRecordZoneChangesOptions(configuration.independent)
     }
 
-    /// True: archived options can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         configuration.encode(with: coder)
     }
 
-    /// Reads options; what is missing has its default.
+    /// Creates options from an archive; missing values are the defaults.
     public required init?(coder aDecoder: NSCoder) {
         guard let configuration = CKFetchRecordZoneChangesConfiguration(coder: aDecoder) else {
             return nil

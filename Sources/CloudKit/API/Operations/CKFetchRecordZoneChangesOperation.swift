@@ -1,41 +1,44 @@
 public import Foundation
 
-/// Fetches what changed in zones since their tokens, one zone after the other.
+/// An operation that fetches the changes in zones since their tokens, one zone after the other.
 ///
-/// A token that a block is given stands for everything reported before it, and may be kept at once,
-/// even if the operation fails later.
+/// A token passed to a closure covers every change reported before it, and may be stored
+/// immediately, even if the operation fails later.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// What is fetched of one zone's changes.
+    /// The options for fetching one zone's changes.
     public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
 
-    /// What is fetched of one zone's changes.
+    /// The options for fetching one zone's changes.
     @available(*, deprecated, renamed: "ZoneConfiguration")
     public typealias ZoneOptions = CKFetchRecordZoneChangesOptions
 
     /// The zones, in the order in which they are fetched.
     open var recordZoneIDs: [CKRecordZone.ID]?
 
-    /// What is fetched of each zone; a zone without an entry is fetched from the beginning.
+    /// The options for each zone; a zone without an entry is fetched from the beginning.
     open var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
 
-    /// Whether the operation goes on until there are no more changes.
+    /// A Boolean value that indicates whether the operation fetches pages until there are no more
+    /// changes.
     open var fetchAllChanges: Bool = true
 
-    /// Is told of each record that is new or has changed, in its latest state.
+    /// The closure to call for each new or changed record, in its current version.
     public var recordWasChangedBlock:
         ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
 
-    /// Is told of each record that is gone; the type is empty where the service does not say it.
+    /// The closure to call for each deleted record; its type is empty when the service does not
+    /// report it.
     public var recordWithIDWasDeletedBlock:
         ((_ recordID: CKRecord.ID, _ recordType: CKRecord.RecordType) -> Void)?
 
-    /// Is told, after each page but the last, up to where a zone's changes were reported.
+    /// The closure to call after each page but the last, with a token after the zone's reported
+    /// changes.
     open var recordZoneChangeTokensUpdatedBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
 
-    /// Is told what became of each zone, with the token of its next fetch.
+    /// The closure to call with the result for each zone, with the token of its next fetch.
     public var recordZoneFetchResultBlock:
         (
             (
@@ -49,7 +52,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
             ) -> Void
         )?
 
-    /// Is told of the end; a failure is one of the whole, not of a zone.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var fetchRecordZoneChangesResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
@@ -59,12 +62,12 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     private var completion: (((any Error)?) -> Void)?
     private let errors = ItemErrors()
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches the changes in zones.
     public convenience init(
         recordZoneIDs: [CKRecordZone.ID]? = nil,
         configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
@@ -151,7 +154,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
     // MARK: Deprecated
 
-    /// Makes an operation.
+    /// Creates an operation that fetches the changes in zones.
     @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
     public convenience init(
         recordZoneIDs: [CKRecordZone.ID],
@@ -163,21 +166,21 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         )
     }
 
-    /// What is fetched of each zone.
+    /// The options for each zone.
     @available(*, deprecated, renamed: "configurationsByRecordZoneID")
     open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
         get { configurationsByRecordZoneID?.mapValues { ZoneOptions($0) } }
         set { configurationsByRecordZoneID = newValue?.mapValues(\.configuration) }
     }
 
-    /// Is told of each record that is new or has changed.
+    /// The closure to call for each new or changed record.
     @available(*, deprecated, message: "Use recordWasChangedBlock")
     open var recordChangedBlock: ((CKRecord) -> Void)? {
         get { recordChanged }
         set { recordChanged = newValue }
     }
 
-    /// Is told what became of each zone, with the token of its next fetch.
+    /// The closure to call with the result for each zone, with the token of its next fetch.
     @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
     open var recordZoneFetchCompletionBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
@@ -186,7 +189,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         set { zoneCompletion = newValue }
     }
 
-    /// Is told of the end; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end; failed items are reported as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
     open var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Fetches zones, by identity or all.
+/// An operation that fetches zones: given ones or all.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The zones to fetch.
     open var recordZoneIDs: [CKRecordZone.ID]?
 
-    /// Is told what became of each zone.
+    /// The closure to call with the result for each zone.
     public var perRecordZoneResultBlock:
         (
             (_ recordZoneID: CKRecordZone.ID, _ recordZoneResult: Result<CKRecordZone, any Error>)
                 -> Void
         )?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var fetchRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
@@ -22,30 +22,31 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     private var fetched: [CKRecordZone.ID: CKRecordZone] = [:]
     private var fetchesAll = false
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches zones.
     public convenience init(recordZoneIDs zoneIDs: [CKRecordZone.ID]) {
         self.init()
         recordZoneIDs = zoneIDs
     }
 
-    /// Makes an operation that fetches all zones.
+    /// Creates an operation that fetches all zones.
     ///
-    /// - Important: On a subclass, whose initialisers are its own, it ends the process.
+    /// - Important: Called on a subclass, which has initialisers of its own, it ends the process.
     open class func fetchAllRecordZonesOperation() -> Self {
         let made = CKFetchRecordZonesOperation()
         made.fetchesAll = true
         guard let operation = made as? Self else {
-            preconditionFailure("fetchAllRecordZonesOperation() makes no \(self)")
+            preconditionFailure("fetchAllRecordZonesOperation() cannot create a \(self)")
         }
         return operation
     }
 
-    /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end, with the fetched zones; failed ones are reported as one
+    /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
     open var fetchRecordZonesCompletionBlock:
         (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?

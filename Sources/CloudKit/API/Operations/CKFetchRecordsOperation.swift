@@ -1,24 +1,24 @@
 import Foundation
 
-/// Fetches records by identity.
+/// An operation that fetches records by ID.
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The records to fetch.
     open var recordIDs: [CKRecord.ID]?
 
-    /// The fields to fetch: nil for all, none for system fields only.
+    /// The keys of the fields to fetch: nil for all, an empty array for system fields only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Is told how much of a record was received, from 0 to 1; before 1 only for records with
-    /// assets.
+    /// The closure to call with the received part of a record, from 0 to 1; before 1 only for
+    /// records with assets.
     open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
 
-    /// Is told what became of each record.
+    /// The closure to call with the result for each record.
     public var perRecordResultBlock:
         ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var recordCompletion: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
@@ -27,37 +27,38 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     private var fetched: [CKRecord.ID: CKRecord] = [:]
     private var fetchesCurrentUser = false
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches records.
     public convenience init(recordIDs: [CKRecord.ID]) {
         self.init()
         self.recordIDs = recordIDs
     }
 
-    /// Makes an operation that fetches the signed-in user's own record.
+    /// Creates an operation that fetches the signed-in user's own record.
     ///
-    /// - Important: On a subclass, whose initialisers are its own, it ends the process.
+    /// - Important: Called on a subclass, which has initialisers of its own, it ends the process.
     open class func fetchCurrentUserRecordOperation() -> Self {
         let made = CKFetchRecordsOperation()
         made.fetchesCurrentUser = true
         guard let operation = made as? Self else {
-            preconditionFailure("fetchCurrentUserRecordOperation() makes no \(self)")
+            preconditionFailure("fetchCurrentUserRecordOperation() cannot create a \(self)")
         }
         return operation
     }
 
-    /// Is told what became of each record.
+    /// The closure to call with the result for each record.
     @available(*, deprecated, message: "Use perRecordResultBlock")
     open var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
         get { recordCompletion }
         set { recordCompletion = newValue }
     }
 
-    /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end, with the fetched records; failed ones are reported as one
+    /// `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock")
     open var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
         get { completion }

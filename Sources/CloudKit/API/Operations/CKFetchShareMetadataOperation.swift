@@ -1,26 +1,26 @@
 public import Foundation
 
-/// Says what links to shares stand for.
+/// An operation that fetches the metadata of the shares that links lead to.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The links.
     open var shareURLs: [URL]?
 
-    /// Whether the shared records are fetched too.
+    /// A Boolean value that indicates whether the shared records are fetched too.
     open var shouldFetchRootRecord: Bool = false
 
-    /// The fields of the shared records; nil for all.
+    /// The keys of the shared records' fields to fetch; nil for all.
     public var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
-    /// Is told what became of each link.
+    /// The closure to call with the result for each link.
     public var perShareMetadataResultBlock:
         (
             (_ shareURL: URL, _ shareMetadataResult: Result<CKShare.Metadata, any Error>)
                 -> Void
         )?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var fetchShareMetadataResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
@@ -28,25 +28,25 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     private var completion: (((any Error)?) -> Void)?
     private let errors = ItemErrors()
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches the metadata of the shares that links lead to.
     public convenience init(shareURLs: [URL]) {
         self.init()
         self.shareURLs = shareURLs
     }
 
-    /// Is told what became of each link.
+    /// The closure to call with the result for each link.
     @available(*, deprecated, message: "Use perShareMetadataResultBlock")
     open var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
         get { metadataCompletion }
         set { metadataCompletion = newValue }
     }
 
-    /// Is told of the end; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end; failed items are reported as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchShareMetadataResultBlock")
     open var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }

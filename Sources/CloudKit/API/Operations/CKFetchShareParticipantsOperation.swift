@@ -1,13 +1,13 @@
 import Foundation
 
-/// Finds people to invite.
+/// An operation that looks up people to invite to a share.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// What the people are found by.
+    /// The keys to look people up by.
     open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
-    /// Is told what became of each person.
+    /// The closure to call with the result for each person.
     public var perShareParticipantResultBlock:
         (
             (
@@ -16,7 +16,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
             ) -> Void
         )?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var fetchShareParticipantsResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
@@ -24,25 +24,25 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     private var completion: (((any Error)?) -> Void)?
     private let errors = ItemErrors()
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that looks up people to invite.
     public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
         self.init()
         self.userIdentityLookupInfos = userIdentityLookupInfos
     }
 
-    /// Is told of each person who was found.
+    /// The closure to call for each user who was found.
     @available(*, deprecated, message: "Use perShareParticipantResultBlock")
     open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
         get { participantFetched }
         set { participantFetched = newValue }
     }
 
-    /// Is told of the end; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end; failed items are reported as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchShareParticipantsResultBlock")
     open var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
         get { completion }

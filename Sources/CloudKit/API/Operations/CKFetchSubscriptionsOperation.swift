@@ -1,13 +1,13 @@
 import Foundation
 
-/// Fetches subscriptions, by name or all of the user's.
+/// An operation that fetches subscriptions: given ones or all of the user's.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The subscriptions to fetch.
     public var subscriptionIDs: [CKSubscription.ID]?
 
-    /// Is told what became of each subscription.
+    /// The closure to call with the result for each subscription.
     public var perSubscriptionResultBlock:
         (
             (
@@ -16,7 +16,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
             ) -> Void
         )?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var fetchSubscriptionsResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
@@ -25,30 +25,31 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     private var fetched: [CKSubscription.ID: CKSubscription] = [:]
     private var fetchesAll = false
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches subscriptions.
     public convenience init(subscriptionIDs: [CKSubscription.ID]) {
         self.init()
         self.subscriptionIDs = subscriptionIDs
     }
 
-    /// Makes an operation that fetches all subscriptions.
+    /// Creates an operation that fetches all subscriptions.
     ///
-    /// - Important: On a subclass, whose initialisers are its own, it ends the process.
+    /// - Important: Called on a subclass, which has initialisers of its own, it ends the process.
     open class func fetchAllSubscriptionsOperation() -> Self {
         let made = CKFetchSubscriptionsOperation()
         made.fetchesAll = true
         guard let operation = made as? Self else {
-            preconditionFailure("fetchAllSubscriptionsOperation() makes no \(self)")
+            preconditionFailure("fetchAllSubscriptionsOperation() cannot create a \(self)")
         }
         return operation
     }
 
-    /// Is told of the end with what was fetched; items that failed make a `CKError.partialFailure`.
+    /// The closure to call at the end, with the fetched subscriptions; failed ones are reported as
+    /// one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
     public var fetchSubscriptionCompletionBlock:
         (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?

@@ -1,35 +1,35 @@
 import CloudKitWebClient
 import Foundation
 
-/// Gets a token with which a web client acts for the signed-in user.
+/// An operation that fetches a token with which a web client acts for the signed-in user.
 ///
-/// Over web services the user's token is bound to the API token that it was made with: the operation
-/// gives the container's own, and fails with `CKError.permissionFailure` for another API token.
+/// In web services a user's token is bound to the API token that it was created with: the operation
+/// returns the container's own, and fails with `CKError.permissionFailure` for another API token.
 open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
     /// The API token of the web client.
     open var apiToken: String?
 
-    /// Is told of the end, with the token.
+    /// The closure to call when the operation ends, with the token.
     public var fetchWebAuthTokenResultBlock:
         ((_ operationResult: Result<String, any Error>) -> Void)?
 
     private var completion: ((String?, (any Error)?) -> Void)?
     private var token: String?
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that fetches a token for an API token.
     public convenience init(apiToken APIToken: String) {
         self.init()
         apiToken = APIToken
     }
 
-    /// Is told of the end, with the token.
+    /// The closure to call when the operation ends, with the token.
     @available(*, deprecated, message: "Use fetchWebAuthTokenResultBlock")
     open var fetchWebAuthTokenCompletionBlock: ((String?, (any Error)?) -> Void)? {
         get { completion }
@@ -43,8 +43,8 @@ open class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendabl
         guard apiToken == credentials.apiToken else {
             throw CKError(
                 .permissionFailure,
-                message: "Web services give no token for another API token than the container's "
-                    + "own; sign in on the web page of that API token"
+                message: "Web services issue tokens only for the container's own API token; for "
+                    + "another one, sign in on its web page"
             )
         }
         token = try await native { () throws(WebClientError) in

@@ -1,27 +1,27 @@
 import Foundation
 
-/// Makes and deletes zones.
+/// An operation that creates and deletes zones.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// The zones to make.
+    /// The zones to create.
     open var recordZonesToSave: [CKRecordZone]?
 
     /// The zones to delete with all their records.
     open var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
-    /// Is told what became of each zone to make.
+    /// The closure to call with the result for each zone to create.
     public var perRecordZoneSaveBlock:
         (
             (_ recordZoneID: CKRecordZone.ID, _ saveResult: Result<CKRecordZone, any Error>)
                 -> Void
         )?
 
-    /// Is told what became of each zone to delete.
+    /// The closure to call with the result for each zone to delete.
     public var perRecordZoneDeleteBlock:
         ((_ recordZoneID: CKRecordZone.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var modifyRecordZonesResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var completion: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
@@ -29,12 +29,12 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     private var saved: [CKRecordZone] = []
     private var deleted: [CKRecordZone.ID] = []
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that creates and deletes zones.
     public convenience init(
         recordZonesToSave: [CKRecordZone]? = nil,
         recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
@@ -44,8 +44,8 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
         self.recordZoneIDsToDelete = recordZoneIDsToDelete
     }
 
-    /// Is told of the end with what was made and deleted; items that failed make a
-    /// `CKError.partialFailure`.
+    /// The closure to call at the end, with the created and deleted zones; failed ones are reported
+    /// as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
     open var modifyRecordZonesCompletionBlock:
         (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?

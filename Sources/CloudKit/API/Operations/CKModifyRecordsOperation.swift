@@ -1,19 +1,19 @@
 public import Foundation
 
-/// Saves and deletes records.
+/// An operation that saves and deletes records.
 ///
-/// In a custom zone everything is saved and deleted or nothing, unless `isAtomic` is false. At most
-/// 400 items are taken; a request of the service holds 200, and of more each 200 are atomic by
-/// themselves.
+/// In a custom zone all changes are made or none, unless `isAtomic` is false. An operation takes at
+/// most 400 items; a request to the service holds 200: with more, each group of 200 is atomic on
+/// its own.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// Against what a save is checked, and what of a record is sent.
+    /// The policies of a save: whether it compares versions, and which fields it sends.
     @nonexhaustive
     public enum RecordSavePolicy: Int, Sendable {
-        /// Sends what changed, and fails when the server's version is newer.
+        /// Sends the changed fields, and fails when the server's version is newer.
         case ifServerRecordUnchanged = 0
-        /// Sends what changed, whatever the server's version.
+        /// Sends the changed fields, whatever the server's version.
         case changedKeys = 1
         /// Sends all fields, whatever the server's version.
         case allKeys = 2
@@ -25,29 +25,30 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The records to delete.
     open var recordIDsToDelete: [CKRecord.ID]?
 
-    /// Against what saves are checked.
+    /// The policy of the saves.
     open var savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged
 
-    /// A mark by which this client would know its own changes again.
+    /// Data by which a client recognises its own changes.
     ///
-    /// - Important: Web services have no place for it: it is not sent, and change feeds answer nil.
+    /// - Important: Web services do not support it: it is not sent, and change feeds report nil.
     open var clientChangeTokenData: Data?
 
-    /// Whether a zone's changes are made together or not at all.
+    /// A Boolean value that indicates whether a zone's changes are made atomically.
     open var isAtomic: Bool = true
 
-    /// Is told how much of a record was sent, from 0 to 1; before 1 only for records with assets.
+    /// The closure to call with the sent part of a record, from 0 to 1; before 1 only for records
+    /// with assets.
     open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
 
-    /// Is told what became of each record to save.
+    /// The closure to call with the result for each record to save.
     public var perRecordSaveBlock:
         ((_ recordID: CKRecord.ID, _ saveResult: Result<CKRecord, any Error>) -> Void)?
 
-    /// Is told what became of each record to delete.
+    /// The closure to call with the result for each record to delete.
     public var perRecordDeleteBlock:
         ((_ recordID: CKRecord.ID, _ deleteResult: Result<Void, any Error>) -> Void)?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var modifyRecordsResultBlock: ((_ operationResult: Result<Void, any Error>) -> Void)?
 
     private var recordCompletion: ((CKRecord, (any Error)?) -> Void)?
@@ -56,12 +57,12 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     private var saved: [CKRecord] = []
     private var deleted: [CKRecord.ID] = []
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that saves and deletes records.
     public convenience init(
         recordsToSave: [CKRecord]? = nil,
         recordIDsToDelete: [CKRecord.ID]? = nil
@@ -71,15 +72,15 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         self.recordIDsToDelete = recordIDsToDelete
     }
 
-    /// Is told what became of each record to save.
+    /// The closure to call with the result for each record to save.
     @available(*, deprecated, message: "Use perRecordSaveBlock")
     open var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
         get { recordCompletion }
         set { recordCompletion = newValue }
     }
 
-    /// Is told of the end with what was saved and deleted; items that failed make a
-    /// `CKError.partialFailure`.
+    /// The closure to call at the end, with the saved and deleted records; failed ones are reported
+    /// as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock")
     open var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
     {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Saves and deletes subscriptions.
+/// An operation that saves and deletes subscriptions.
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
@@ -10,7 +10,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     /// The subscriptions to delete.
     public var subscriptionIDsToDelete: [CKSubscription.ID]?
 
-    /// Is told what became of each subscription to save.
+    /// The closure to call with the result for each subscription to save.
     public var perSubscriptionSaveBlock:
         (
             (
@@ -19,14 +19,14 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
             ) -> Void
         )?
 
-    /// Is told what became of each subscription to delete.
+    /// The closure to call with the result for each subscription to delete.
     public var perSubscriptionDeleteBlock:
         (
             (_ subscriptionID: CKSubscription.ID, _ deleteResult: Result<Void, any Error>)
                 -> Void
         )?
 
-    /// Is told of the end; a failure is one of the whole, not of an item.
+    /// The closure to call at the end, with an error only if the operation fails as a whole.
     public var modifySubscriptionsResultBlock:
         ((_ operationResult: Result<Void, any Error>) -> Void)?
 
@@ -35,12 +35,12 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     private var saved: [CKSubscription] = []
     private var deleted: [CKSubscription.ID] = []
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation that saves and deletes subscriptions.
     public convenience init(
         subscriptionsToSave: [CKSubscription]? = nil,
         subscriptionIDsToDelete: [CKSubscription.ID]? = nil
@@ -50,8 +50,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
         self.subscriptionIDsToDelete = subscriptionIDsToDelete
     }
 
-    /// Is told of the end with what was saved and deleted; items that failed make a
-    /// `CKError.partialFailure`.
+    /// The closure to call at the end, with the saved and deleted subscriptions; failed ones are
+    /// reported as one `CKError.partialFailure`.
     @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
     public var modifySubscriptionsCompletionBlock:
         (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?

@@ -8,28 +8,28 @@ extension CKOperation {
         set { settings.container = newValue }
     }
 
-    /// Whether a metered connection may be used.
+    /// A Boolean value that indicates whether a metered connection may be used.
     @available(*, deprecated, message: "Use configuration.allowsCellularAccess")
     public var allowsCellularAccess: Bool {
         get { settings.allowsCellularAccess ?? true }
         set { settings.allowsCellularAccess = newValue }
     }
 
-    /// Whether the operation should outlive the process.
+    /// A Boolean value that indicates whether the operation should outlive the process.
     @available(*, deprecated, message: "Use configuration.isLongLived")
     public var isLongLived: Bool {
         get { settings.isLongLived ?? false }
         set { settings.isLongLived = newValue }
     }
 
-    /// Seconds to wait for the answer to one request.
+    /// The number of seconds to wait for the response to one request.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForRequest")
     public var timeoutIntervalForRequest: TimeInterval {
         get { settings.requestTimeout ?? OperationSettings.defaultRequestTimeout }
         set { settings.requestTimeout = newValue }
     }
 
-    /// Seconds to wait for the whole operation.
+    /// The number of seconds to wait for the whole operation.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForResource")
     public var timeoutIntervalForResource: TimeInterval {
         get { settings.resourceTimeout ?? OperationSettings.defaultResourceTimeout }

@@ -2,27 +2,27 @@ import CloudKitWebClient
 public import Foundation
 import Synchronization
 
-/// A piece of work with CloudKit, to be added to a database, a container or any operation queue.
+/// A CloudKit request or a series of them, to be added to a database, a container or any operation
+/// queue.
 ///
-/// Each operation runs its blocks one after the other, on threads of the system and never on the main
-/// one:
-/// first those of single items, then the one of the whole, then `completionBlock`.
+/// An operation calls its closures one after the other, never on the main thread: first those for
+/// single items, then the one for the whole, then `completionBlock`.
 open class CKOperation: Operation, @unchecked Sendable {
     // @unchecked Sendable because a lock guards the life cycle; the rest is set before the start.
 
-    /// The identity of an operation.
+    /// The ID of an operation.
     public typealias ID = String
 
-    /// How an operation runs.
+    /// The settings of an operation.
     public typealias Configuration = CKOperationConfiguration
 
-    /// The operation's identity, made by the framework.
+    /// The operation's ID, which the framework creates.
     public var operationID: CKOperation.ID { identity }
 
-    /// The operations that this one belongs to; its configuration fills in what this one leaves open.
+    /// The operation's group, whose configuration applies where the operation's own sets nothing.
     open var group: CKOperationGroup?
 
-    /// Is called when the operation would outlive the process; never, here.
+    /// The closure to call when the operation is to outlive the process; never called here.
     open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
     private let identity: CKOperation.ID = UUID().uuidString
@@ -32,61 +32,61 @@ open class CKOperation: Operation, @unchecked Sendable {
     private let begun = Mutex<Int?>(nil)
     private var ownConfiguration = CKOperationConfiguration()
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// How the operation runs; setting nil goes back to the defaults.
+    /// The operation's configuration; setting nil restores the defaults.
     open var configuration: CKOperation.Configuration! {
         get { ownConfiguration }
         set { ownConfiguration = CKOperationConfiguration(newValue?.values ?? OperationSettings()) }
     }
 
-    /// What the operation's own configuration sets.
+    /// The settings of the operation's own configuration.
     var settings: OperationSettings {
         get { ownConfiguration.values }
         set { ownConfiguration.values = newValue }
     }
 
-    /// How urgent the operation is, as its configuration says.
+    /// The quality of service of the operation's configuration.
     open override var qualityOfService: QualityOfService {
         get { effectiveSettings.qualityOfService ?? .default }
         set { settings.qualityOfService = newValue }
     }
 
-    /// What holds for this operation: its own settings, then its group's.
+    /// The operation's settings, completed with those of its group.
     var effectiveSettings: OperationSettings {
         settings.filled(from: group?.settings ?? OperationSettings())
     }
 
-    /// How the operation reaches its service.
+    /// The connection to the operation's service.
     var connection: CloudConnection {
         (effectiveSettings.container ?? CKContainer.default()).connection
     }
 
-    /// The sign-in that the operation was begun under; nil before, or without a service.
+    /// The sign-in that the operation began under; nil before it began, or without a service.
     var signIn: Int? { begun.withLock { $0 } }
 
-    /// Binds the operation to the user of this moment, the first time: it was made for that one, and
-    /// does nothing for another, however long it waits in its queue.
+    /// Binds the operation to the current user, at the first call: the operation does nothing for
+    /// another user, however long it waits in its queue.
     func begin() {
         let current = connection.signIn
         begun.withLock { $0 = $0 ?? current }
     }
 
-    // MARK: What subclasses do
+    // MARK: Overridden by subclasses
 
-    /// Does the work, reporting items as they are done.
+    /// Performs the operation and reports each item as it completes.
     ///
-    /// - Throws: When the work fails as a whole.
+    /// - Throws: An error when the operation fails as a whole.
     func perform() async throws(CKError) {}
 
-    /// Reports the end of the work; `error` is nil when it did not fail as a whole.
+    /// Reports the end of the operation; `error` is nil unless it failed as a whole.
     func conclude(_ error: CKError?) {}
 
-    /// Runs blocks of the app on the operation's queue, and waits for them.
+    /// Runs the app's closures on the operation's queue, and waits for them.
     func report(_ blocks: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             callbacks.add {
@@ -96,23 +96,24 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// Runs blocks of the app on the operation's queue, after those that wait there.
+    /// Runs the app's closures on the operation's queue, after those that are already waiting.
     func post(_ blocks: @escaping @Sendable () -> Void) {
         callbacks.add(blocks)
     }
 
     // MARK: Life cycle
 
-    /// True: an operation runs on after `start()` returns.
+    /// A Boolean value that indicates whether the operation continues after `start()` returns;
+    /// always `true`.
     open override var isAsynchronous: Bool { true }
 
-    /// Whether the operation has started and not ended.
+    /// A Boolean value that indicates whether the operation has started and not yet ended.
     open override var isExecuting: Bool { life.isExecuting }
 
-    /// Whether the operation has ended.
+    /// A Boolean value that indicates whether the operation has ended.
     open override var isFinished: Bool { life.isFinished }
 
-    /// Starts the operation; one that was cancelled ends with `CKError.operationCancelled`.
+    /// Starts the operation; a cancelled one ends with `CKError.operationCancelled`.
     open override func start() {
         willChangeValue(for: \.isExecuting)
         let begins = life.begin()
@@ -122,10 +123,9 @@ open class CKOperation: Operation, @unchecked Sendable {
         if !goesOn { end() }
     }
 
-    /// Begins the operation's work, which goes on after this returns.
+    /// Begins the operation's work, which continues after this returns.
     ///
-    /// An operation whose subclass does something else here, and does not call `super`, ends when
-    /// this returns.
+    /// If a subclass overrides this without calling `super`, the operation ends when this returns.
     open override func main() { work() }
 
     private func work() {
@@ -141,9 +141,9 @@ open class CKOperation: Operation, @unchecked Sendable {
         if isCancelled { life.cancel() }
     }
 
-    /// Asks the operation to end early, with `CKError.operationCancelled`.
+    /// Requests that the operation end early, with `CKError.operationCancelled`.
     ///
-    /// What the server has received by then may take effect all the same.
+    /// Requests that the server has already received may still take effect.
     open override func cancel() {
         super.cancel()
         life.cancel()
@@ -163,7 +163,7 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// The time by which the container's client waits.
+    /// The clock of the container's client.
     private var clock: any Clock<Duration> {
         (try? effectiveSettings.container?.connection.client.clock) ?? DeadlineClock()
     }

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// What several operations have in common: a purpose, a size and a configuration.
+/// The common purpose, size and configuration of several operations.
 open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
-    // @unchecked Sendable because apps fill a group in before they hand it over.
+    // @unchecked Sendable because apps fill in a group before they hand it over.
 
-    /// About how much a group transfers.
+    /// The approximate amount of data that a group transfers.
     @nonexhaustive
     public enum TransferSize: Int, Sendable {
-        /// Not known.
+        /// An unknown amount.
         case unknown = 0
         /// Some kilobytes.
         case kilobytes
@@ -25,44 +25,43 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
         case hundredsOfGigabytes
     }
 
-    /// The group's identity, made by the framework.
+    /// The group's ID, which the framework creates.
     open var operationGroupID: String { identity }
 
-    /// What the operations are for, in words for logs.
+    /// The purpose of the operations, for logs.
     open var name: String?
 
-    /// How many things the user sees done, such as 200 photos.
+    /// The number of items that the user sees, such as 200 photos.
     open var quantity: Int = 0
 
-    /// About how much is sent.
+    /// The approximate amount of data to send.
     open var expectedSendSize: CKOperationGroup.TransferSize = .unknown
 
-    /// About how much is received.
+    /// The approximate amount of data to receive.
     open var expectedReceiveSize: CKOperationGroup.TransferSize = .unknown
 
     private var identity: String
     private var ownConfiguration = CKOperationConfiguration()
 
-    /// Makes a group.
+    /// Creates a group.
     public override init() {
         identity = UUID().uuidString
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// What operations of the group do where their own configuration says nothing; setting nil goes
-    /// back to the defaults.
+    /// The default configuration of the group's operations; setting nil restores the defaults.
     open var defaultConfiguration: CKOperation.Configuration! {
         get { ownConfiguration }
         set { ownConfiguration = CKOperationConfiguration(newValue?.values ?? OperationSettings()) }
     }
 
-    /// What the group's configuration sets.
+    /// The settings of the group's configuration.
     var settings: OperationSettings { ownConfiguration.values }
 
-    /// True: an archived group can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes identity, name, quantity and sizes; the configuration is not kept.
+    /// Encodes ID, name, quantity and sizes, but not the configuration.
     open func encode(with coder: NSCoder) {
         coder.encode(identity as NSString, forKey: "OperationGroupID")
         coder.encode(name as NSString?, forKey: "Name")
@@ -72,7 +71,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// Reads a group; nil when its identity is missing.
+    /// Creates a group from an archive; nil when its ID is missing.
     public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let identity = aDecoder.string(forKey: "OperationGroupID") else { return nil }

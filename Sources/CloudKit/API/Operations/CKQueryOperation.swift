@@ -1,19 +1,19 @@
 import Foundation
 
-/// Searches records: one page of them, with a cursor where there are more.
+/// An operation that fetches one page of a query's results, with a cursor if there are more.
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// Where the next page of a query starts.
+    /// The position of a query's next page.
     public typealias Cursor = CKQueryCursor
 
-    /// Leaves the number of results to the server.
+    /// The limit that leaves the number of results to the server.
     public static let maximumResults: Int = 0
 
-    /// What is searched for; ignored when there is a cursor.
+    /// The query to run; ignored when there is a cursor.
     open var query: CKQuery?
 
-    /// The page to fetch.
+    /// The cursor of the page to fetch.
     open var cursor: CKQueryOperation.Cursor?
 
     /// The zone to search; nil for all zones, which the shared database does not allow.
@@ -21,17 +21,18 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     /// Ignored when there is a cursor.
     open var zoneID: CKRecordZone.ID?
 
-    /// How many records to fetch at most; there may be fewer, and more behind the cursor.
+    /// The maximum number of records to fetch; there may be fewer even if more follow the cursor.
     open var resultsLimit: Int = CKQueryOperation.maximumResults
 
-    /// The fields to fetch: nil for all, none for system fields only.
+    /// The keys of the fields to fetch: nil for all, an empty array for system fields only.
     public var desiredKeys: [CKRecord.FieldKey]?
 
-    /// Is told of each record, in the query's order.
+    /// The closure to call for each record, in the query's order.
     public var recordMatchedBlock:
         ((_ recordID: CKRecord.ID, _ recordResult: Result<CKRecord, any Error>) -> Void)?
 
-    /// Is told of the end, with the cursor of the next page if there is one.
+    /// The closure to call when the operation ends, with the cursor of the next page if there is
+    /// one.
     public var queryResultBlock:
         ((_ operationResult: Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
 
@@ -40,31 +41,32 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     private let errors = ItemErrors()
     private var next: CKQueryOperation.Cursor?
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation that fetches the first page of a query.
+    /// Creates an operation that fetches the first page of a query.
     public convenience init(query: CKQuery) {
         self.init()
         self.query = query
     }
 
-    /// Makes an operation that fetches the page of a cursor.
+    /// Creates an operation that fetches the page that a cursor marks.
     public convenience init(cursor: CKQueryOperation.Cursor) {
         self.init()
         self.cursor = cursor
     }
 
-    /// Is told of each record, in the query's order.
+    /// The closure to call for each record, in the query's order.
     @available(*, deprecated, message: "Use recordMatchedBlock")
     open var recordFetchedBlock: ((CKRecord) -> Void)? {
         get { recordFetched }
         set { recordFetched = newValue }
     }
 
-    /// Is told of the end, with the cursor of the next page if there is one.
+    /// The closure to call when the operation ends, with the cursor of the next page if there is
+    /// one.
     @available(*, deprecated, message: "Use queryResultBlock")
     open var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
         get { completion }

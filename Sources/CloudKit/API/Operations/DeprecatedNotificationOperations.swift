@@ -1,33 +1,33 @@
-// Operations around a list of notifications that CloudKit kept until 2017. Apple's framework still
-// declares them; neither there nor here is there anything left for them to do.
+// Operations on a list of notifications that CloudKit kept until 2017. Apple's framework still
+// declares them; neither there nor here do they have anything left to do.
 
-/// Fetched the notifications that the user had not seen; ends without any.
+/// An operation that fetched the user's unseen notifications; it ends without any.
 @available(*, deprecated, message: "Use CKFetchDatabaseChangesOperation instead")
 open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 
-    /// Where the last fetch ended.
+    /// The token that the last fetch ended with.
     open var previousServerChangeToken: CKServerChangeToken?
 
     /// The number of notifications to fetch; 0 leaves it to the server.
     open var resultsLimit: Int = 0
 
-    /// Is called for each notification; never, here.
+    /// The closure to call for each notification; never called here.
     open var notificationChangedBlock: ((CKNotification) -> Void)?
 
-    /// Is told of the end, with the token that the operation was given.
+    /// The closure to call when the operation ends, with the token that the operation was given.
     open var fetchNotificationChangesCompletionBlock:
         ((CKServerChangeToken?, (any Error)?) -> Void)?
 
-    /// False: there are no notifications.
+    /// A Boolean value that indicates whether there are more notifications; always `false`.
     open var moreComing: Bool { false }
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation with a token.
     public convenience init(previousServerChangeToken: CKServerChangeToken?) {
         self.init()
         self.previousServerChangeToken = previousServerChangeToken
@@ -38,7 +38,7 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
     }
 }
 
-/// Marked notifications as read; ends without doing anything.
+/// An operation that marked notifications as read; it does nothing.
 @available(*, deprecated, message: "Instead of iterating notifications, fetch the changes")
 open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the block and the value are set before the operation starts.
@@ -46,15 +46,15 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     /// The notifications to mark.
     open var notificationIDs: [CKNotification.ID]?
 
-    /// Is told of the end, with the notifications that were to be marked.
+    /// The closure to call when the operation ends, with the notifications that were to be marked.
     open var markNotificationsReadCompletionBlock: (([CKNotification.ID]?, (any Error)?) -> Void)?
 
-    /// Makes an operation with nothing to do.
+    /// Creates an empty operation.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation with notifications.
     public convenience init(notificationIDsToMarkRead notificationIDs: [CKNotification.ID]) {
         self.init()
         self.notificationIDs = notificationIDs
@@ -65,7 +65,7 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     }
 }
 
-/// Set the number on the app's icon on all of the user's devices; fails.
+/// An operation that set the number on the app's icon on all of the user's devices; it fails.
 @available(*, deprecated, message: "No longer supported, will cease working at some point")
 open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
     // @unchecked Sendable because the block and the value are set before the operation starts.
@@ -73,15 +73,15 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
     /// The number.
     open var badgeValue: Int = 0
 
-    /// Is told of the end, which is `CKError.serverRejectedRequest`.
+    /// The closure to call when the operation ends, which is `CKError.serverRejectedRequest`.
     open var modifyBadgeCompletionBlock: (((any Error)?) -> Void)?
 
-    /// Makes an operation that sets the number to 0.
+    /// Creates an operation with the number 0.
     public override init() {
         super.init()
     }
 
-    /// Makes an operation.
+    /// Creates an operation with a number.
     public convenience init(badgeValue: Int) {
         self.init()
         self.badgeValue = badgeValue
@@ -90,7 +90,7 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
     override func perform() async throws(CKError) {
         throw CKError(
             .serverRejectedRequest,
-            message: "CloudKit sets no badges any more; set the app's badge on the device"
+            message: "CloudKit no longer sets badges; set the app's badge on the device"
         )
     }
 

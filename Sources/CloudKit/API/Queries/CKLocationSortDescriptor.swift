@@ -1,14 +1,14 @@
 public import CoreLocation
 public import Foundation
 
-/// An order by distance from a place, nearest first.
+/// A sort order by distance from a location, nearest first.
 open class CKLocationSortDescriptor: NSSortDescriptor {
-    /// The place that distances are measured from.
+    /// The location to measure distances from.
     open var relativeLocation: CLLocation { centre }
 
     private let centre: CLLocation
 
-    /// Makes an order of a field of locations.
+    /// Creates a sort order by a field with locations.
     public init(key: String, relativeLocation: CLLocation) {
         centre = relativeLocation
         #if canImport(ObjectiveC)
@@ -31,7 +31,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         #endif
     }
 
-    /// The order with the farthest first.
+    /// The reversed order, farthest first.
     open override var reversedSortDescriptor: Any {
         CKLocationSortDescriptor(
             key: key ?? "",
@@ -40,23 +40,23 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         )
     }
 
-    /// The order itself, which cannot change.
+    /// Returns the order itself, because it is immutable.
     open override func copy(with zone: NSZone? = nil) -> Any { self }
 
     #if canImport(ObjectiveC)
-    /// Compares by distance.
+    /// Compares two values by distance.
     open override func compare(_ left: Any, to right: Any) -> ComparisonResult {
         SortProbe.compare(left, right, key: key, from: centre)
     }
 
-    /// Writes the order.
+    /// Encodes the order.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(centre, forKey: "relativeLocation")
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// Reads an order; nil when a part is missing.
+    /// Creates an order from an archive; nil when a part is missing.
     public required init!(coder aDecoder: NSCoder) {
         guard
             let location = aDecoder.decodeObject(of: CLLocation.self, forKey: "relativeLocation")
@@ -65,7 +65,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         super.init(coder: aDecoder)
     }
     #else
-    /// Writes the order; Foundation's own sort descriptors cannot be archived on this platform.
+    /// Encodes the order; Foundation's own sort descriptors cannot be archived on this platform.
     open func encode(with coder: NSCoder) {
         coder.encode(key as NSString?, forKey: "key")
         coder.encode(centre, forKey: "relativeLocation")
@@ -73,7 +73,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// Reads an order; nil when a part is missing.
+    /// Creates an order from an archive; nil when a part is missing.
     public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let key = aDecoder.string(forKey: "key"),
@@ -86,7 +86,7 @@ open class CKLocationSortDescriptor: NSSortDescriptor {
         }
     }
 
-    /// True: an archived order can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
     #endif
 }

@@ -1,41 +1,41 @@
 import CloudKitWire
 public import Foundation
 
-/// Where the next page of a query starts.
+/// The position of a query's next page.
 ///
-/// Apps write `CKQueryOperation.Cursor`. It holds the query, its zone and the server's mark, and no
-/// results: the next page is of the records as they are then.
+/// Apps write `CKQueryOperation.Cursor`. It holds the query, its zone and the server's marker, but
+/// no results: the next page returns the records as they are when it is fetched.
 open class CKQueryCursor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because the stored property is a constant.
 
-    /// The request of the next page.
+    /// The request for the next page.
     let request: QueryRecordsRequest
 
     init(_ request: QueryRecordsRequest) {
         self.request = request
     }
 
-    /// Whether both stand for the same page.
+    /// Returns whether both mark the same page.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKQueryCursor)?.request == request
     }
 
-    /// A hash of the page.
+    /// A hash of the request.
     open override var hash: Int { request.hashValue }
 
-    /// The cursor itself, which cannot change.
+    /// Returns the cursor itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived cursor can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the cursor.
+    /// Encodes the cursor.
     open func encode(with coder: NSCoder) {
         guard let data = try? WireJSON.encode(request) else { return }
         coder.encode(data as NSData, forKey: "CursorData")
     }
 
-    /// Reads a cursor; nil when there is none.
+    /// Creates a cursor from an archive; nil when there is none.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let data = coder.bytes(forKey: "CursorData"),

@@ -17,7 +17,7 @@ extension CKRecord {
     /// Sets a field; nil clears it.
     public override func setValue(_ value: Any?, forKey key: String) { set(value, key) }
 
-    /// The value of a field.
+    /// Returns a field's value.
     public override func value(forKey key: String) -> Any? { object(forKey: key) }
 
     /// Sets fields; `NSNull` clears one.
@@ -25,7 +25,7 @@ extension CKRecord {
         for (key, value) in keyedValues { set(value is NSNull ? nil : value, key) }
     }
 
-    /// The values of fields: `NSNull` for empty ones.
+    /// Returns the values of fields, with `NSNull` for empty ones.
     public override func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
         values(keys)
     }
@@ -35,7 +35,7 @@ extension CKRecord {
     /// Sets a field, as key-value coding does on Apple platforms; nil clears it.
     public func setValue(_ value: Any?, forKey key: String) { set(value, key) }
 
-    /// The value of a field, as key-value coding gives it on Apple platforms.
+    /// Returns a field's value, as key-value coding does on Apple platforms.
     public func value(forKey key: String) -> Any? { object(forKey: key) }
 
     /// Sets fields, as key-value coding does on Apple platforms; `NSNull` clears one.
@@ -43,8 +43,8 @@ extension CKRecord {
         for (key, value) in keyedValues { set(value is NSNull ? nil : value, key) }
     }
 
-    /// The values of fields, as key-value coding gives them on Apple platforms: `NSNull` for empty
-    /// ones.
+    /// Returns the values of fields, with `NSNull` for empty ones, as key-value coding does on
+    /// Apple platforms.
     public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] { values(keys) }
 }
 #endif

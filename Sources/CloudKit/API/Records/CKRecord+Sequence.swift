@@ -1,6 +1,6 @@
-/// Walks over a record's fields in alphabetical order of their keys.
+/// An iterator over a record's fields, in alphabetical order of their keys.
 public struct CKRecordKeyValueIterator: IteratorProtocol {
-    /// A key with its value.
+    /// A field's key and value.
     public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)
 
     private var keys: IndexingIterator<[CKRecord.FieldKey]>
@@ -11,7 +11,7 @@ public struct CKRecordKeyValueIterator: IteratorProtocol {
         keys = record.allKeys().makeIterator()
     }
 
-    /// The next field, or nil after the last.
+    /// Returns the next field, or nil after the last.
     public mutating func next() -> (CKRecord.FieldKey, any CKRecordValueProtocol)? {
         while let key = keys.next() {
             if let value = record[key] as (any CKRecordValueProtocol)? { return (key, value) }
@@ -21,13 +21,13 @@ public struct CKRecordKeyValueIterator: IteratorProtocol {
 }
 
 extension CKRecord: Sequence {
-    /// A key with its value.
+    /// A field's key and value.
     public typealias Element = (CKRecord.FieldKey, any CKRecordValueProtocol)
 
-    /// Walks over the fields that have a value.
+    /// An iterator over the fields that have a value.
     public typealias Iterator = CKRecordKeyValueIterator
 
-    /// Starts at the first field.
+    /// Returns an iterator over the fields that have a value.
     public func makeIterator() -> CKRecordKeyValueIterator {
         CKRecordKeyValueIterator(self)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A set of typed fields under one identity, which CloudKit stores as a unit.
+/// A set of typed fields with one ID, which CloudKit saves as a unit.
 ///
 /// ```swift
 /// let note = CKRecord(recordType: "Note")
@@ -9,29 +9,29 @@ public import Foundation
 /// let saved = try await CKContainer.default().privateCloudDatabase.save(note)
 /// ```
 ///
-/// A record may be read from several threads, and must not be changed by one while another uses it.
+/// Several threads may read a record, but none may change it while another uses it.
 open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSetting, FieldStoring,
     @unchecked Sendable
 {
-    // @unchecked Sendable because Apple's class is; as there, a record that one thread changes must
-    // not be used by another at the same time.
+    // @unchecked Sendable because Apple's class is; as with Apple's, a record that one thread
+    // changes must not be used by another at the same time.
 
-    /// The name of a kind of record.
+    /// The name of a record type.
     public typealias RecordType = String
 
     /// The name of a field.
     public typealias FieldKey = String
 
-    /// The identity of a record.
+    /// The ID of a record.
     public typealias ID = CKRecordID
 
     /// A field value that points to another record.
     public typealias Reference = CKReference
 
-    /// What happens to a referring record when its target is deleted.
+    /// The effects that deleting a reference's target can have on the referring record.
     @nonexhaustive
     public enum ReferenceAction: UInt, Sendable {
-        /// Nothing; the reference dangles.
+        /// No effect; the reference then refers to no record.
         case none = 0
         /// The referring record is deleted too.
         case deleteSelf = 1
@@ -41,7 +41,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
     var plain = FieldStore()
     var encrypted = FieldStore()
 
-    /// Makes a record that the server does not know yet.
+    /// Creates a record that the server does not have yet.
     ///
     /// An empty record type ends the process with "CKRecord: the record type is empty".
     public init(recordType: RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
@@ -49,13 +49,13 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
         system = SystemFields(recordType: recordType, recordID: recordID)
     }
 
-    /// Makes a record with a new name in a zone.
+    /// Creates a record with a new name in a zone.
     @available(*, deprecated, message: "Use init(recordType:recordID:) with an ID of the zone")
     public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
         self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
     }
 
-    /// Makes a record from parts, as mapping and archives do.
+    /// Creates a record from its parts, for mapping and archives.
     init(system: SystemFields, plain: FieldStore = .init(), encrypted: FieldStore = .init()) {
         self.system = system
         self.plain = plain
@@ -64,31 +64,31 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
 
     // MARK: System fields
 
-    /// The kind of record.
+    /// The record's type.
     public var recordType: RecordType { system.recordType }
 
-    /// The record's identity.
+    /// The record's ID.
     open var recordID: CKRecord.ID { system.recordID }
 
     /// The version of the server's copy; nil before the first save.
     open var recordChangeTag: String? { system.changeTag }
 
-    /// Who made the record; nil before the first save.
+    /// The ID of the user who created the record; nil before the first save.
     open var creatorUserRecordID: CKRecord.ID? { system.creator }
 
-    /// When the server first saved the record; nil before that.
+    /// The date of the first save; nil before it.
     open var creationDate: Date? { system.creationDate }
 
-    /// Who last changed the record; nil before the first save.
+    /// The ID of the user who last changed the record; nil before the first save.
     open var lastModifiedUserRecordID: CKRecord.ID? { system.modifier }
 
-    /// When the server last saved the record; nil before the first save.
+    /// The date of the last save; nil before the first one.
     open var modificationDate: Date? { system.modificationDate }
 
-    /// The share that the record is the root of.
+    /// A reference to the share whose root is this record.
     open var share: CKRecord.Reference? { system.share }
 
-    /// The record above this one in a shared hierarchy; its action must be `.none`.
+    /// A reference to the record above this one in a shared hierarchy; its action must be `.none`.
     open var parent: CKRecord.Reference? {
         get { system.parent }
         set {
@@ -114,7 +114,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
 
     // MARK: Fields
 
-    /// The value of a field, or nil.
+    /// Returns a field's value, or nil.
     public func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
         plain[key]?.object
     }
@@ -124,21 +124,21 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
         self[field: key] = object.map { FieldValue(object: $0) }
     }
 
-    /// The value of a field; setting nil clears it.
+    /// A field's value; setting nil clears it.
     ///
-    /// Disfavored, so that the assignment of a value of a known type takes the typed way.
+    /// Disfavored, because an assignment of a value of a known type should use the typed subscript.
     @_disfavoredOverload
     public subscript(key: FieldKey) -> (any __CKRecordObjCValue)? {
         get { plain[key]?.object }
         set { self[field: key] = newValue.map { FieldValue(object: $0) } }
     }
 
-    /// The value of a field as a stated type; nil when the field is empty or of another type.
+    /// A field's value as the inferred type; nil when the field is empty or of another type.
     ///
     /// - Important: Apple's framework ends the process when the type differs.
     public subscript<T: CKRecordValueProtocol>(key: FieldKey) -> T? {
-        // Callers of another module reach only the generic code; these make it look at the type
-        // once instead of at every step.
+        // Callers in another module reach only the generic code; these specialisations check the
+        // type once instead of at every step.
         @_specialize(where T == String)
         @_specialize(where T == Int)
         @_specialize(where T == Double)
@@ -160,13 +160,13 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
         set { plain[key] = newValue }
     }
 
-    /// The keys of the fields that have a value, in alphabetical order.
+    /// Returns the keys of the fields that have a value, in alphabetical order.
     public func allKeys() -> [FieldKey] { plain.allKeys }
 
-    /// The keys of the fields that were set or cleared since the record was fetched or saved.
+    /// Returns the keys of the fields that were set or cleared since the last fetch or save.
     public func changedKeys() -> [FieldKey] { plain.changedKeys }
 
-    /// The words of all text fields.
+    /// Returns the words of all text fields.
     open func allTokens() -> [String] {
         plain.allKeys.flatMap { key -> [String] in
             guard case .string(let text) = plain[key] else { return [] }
@@ -181,26 +181,26 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
 
     // MARK: Copying and coding
 
-    /// An independent record with the same identity, version, values and changes.
+    /// Returns an independent copy with the same ID, version, values and changes.
     open func copy(with zone: NSZone? = nil) -> Any {
         CKRecord(system: system, plain: plain, encrypted: encrypted)
     }
 
-    /// True: an archived record can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the record with its values and changes.
+    /// Encodes the record with its values and changes.
     open func encode(with coder: NSCoder) {
         RecordArchive.encode(self, with: coder)
     }
 
-    /// Writes all but the fields: identity, version, dates, users, parent and share.
+    /// Encodes the system fields only: ID, version, dates, users, parent and share.
     open func encodeSystemFields(with coder: NSCoder) {
         RecordArchive.encodeSystemFields(system, with: coder)
     }
 
-    /// Reads a record that `encode(with:)` or `encodeSystemFields(with:)` wrote; nil when the
-    /// archive holds none.
+    /// Creates a record from an archive that `encode(with:)` or `encodeSystemFields(with:)` wrote;
+    /// nil when the archive holds none.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let contents = RecordArchive.decode(coder) else { return nil }
@@ -209,7 +209,7 @@ open class CKRecord: NSObject, NSCopying, NSSecureCoding, CKRecordKeyValueSettin
         encrypted = contents.encrypted
     }
 
-    /// Type and identity, without field values.
+    /// A textual representation with the type and the ID, without field values.
     open override var description: String {
         "<CKRecord: \(recordType); \(recordID.description)>"
     }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The identity of a record: its name and its zone.
+/// A record's ID: its name and its zone.
 ///
-/// Apps write `CKRecord.ID`; the class stands at the top level because keyed archives of Foundation
-/// cannot name a nested one.
+/// Apps write `CKRecord.ID`; the class is declared at the top level because Foundation's keyed
+/// archives cannot name a nested one.
 open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because both stored properties are constants.
 
@@ -13,7 +13,7 @@ open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     /// The zone that holds the record.
     public let zoneID: CKRecordZone.ID
 
-    /// Makes an identity from a name, a new UUID unless given, in the default zone unless given.
+    /// Creates an ID from a name, by default a new UUID, and a zone, by default the default zone.
     public init(
         recordName: String = UUID().uuidString,
         zoneID: CKRecordZone.ID = CKRecordZone.ID.default
@@ -23,12 +23,12 @@ open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         self.zoneID = zoneID
     }
 
-    /// Makes an identity in the default zone.
+    /// Creates an ID in the default zone.
     public convenience init(recordName: String) {
         self.init(recordName: recordName, zoneID: .default)
     }
 
-    /// Whether name and zone are the same.
+    /// Returns whether name and zone are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecord.ID else { return false }
         return self === other || (recordName == other.recordName && zoneID.isEqual(other.zoneID))
@@ -37,19 +37,19 @@ open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     /// A hash of the name.
     open override var hash: Int { recordName.hashValue }
 
-    /// The identity itself, which cannot change.
+    /// Returns the ID itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived identity can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes name and zone under the keys that Apple's archives use.
+    /// Encodes name and zone under the keys of Apple's archives.
     open func encode(with coder: NSCoder) {
         coder.encode(recordName as NSString, forKey: "RecordName")
         coder.encode(zoneID, forKey: "ZoneID")
     }
 
-    /// Reads an identity; nil when a part is missing or empty.
+    /// Creates an ID from an archive; nil when a part is missing or empty.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let recordName = coder.string(forKey: "RecordName"), !recordName.isEmpty,
@@ -59,6 +59,6 @@ open class CKRecordID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
         self.zoneID = zoneID
     }
 
-    /// Name and zone.
+    /// A textual representation with the name and the zone.
     open override var description: String { "<CKRecordID: \(recordName); zone=\(zoneID)>" }
 }

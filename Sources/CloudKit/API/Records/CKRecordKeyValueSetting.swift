@@ -1,25 +1,25 @@
 public import Foundation
 
-/// What holds values by field key: a record, and the encrypted side of one.
+/// A container of values by field key: a record, or a record's encrypted values.
 public protocol CKRecordKeyValueSetting: NSObjectProtocol {
-    /// The value of a field, or nil.
+    /// Returns a field's value, or nil.
     func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)?
 
     /// Sets a field; nil clears it.
     func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: CKRecord.FieldKey)
 
-    /// The value of a field; setting nil clears it.
+    /// A field's value; setting nil clears it.
     subscript(key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? { get set }
 
-    /// The keys of the fields that have a value.
+    /// Returns the keys of the fields that have a value.
     func allKeys() -> [CKRecord.FieldKey]
 
-    /// The keys of the fields that were set or cleared since the last fetch or save.
+    /// Returns the keys of the fields that were set or cleared since the last fetch or save.
     func changedKeys() -> [CKRecord.FieldKey]
 }
 
 extension CKRecordKeyValueSetting {
-    /// The value of a field as a stated type; nil when the field is empty or of another type.
+    /// A field's value as the inferred type; nil when the field is empty or of another type.
     ///
     /// - Important: Apple's framework ends the process when the type differs.
     public subscript<T: CKRecordValueProtocol>(key: CKRecord.FieldKey) -> T? {
@@ -36,7 +36,7 @@ extension CKRecordKeyValueSetting {
         }
     }
 
-    /// The value of a field, whatever its type.
+    /// A field's value, whatever its type.
     @_disfavoredOverload
     public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
         get { object(forKey: key) as? any CKRecordValueProtocol }

@@ -1,35 +1,35 @@
 public import Foundation
 
-/// A field value that points to another record.
+/// A field value that refers to another record.
 ///
-/// Apps write `CKRecord.Reference`; the class stands at the top level because keyed archives of
-/// Foundation cannot name a nested one.
+/// Apps write `CKRecord.Reference`; the class is declared at the top level because Foundation's
+/// keyed archives cannot name a nested one.
 open class CKReference: NSObject, NSCopying, NSSecureCoding, CKRecordValueProtocol,
     __CKRecordObjCValue, @unchecked Sendable
 {
     // @unchecked Sendable because both stored properties are constants.
 
-    /// What happens to the referring record when the target is deleted.
+    /// The effects that deleting the target can have on the referring record.
     public typealias Action = CKRecord.ReferenceAction
 
-    /// What happens to the referring record when the target is deleted.
+    /// The effect of the target's deletion on the referring record.
     public let action: CKRecord.ReferenceAction
 
-    /// The record pointed to.
+    /// The target's ID.
     public let recordID: CKRecord.ID
 
-    /// Makes a reference to the record of an identity.
+    /// Creates a reference to the record with an ID.
     public init(recordID: CKRecord.ID, action: CKRecord.ReferenceAction) {
         self.recordID = recordID
         self.action = action
     }
 
-    /// Makes a reference to a record.
+    /// Creates a reference to a record.
     public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
         self.init(recordID: record.recordID, action: action)
     }
 
-    /// Whether target and action are the same.
+    /// Returns whether target and action are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecord.Reference else { return false }
         return action == other.action && recordID.isEqual(other.recordID)
@@ -38,19 +38,19 @@ open class CKReference: NSObject, NSCopying, NSSecureCoding, CKRecordValueProtoc
     /// A hash of the target.
     open override var hash: Int { recordID.hash }
 
-    /// The reference itself, which cannot change.
+    /// Returns the reference itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived reference can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes target and action.
+    /// Encodes target and action.
     open func encode(with coder: NSCoder) {
         coder.encode(recordID, forKey: "RecordID")
         coder.encode(Int64(action.rawValue), forKey: "ReferenceAction")
     }
 
-    /// Reads a reference; nil when the target is missing or the action unknown.
+    /// Creates a reference from an archive; nil when the target is missing or the action unknown.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let recordID = coder.object(CKRecord.ID.self, forKey: "RecordID"),
@@ -62,6 +62,6 @@ open class CKReference: NSObject, NSCopying, NSSecureCoding, CKRecordValueProtoc
         self.action = action
     }
 
-    /// The target and the action.
+    /// A textual representation with the target and the action.
     open override var description: String { "<CKReference: \(recordID); action=\(action)>" }
 }

@@ -1,27 +1,27 @@
 public import CoreLocation
 public import Foundation
 
-/// A value that a record can hold, as Objective-C knows it.
+/// A value that a record can hold, as Objective-C sees it.
 ///
-/// On Apple platforms Swift's values become such objects by bridging; here they conform themselves.
+/// On Apple platforms Swift's values become such objects by bridging; here they conform directly.
 public protocol __CKRecordObjCValue {}
 
-// What all objects know of themselves on Apple platforms, as far as apps ask values for it.
+// The members that all objects have on Apple platforms, as far as apps use them on values.
 extension __CKRecordObjCValue {
-    /// Whether both are the same value.
+    /// Returns whether both values are equal.
     public func isEqual(_ object: Any?) -> Bool {
         guard let object, let value = self as AnyObject as? NSObject else { return false }
         return value.isEqual(object as AnyObject)
     }
 
-    /// The value as text.
+    /// A textual representation of the value.
     public var description: String { (self as AnyObject as? NSObject)?.description ?? "" }
 }
 
 /// A value that a record can hold.
 public typealias CKRecordValue = __CKRecordObjCValue
 
-/// A value that a record can hold, as Swift knows it.
+/// A value that a record can hold, as Swift sees it.
 public protocol CKRecordValueProtocol {}
 
 extension String: CKRecordValueProtocol, __CKRecordObjCValue {}

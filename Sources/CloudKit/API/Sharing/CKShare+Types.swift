@@ -1,57 +1,57 @@
 extension CKShare {
-    /// Whether a participant has come.
+    /// The acceptance status of a participant.
     @nonexhaustive
     public enum ParticipantAcceptanceStatus: Int, Sendable {
-        /// Not known.
+        /// The status is not known.
         case unknown = 0
-        /// Invited, and not come yet.
+        /// The participant was invited and has not accepted yet.
         case pending
-        /// Has accepted.
+        /// The participant has accepted.
         case accepted
-        /// Has left or was removed.
+        /// The participant has left or was removed.
         case removed
     }
 
-    /// What a participant may do.
+    /// The access that a participant has to the shared records.
     @nonexhaustive
     public enum ParticipantPermission: Int, Sendable {
-        /// Not known.
+        /// The permission is not known.
         case unknown = 0
-        /// Nothing.
+        /// No access.
         case none
-        /// See.
+        /// Read access.
         case readOnly
-        /// See and change.
+        /// Read and write access.
         case readWrite
     }
 
-    /// What a participant is to the share.
+    /// The role of a participant in a share.
     @nonexhaustive
     public enum ParticipantRole: Int, Sendable {
-        /// Not known.
+        /// The role is not known.
         case unknown = 0
-        /// Who shares.
+        /// The owner of the share.
         case owner = 1
-        /// Who may manage the share besides its owner.
+        /// A participant who may manage the share besides its owner.
         @available(macOS 26.0, iOS 26.0, tvOS 26.0, watchOS 26.0, visionOS 26.0, *)
         case administrator = 2
-        /// Who was invited.
+        /// A participant who was invited.
         case privateUser = 3
-        /// Who came through the link of a public share.
+        /// A participant who joined through the link of a public share.
         case publicUser = 4
     }
 
-    /// What a participant is to the share, as it was asked before there were roles.
+    /// The type of a participant, an earlier form of the role.
     @available(*, deprecated, renamed: "ParticipantRole")
     @nonexhaustive
     public enum ParticipantType: Int, Sendable {
-        /// Not known.
+        /// The type is not known.
         case unknown = 0
-        /// Who shares.
+        /// The owner of the share.
         case owner = 1
-        /// Who was invited.
+        /// A participant who was invited.
         case privateUser = 3
-        /// Who came through the link of a public share.
+        /// A participant who joined through the link of a public share.
         case publicUser = 4
 
         init(_ role: CKShare.ParticipantRole) {

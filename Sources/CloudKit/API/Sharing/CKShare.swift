@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A record that says who may see and change another record and what lies below it, or a whole zone.
+/// A record that grants people access to a hierarchy of records or to a whole zone.
 ///
 /// Save a new share together with its root record, in one operation. A share is always saved under
 /// `.ifServerRecordUnchanged`.
 open class CKShare: CKRecord, @unchecked Sendable {
-    // @unchecked Sendable because Apple's class is; as there, a share that one thread changes must
-    // not be used by another at the same time.
+    // @unchecked Sendable because Apple's class is; as with Apple's, a share that one thread
+    // changes must not be used by another at the same time.
 
-    /// Someone who takes part in a share.
+    /// A participant of a share.
     public typealias Participant = CKShareParticipant
 
-    /// What a link to a share stands for.
+    /// The target of a link to a share.
     public typealias Metadata = CKShareMetadata
 
     /// The keys of a share's own fields.
     public enum SystemFieldKey {
         /// The share's title.
         public static let title: CKRecord.FieldKey = "cloudkit.title"
-        /// A small picture of what is shared.
+        /// A small picture of the shared data.
         public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"
-        /// What kind of thing is shared.
+        /// The type of the shared data.
         public static let shareType: CKRecord.FieldKey = "cloudkit.type"
     }
 
     var parts: ShareParts
 
-    /// Makes a share of a record and what lies below it, with a new name in the record's zone.
+    /// Creates a share of a record and its hierarchy, with a new name in the record's zone.
     public init(rootRecord: CKRecord) {
         let shareID = CKRecord.ID(
             recordName: "Share-\(UUID().uuidString)",
@@ -37,14 +37,14 @@ open class CKShare: CKRecord, @unchecked Sendable {
         rootRecord.system.share = CKRecord.Reference(recordID: shareID, action: .none)
     }
 
-    /// Makes a share of a record and what lies below it.
+    /// Creates a share of a record and its hierarchy, with an ID.
     public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
         parts = ShareParts(rootRecordID: rootRecord.recordID, rootTag: rootRecord.recordChangeTag)
         super.init(system: Self.system(shareID))
         rootRecord.system.share = CKRecord.Reference(recordID: shareID, action: .none)
     }
 
-    /// Makes a share of a whole zone.
+    /// Creates a share of a whole zone.
     public init(recordZoneID: CKRecordZone.ID) {
         parts = ShareParts()
         let shareID = CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID)
@@ -55,66 +55,67 @@ open class CKShare: CKRecord, @unchecked Sendable {
         SystemFields(recordType: CKRecord.SystemType.share, recordID: shareID)
     }
 
-    /// Makes the share of a fetched record.
+    /// Creates the share of a fetched record.
     init(system: SystemFields, plain: FieldStore, encrypted: FieldStore, parts: ShareParts) {
         self.parts = parts
         super.init(system: system, plain: plain, encrypted: encrypted)
     }
 
-    // MARK: Who takes part
+    // MARK: Participants
 
-    /// What everyone with the link may do.
+    /// The access that everyone with the link has.
     ///
-    /// Letting everyone in removes the invited who have not come yet; letting nobody in removes who
-    /// came through the link.
+    /// Granting access removes invited people who have not accepted yet; withdrawing it removes
+    /// those who joined through the link.
     open var publicPermission: CKShare.ParticipantPermission {
         get { parts.publicPermission }
         set { parts.setPublicPermission(newValue) }
     }
 
-    /// The link; nil before the share is saved.
+    /// The link to the share; nil before the share is saved.
     open var url: URL? { parts.url }
 
-    /// Everyone who takes part, the owner included.
+    /// All participants, the owner included.
     open var participants: [CKShare.Participant] { parts.participants }
 
-    /// Who shares.
+    /// The owner of the share.
     open var owner: CKShare.Participant { parts.owner }
 
-    /// The current user; nil when the user takes no part.
+    /// The current user as a participant; nil if the user is none.
     open var currentUserParticipant: CKShare.Participant? { parts.currentUser }
 
-    /// Invites someone, or changes what someone may do; saving the share sends it.
+    /// Adds a participant, or changes the participant's permission; takes effect when the share is
+    /// saved.
     open func addParticipant(_ participant: CKShare.Participant) {
         parts.add(participant)
     }
 
-    /// Removes someone; saving the share sends it.
+    /// Removes a participant; takes effect when the share is saved.
     open func removeParticipant(_ participant: CKShare.Participant) {
         parts.remove(participant)
     }
 
     // MARK: Copying and coding
 
-    /// An independent share with the same identity, version, values, participants and changes.
+    /// Returns an independent copy with the same ID, version, values, participants and changes.
     open override func copy(with zone: NSZone? = nil) -> Any {
         CKShare(system: system, plain: plain, encrypted: encrypted, parts: parts.copy())
     }
 
-    /// Writes the share with its participants, values and changes.
+    /// Encodes the share with its participants, values and changes.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         ShareArchive.encode(parts, with: coder)
     }
 
-    /// Writes all but the fields.
+    /// Encodes the system fields only.
     open override func encodeSystemFields(with coder: NSCoder) {
         super.encodeSystemFields(with: coder)
         ShareArchive.encode(parts, with: coder)
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// Reads a share; nil when the archive holds none.
+    /// Creates a share from an archive; nil when the archive holds none.
     public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         parts = ShareArchive.decode(aDecoder)

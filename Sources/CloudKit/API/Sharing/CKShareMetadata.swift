@@ -1,40 +1,40 @@
 public import Foundation
 
-/// What a link to a share stands for: the share, its owner, and what it lets the user do.
+/// The target of a link to a share: the share, its owner, and the user's part in it.
 ///
 /// Apps write `CKShare.Metadata`.
 open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// The container of the share.
+    /// The ID of the share's container.
     open var containerIdentifier: String { details.containerIdentifier }
 
     /// The share.
     open var share: CKShare { details.share }
 
-    /// The identity of the shared record; nil for a share of a whole zone.
+    /// The ID of the shared record; nil for a share of a whole zone.
     open var hierarchicalRootRecordID: CKRecord.ID? { details.rootRecordID }
 
-    /// What the user is to the share.
+    /// The user's role in the share.
     open var participantRole: CKShare.ParticipantRole { details.role }
 
-    /// What the user is to the share, as it was asked before there were roles.
+    /// The user's type in the share, an earlier form of the role.
     @available(*, deprecated, renamed: "participantRole")
     open var participantType: CKShare.ParticipantType { CKShare.ParticipantType(details.role) }
 
-    /// Whether the user has accepted.
+    /// The user's acceptance status.
     open var participantStatus: CKShare.ParticipantAcceptanceStatus { details.status }
 
-    /// What the user may do.
+    /// The user's access to the shared records.
     open var participantPermission: CKShare.ParticipantPermission { details.permission }
 
-    /// Who shares.
+    /// The identity of the share's owner.
     open var ownerIdentity: CKUserIdentity { details.ownerIdentity }
 
-    /// The shared record, where the operation was told to fetch it.
+    /// The shared record, if the operation was to fetch it.
     open var rootRecord: CKRecord? { details.rootRecord }
 
-    /// The identity of the shared record; that of the share for a share of a whole zone.
+    /// The ID of the shared record; for a share of a whole zone, the ID of the share.
     @available(*, deprecated, renamed: "hierarchicalRootRecordID")
     open var rootRecordID: CKRecord.ID { details.rootRecordID ?? details.share.recordID }
 
@@ -57,10 +57,10 @@ open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Send
         self.details = details
     }
 
-    /// The metadata itself, which cannot change.
+    /// Returns the metadata itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether both stand for the same share.
+    /// Returns whether both belong to the same share.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKShareMetadata else { return false }
         return self === other
@@ -71,10 +71,10 @@ open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Send
     /// A hash of the link.
     open override var hash: Int { details.shortGUID.hashValue }
 
-    /// True: archived metadata can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         coder.encode(details.containerIdentifier as NSString, forKey: "ContainerID")
         coder.encode(details.share, forKey: "Share")
@@ -87,7 +87,7 @@ open class CKShareMetadata: NSObject, NSCopying, NSSecureCoding, @unchecked Send
         coder.encode(details.shortGUID as NSString, forKey: "swift-cloudkit.shortGUID")
     }
 
-    /// Reads metadata; nil when the share, its owner or its link are missing.
+    /// Creates metadata from an archive; nil when the share, its owner or its link is missing.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let container = coder.string(forKey: "ContainerID"),

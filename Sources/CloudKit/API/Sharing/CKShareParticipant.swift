@@ -1,44 +1,44 @@
 public import Foundation
 
-/// Someone who takes part in a share.
+/// A participant of a share.
 ///
 /// Apps write `CKShare.Participant`, and get one from the container, by address.
 open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in a participant before they hand it over.
 
-    /// The identity of a participant within a share.
+    /// The ID of a participant within a share.
     public typealias ID = String
 
-    /// Whether a participant has come.
+    /// The acceptance status of a participant.
     public typealias AcceptanceStatus = CKShare.ParticipantAcceptanceStatus
 
-    /// What a participant may do.
+    /// The access that a participant has to the shared records.
     public typealias Permission = CKShare.ParticipantPermission
 
-    /// What a participant is to the share.
+    /// The role of a participant in a share.
     public typealias Role = CKShare.ParticipantRole
 
-    /// Who it is.
+    /// The participant's identity.
     open var userIdentity: CKUserIdentity { identity }
 
-    /// What the participant is to the share.
+    /// The participant's role.
     open var role: CKShare.ParticipantRole
 
-    /// What the participant is to the share, as it was asked before there were roles; who administers
-    /// a share counts as invited.
+    /// The participant's type, an earlier form of the role; an administrator of the share counts as
+    /// invited.
     @available(*, deprecated, renamed: "role")
     open var type: CKShare.ParticipantType {
         get { CKShare.ParticipantType(role) }
         set { role = CKShare.ParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
     }
 
-    /// Whether the participant has come.
+    /// The participant's acceptance status.
     open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { status }
 
-    /// What the participant may do.
+    /// The participant's access to the shared records.
     open var permission: CKShare.ParticipantPermission
 
-    /// The participant's identity within the share.
+    /// The participant's ID within the share.
     public var participantID: CKShare.Participant.ID { name }
 
     private let identity: CKUserIdentity
@@ -59,21 +59,21 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
         self.status = status
     }
 
-    /// An independent participant with the same values.
+    /// Returns an independent copy with the same values.
     open func copy(with zone: NSZone? = nil) -> Any {
         CKShareParticipant(identity, id: name, role: role, permission: permission, status: status)
     }
 
-    /// Whether both are the same person's part in a share.
+    /// Returns whether both are the same person's participation in a share.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKShareParticipant else { return false }
         return self === other || name == other.name || isSamePerson(as: other)
     }
 
-    /// The same for all participants: equal ones may have different identities.
+    /// A hash that is the same for all participants, because equal ones may have different IDs.
     open override var hash: Int { 0 }
 
-    /// Whether user record or address are the same.
+    /// Returns whether user record or address are equal.
     func isSamePerson(as other: CKShareParticipant) -> Bool {
         if let user = identity.userRecordID, let otherUser = other.identity.userRecordID {
             return user.isEqual(otherUser)
@@ -84,10 +84,10 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
         return false
     }
 
-    /// True: an archived participant can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         coder.encode(identity, forKey: "UserIdentity")
         coder.encode(name as NSString, forKey: "ParticipantID")
@@ -96,7 +96,7 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
         coder.encode(Int64(status.rawValue), forKey: "AcceptanceStatus")
     }
 
-    /// Reads a participant; nil without an identity.
+    /// Creates a participant from an archive; nil without an identity.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let identity = coder.object(CKUserIdentity.self, forKey: "UserIdentity") else {
@@ -109,7 +109,7 @@ open class CKShareParticipant: NSObject, NSCopying, NSSecureCoding, @unchecked S
         status = coder.choice(forKey: "AcceptanceStatus") ?? .unknown
     }
 
-    /// Who it is, and what the participant may do.
+    /// A textual representation with the identity, the role, the permission and the status.
     open override var description: String {
         "<CKShareParticipant: \(identity); \(role); \(permission); \(status)>"
     }

@@ -1,64 +1,64 @@
 public import Foundation
 
-/// Who may be let in by the window that shares something.
+/// The kinds of access that a sharing window can offer.
 public struct CKSharingParticipantAccessOption: OptionSet, Sendable {
-    /// The bits.
+    /// The options as a bit mask.
     public let rawValue: UInt
 
-    /// Makes options from their bits.
+    /// Creates options from a bit mask.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }
 
-    /// Everyone with the link.
+    /// Access for everyone with the link.
     public static var anyoneWithLink: CKSharingParticipantAccessOption {
         CKSharingParticipantAccessOption(rawValue: 1 << 0)
     }
-    /// Who is invited.
+    /// Access for invited people only.
     public static var specifiedRecipientsOnly: CKSharingParticipantAccessOption {
         CKSharingParticipantAccessOption(rawValue: 1 << 1)
     }
-    /// Both.
+    /// Both kinds of access.
     public static var any: CKSharingParticipantAccessOption {
         [.anyoneWithLink, .specifiedRecipientsOnly]
     }
 }
 
-/// What may be allowed by the window that shares something.
+/// The permissions that a sharing window can offer.
 public struct CKSharingParticipantPermissionOption: OptionSet, Sendable {
-    /// The bits.
+    /// The options as a bit mask.
     public let rawValue: UInt
 
-    /// Makes options from their bits.
+    /// Creates options from a bit mask.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }
 
-    /// To see.
+    /// Permission to read.
     public static var readOnly: CKSharingParticipantPermissionOption {
         CKSharingParticipantPermissionOption(rawValue: 1 << 0)
     }
-    /// To see and change.
+    /// Permission to read and write.
     public static var readWrite: CKSharingParticipantPermissionOption {
         CKSharingParticipantPermissionOption(rawValue: 1 << 1)
     }
-    /// Both.
+    /// Both permissions.
     public static var any: CKSharingParticipantPermissionOption { [.readOnly, .readWrite] }
 }
 
-/// What a window that shares something offers.
+/// The options that a sharing window offers.
 ///
-/// There is no such window here; the type lets code compile that prepares one.
+/// There is no sharing window here; the type lets code that prepares one compile.
 open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in the options before they hand them over.
 
-    /// What may be allowed.
+    /// The permissions to offer.
     open var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption
 
-    /// Who may be let in.
+    /// The kinds of access to offer.
     open var allowedParticipantAccessOptions: CKSharingParticipantAccessOption
 
-    /// Everything.
+    /// Options that offer everything.
     open class var standard: CKAllowedSharingOptions {
         CKAllowedSharingOptions(
             allowedParticipantPermissionOptions: .any,
@@ -66,7 +66,7 @@ open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchec
         )
     }
 
-    /// Makes options.
+    /// Creates options with permissions and kinds of access.
     public init(
         allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption,
         allowedParticipantAccessOptions: CKSharingParticipantAccessOption
@@ -75,7 +75,7 @@ open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchec
         self.allowedParticipantAccessOptions = allowedParticipantAccessOptions
     }
 
-    /// Independent options with the same values.
+    /// Returns an independent copy with the same values.
     open func copy(with zone: NSZone? = nil) -> Any {
         CKAllowedSharingOptions(
             allowedParticipantPermissionOptions: allowedParticipantPermissionOptions,
@@ -83,10 +83,10 @@ open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchec
         )
     }
 
-    /// True: archived options can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the options.
+    /// Encodes the options.
     open func encode(with coder: NSCoder) {
         coder.encode(
             Int64(allowedParticipantPermissionOptions.rawValue),
@@ -98,7 +98,7 @@ open class CKAllowedSharingOptions: NSObject, NSCopying, NSSecureCoding, @unchec
         )
     }
 
-    /// Reads options; what is missing is not allowed.
+    /// Creates options from an archive; missing options are not offered.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         func bits(_ key: String) -> UInt { UInt(clamping: coder.integer(forKey: key) ?? 0) }

@@ -1,11 +1,11 @@
 import CloudKitWire
 public import Foundation
 
-/// What the notifications of a subscription say.
+/// The contents of a subscription's notifications.
 ///
 /// Apps write `CKSubscription.NotificationInfo`.
 open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in the contents before they hand them over.
 
     /// The alert's text.
     open var alertBody: String?
@@ -33,21 +33,21 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
     open var soundName: String?
     /// The fields that the notification carries.
     public var desiredKeys: [CKRecord.FieldKey]?
-    /// Whether the app's badge counts up.
+    /// A Boolean value that indicates whether notifications increment the app's badge.
     open var shouldBadge: Bool = false
-    /// Whether the app is woken in the background.
+    /// A Boolean value that indicates whether notifications wake the app in the background.
     open var shouldSendContentAvailable: Bool = false
-    /// Whether an extension of the app may change the notification.
+    /// A Boolean value that indicates whether an extension of the app may change notifications.
     open var shouldSendMutableContent: Bool = false
     /// The kind of notification, which chooses its buttons.
     open var category: String?
-    /// What notifications must have in common for a later one to replace an earlier one.
+    /// The key by which a later notification replaces an earlier one.
     open var collapseIDKey: String?
 
-    /// Makes an empty description.
+    /// Creates empty contents.
     public override init() {}
 
-    /// Makes a description.
+    /// Creates contents with the given values.
     public convenience init(
         alertBody: String? = nil,
         alertLocalizationKey: String? = nil,
@@ -89,21 +89,21 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
         self.collapseIDKey = collapseIDKey
     }
 
-    /// An independent description with the same values.
+    /// Returns an independent copy with the same values.
     open func copy(with zone: NSZone? = nil) -> Any {
         CKNotificationInfo(wire)
     }
 
-    /// True: an archived description can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         guard let data = try? JSONEncoder().encode(wire) else { return }
         coder.encode(data as NSData, forKey: "swift-cloudkit.notificationInfo")
     }
 
-    /// Reads a description; what is missing has its default.
+    /// Creates contents from an archive; missing values are the defaults.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         super.init()

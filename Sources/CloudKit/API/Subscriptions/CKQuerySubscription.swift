@@ -1,20 +1,20 @@
 public import Foundation
 
-/// A wish to be told of records that a predicate matches, in the public or the private database.
+/// A subscription to records that match a predicate, in the public or the private database.
 open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in a subscription before they hand it over.
 
-    /// What must happen to a record, and how often the subscription fires.
+    /// The events that fire a subscription, and how often it fires.
     public struct Options: OptionSet, Sendable {
-        /// The bits.
+        /// The options as a bit mask.
         public let rawValue: UInt
 
-        /// Makes options from their bits.
+        /// Creates options from a bit mask.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// A record comes to match.
+        /// A record is created that matches, or comes to match.
         public static var firesOnRecordCreation: CKQuerySubscription.Options {
             CKQuerySubscription.Options(rawValue: 1 << 0)
         }
@@ -32,22 +32,22 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         }
     }
 
-    /// The kind of records.
+    /// The type of the records.
     public var recordType: CKRecord.RecordType? { query.recordType }
 
-    /// What must hold for the records.
+    /// The condition that the records must match.
     open var predicate: NSPredicate { query.predicate }
 
-    /// What must happen to a record.
+    /// The events that fire the subscription.
     open var querySubscriptionOptions: CKQuerySubscription.Options { options }
 
-    /// The zone that is watched; nil for all zones.
+    /// The zone to watch; nil for all zones.
     open var zoneID: CKRecordZone.ID?
 
     let query: CKQuery
     private let options: Options
 
-    /// Makes a subscription.
+    /// Creates a subscription to the records that match a predicate.
     ///
     /// Options without any of the three events end the process with "CKQuerySubscription: the
     /// options name no event".
@@ -72,7 +72,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
     ]
 
-    /// An independent subscription with the same values.
+    /// Returns an independent copy with the same values.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = CKQuerySubscription(
             recordType: query.recordType,
@@ -85,7 +85,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         return copy
     }
 
-    /// Writes all values.
+    /// Encodes all values.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.encode(query, forKey: "Query")
@@ -94,7 +94,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// Reads a subscription; nil when its name, query or options are missing.
+    /// Creates a subscription from an archive; nil when its name, query or options are missing.
     public required init!(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let query = aDecoder.object(CKQuery.self, forKey: "Query"),

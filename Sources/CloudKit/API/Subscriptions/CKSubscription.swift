@@ -1,33 +1,33 @@
 public import Foundation
 
-/// A wish to be told of changes, kept on the server; see its subclasses.
+/// A server-side subscription that sends push notifications about changes; see its subclasses.
 open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // @unchecked Sendable because apps fill one in before they hand it over.
+    // @unchecked Sendable because apps fill in a subscription before they hand it over.
 
     /// The name of a subscription.
     public typealias ID = String
 
-    /// What the notifications of a subscription say.
+    /// The contents of a subscription's notifications.
     public typealias NotificationInfo = CKNotificationInfo
 
-    /// What is watched.
+    /// The kinds of subscriptions.
     @nonexhaustive
     public enum SubscriptionType: Int, Sendable {
-        /// The records that a predicate matches.
+        /// Changes of the records that match a predicate.
         case query = 1
-        /// One zone.
+        /// Changes in one zone.
         case recordZone = 2
-        /// All zones of the database.
+        /// Changes in all zones of the database.
         case database = 3
     }
 
     /// The subscription's name, unique for a user and database.
     public var subscriptionID: CKSubscription.ID { identity }
 
-    /// What is watched.
+    /// The kind of the subscription.
     open var subscriptionType: CKSubscription.SubscriptionType { kind }
 
-    /// What the notifications say; it must be set before the subscription is saved.
+    /// The contents of the notifications; must be set before the subscription is saved.
     open var notificationInfo: CKSubscription.NotificationInfo? {
         get { info }
         set { info = newValue?.copy() as? CKNotificationInfo }
@@ -43,22 +43,22 @@ open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         self.kind = kind
     }
 
-    /// An independent subscription with the same values.
+    /// Returns an independent copy with the same values.
     open func copy(with zone: NSZone? = nil) -> Any {
         preconditionFailure("CKSubscription is used through its subclasses only")
     }
 
-    /// True: an archived subscription can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes name, kind and notification.
+    /// Encodes name, kind and notification contents.
     open func encode(with coder: NSCoder) {
         coder.encode(identity as NSString, forKey: "SubscriptionID")
         coder.encode(Int64(kind.rawValue), forKey: "SubscriptionType")
         coder.encode(info, forKey: "NotificationInfo")
     }
 
-    /// Reads a subscription; nil when its name or kind is missing.
+    /// Creates a subscription from an archive; nil when its name or kind is missing.
     public required init?(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         guard let identity = aDecoder.string(forKey: "SubscriptionID"), !identity.isEmpty,
@@ -69,7 +69,7 @@ open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         info = aDecoder.object(CKNotificationInfo.self, forKey: "NotificationInfo")
     }
 
-    /// Whether name and kind are the same.
+    /// Returns whether name and kind are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKSubscription else { return false }
         return self === other || (identity == other.identity && kind == other.kind)
@@ -78,6 +78,6 @@ open class CKSubscription: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     /// A hash of the name.
     open override var hash: Int { identity.hashValue }
 
-    /// Name and kind.
+    /// A textual representation with the name and the kind.
     open override var description: String { "<CKSubscription: \(identity); \(kind)>" }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Keeps an app's records in step with a private or shared database.
+/// An engine that syncs an app's records with a private or shared database.
 ///
-/// The engine decides when to fetch and when to send; its delegate says what, and is told of
-/// everything that happens, one event after the other.
+/// The engine decides when to fetch and when to send; its delegate provides the changes to send and
+/// handles the events, one after the other.
 ///
 /// ```swift
 /// final actor Notes: CKSyncEngineDelegate {
@@ -22,29 +22,28 @@ import Foundation
 /// }
 /// ```
 ///
-/// The delegate is not kept alive, and the engine stops when nothing refers to it any more. Several
-/// engines of one process share nothing.
+/// The engine holds its delegate weakly, and stops when nothing refers to the engine any longer.
+/// Several engines in one process share nothing.
 public final class CKSyncEngine: Sendable, CustomStringConvertible {
-    /// The database that the engine keeps the app in step with.
+    /// The database that the engine syncs with.
     public let database: CKDatabase
 
-    /// What waits to be sent, and which zones wait to be fetched.
+    /// The changes to send and the zones to fetch.
     public let state: CKSyncEngine.State
 
     let core: SyncEngineCore
 
-    /// Why the state that the engine was given could not be used; nil where it could.
+    /// The reason why the given state could not be used; nil if it could.
     package var stateProblem: String? { core.stateProblem }
 
-    /// Makes an engine, which starts at once.
+    /// Creates an engine, which starts immediately.
     ///
-    /// Where the configuration asks for automatic syncing, the engine fetches what changed and
-    /// sends what is pending.
+    /// With automatic syncing, the engine fetches the server's changes and sends the pending ones.
     public convenience init(_ configuration: CKSyncEngine.Configuration) {
         self.init(configuration, environment: .live)
     }
 
-    /// Makes an engine in an environment that a test may govern.
+    /// Creates an engine in an environment that a test can control.
     package convenience init(
         _ configuration: CKSyncEngine.Configuration,
         environment: SyncEngineEnvironment
@@ -56,7 +55,7 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
         )
     }
 
-    /// Makes an engine over a service, in an environment that a test may govern.
+    /// Creates an engine on a service, in an environment that a test can control.
     package init(
         _ configuration: CKSyncEngine.Configuration,
         service: any SyncEngineService,
@@ -72,25 +71,25 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
         core.stop()
     }
 
-    /// Fetches what changed on the server, and returns when the delegate has handled it all.
+    /// Fetches the changes on the server, and returns when the delegate has handled them all.
     ///
     /// - Throws: `CKError` when something could not be fetched: the error of the request, or
-    ///   `partialFailure` with the errors of zones. `invalidArguments` when called and awaited
-    ///   inside one of the delegate's methods, which could never return; start a `Task` there.
+    ///   `partialFailure` with the errors of zones. `invalidArguments` when awaited inside one of
+    ///   the delegate's methods, because the call could never return; start a `Task` there.
     public func fetchChanges(
         _ options: CKSyncEngine.FetchChangesOptions = .init()
     ) async throws {
         try await core.call(.fetch(options))
     }
 
-    /// Sends what is pending, and returns when the delegate has handled all results.
+    /// Sends the pending changes, and returns when the delegate has handled all results.
     ///
-    /// After a batch in which something failed no further batch is asked for; what the delegate
-    /// adds again goes with the next call.
+    /// After a batch in which an item failed, no further batch is requested; changes that the
+    /// delegate adds again are sent with the next call.
     ///
     /// - Throws: `CKError` when something could not be sent, although the delegate has handled it:
     ///   the error of the request, or `partialFailure` with the errors of records and zones.
-    ///   `invalidArguments` when called and awaited inside one of the delegate's methods, which
+    ///   `invalidArguments` when awaited inside one of the delegate's methods, because the call
     ///   could never return; start a `Task` there.
     public func sendChanges(
         _ options: CKSyncEngine.SendChangesOptions = .init()
@@ -98,16 +97,16 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
         try await core.call(.send(options))
     }
 
-    /// Asks what is running to stop, and returns when it has.
+    /// Cancels the running operations, and returns when they have stopped.
     ///
-    /// Pending changes stay pending, and calls that wait throw `operationCancelled`. A request that
-    /// the server already has may take effect all the same. Inside one of the delegate's methods
-    /// it returns without waiting.
+    /// Pending changes stay pending, and waiting calls throw `operationCancelled`. A request that
+    /// the server has already received may still take effect. Inside one of the delegate's methods
+    /// this returns without waiting.
     public func cancelOperations() async {
         await core.cancelOperations()
     }
 
-    /// The database and the number of pending changes.
+    /// A textual representation with the database and the number of pending changes.
     public var description: String {
         "<CKSyncEngine: database=\(database.databaseScope); \(state.pendingDatabaseChanges.count) "
             + "database and \(state.pendingRecordZoneChanges.count) record changes pending>"

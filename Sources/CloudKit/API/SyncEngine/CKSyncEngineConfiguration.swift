@@ -1,22 +1,25 @@
 extension CKSyncEngine {
-    /// What an engine needs to start.
+    /// The configuration of a sync engine.
     public struct Configuration: Sendable, CustomStringConvertible {
-        /// The database to keep in step with, private or shared.
+        /// The database to sync with, private or shared.
         public var database: CKDatabase
 
-        /// The state of the last `stateUpdate` event; nil fetches everything from the beginning.
+        /// The serialization of the last `stateUpdate` event; nil to fetch everything from the
+        /// beginning.
         public var stateSerialization: CKSyncEngine.State.Serialization?
 
-        /// Whom the engine asks and tells; the engine does not keep it alive.
+        /// The delegate that provides changes and handles events; the engine holds it weakly.
         public var delegate: any CKSyncEngineDelegate
 
-        /// Whether the engine fetches and sends by itself; true unless set.
+        /// A Boolean value that indicates whether the engine fetches and sends automatically;
+        /// defaults to true.
         public var automaticallySync: Bool = true
 
-        /// The database subscription that tells the engine of changes; nil lets it make its own.
+        /// The database subscription that notifies the engine of changes; nil lets the engine
+        /// create its own.
         public var subscriptionID: CKSubscription.ID?
 
-        /// Makes a configuration.
+        /// Creates a configuration with automatic syncing.
         public init(
             database: CKDatabase,
             stateSerialization: CKSyncEngine.State.Serialization?,
@@ -27,7 +30,7 @@ extension CKSyncEngine {
             self.delegate = delegate
         }
 
-        /// The database and the way of syncing.
+        /// A textual representation with the database and the syncing mode.
         public var description: String {
             "<CKSyncEngine.Configuration: database=\(database.databaseScope); "
                 + "automaticallySync=\(automaticallySync)>"

@@ -1,10 +1,10 @@
 extension CKSyncEngine.Event {
-    /// Zones changed or went away on the server.
+    /// Zones changed or were deleted on the server.
     public struct FetchedDatabaseChanges: Sendable, CustomStringConvertible {
-        /// The zones that are new or hold changes, which are fetched next.
+        /// The zones that are new or have changed, which are fetched next.
         public let modifications: [CKDatabase.DatabaseChange.Modification]
 
-        /// The zones that are gone, and why.
+        /// The zones that were deleted, with the reasons.
         public let deletions: [CKDatabase.DatabaseChange.Deletion]
 
         package init(
@@ -15,18 +15,18 @@ extension CKSyncEngine.Event {
             self.deletions = deletions
         }
 
-        /// The zones.
+        /// A textual representation with the zones.
         public var description: String {
             "modified=\(modifications.map(\.zoneID)) deleted=\(deletions.map(\.zoneID))"
         }
     }
 
-    /// Records changed or went away on the server; records of one's own may be among them.
+    /// Records changed or were deleted on the server; changes of this device may be among them.
     public struct FetchedRecordZoneChanges: Sendable, CustomStringConvertible {
-        /// The records that are new or changed.
+        /// The records that are new or have changed.
         public let modifications: [CKDatabase.RecordZoneChange.Modification]
 
-        /// The records that are gone.
+        /// The records that were deleted.
         public let deletions: [CKDatabase.RecordZoneChange.Deletion]
 
         package init(
@@ -37,57 +37,57 @@ extension CKSyncEngine.Event {
             self.deletions = deletions
         }
 
-        /// The numbers of records.
+        /// A textual representation with the numbers of records.
         public var description: String {
             "\(modifications.count) modified, \(deletions.count) deleted"
         }
     }
 
-    /// A fetch begins.
+    /// The engine is about to fetch changes.
     public struct WillFetchChanges: Sendable, CustomStringConvertible {
-        /// Why, and what is fetched.
+        /// The reason and the options of the fetch.
         public let context: CKSyncEngine.FetchChangesContext
 
         package init(context: CKSyncEngine.FetchChangesContext) {
             self.context = context
         }
 
-        /// Why, and what is fetched.
+        /// A textual representation with the reason and the options.
         public var description: String { context.description }
     }
 
-    /// A fetch has ended.
+    /// The engine has finished fetching changes.
     public struct DidFetchChanges: Sendable, CustomStringConvertible {
-        /// Why, and what was fetched.
+        /// The reason and the options of the fetch.
         public let context: CKSyncEngine.FetchChangesContext
 
         package init(context: CKSyncEngine.FetchChangesContext) {
             self.context = context
         }
 
-        /// Why, and what was fetched.
+        /// A textual representation with the reason and the options.
         public var description: String { context.description }
     }
 
-    /// The fetch of a zone begins.
+    /// The engine is about to fetch a zone's changes.
     public struct WillFetchRecordZoneChanges: Sendable, CustomStringConvertible {
-        /// The zone.
+        /// The zone's ID.
         public let zoneID: CKRecordZone.ID
 
         package init(zoneID: CKRecordZone.ID) {
             self.zoneID = zoneID
         }
 
-        /// The zone.
+        /// A textual representation with the zone's ID.
         public var description: String { zoneID.description }
     }
 
-    /// The fetch of a zone has ended.
+    /// The engine has finished fetching a zone's changes.
     public struct DidFetchRecordZoneChanges: Sendable, CustomStringConvertible {
-        /// The zone.
+        /// The zone's ID.
         public let zoneID: CKRecordZone.ID
 
-        /// Why the zone could not be fetched to its end; nil when it was.
+        /// The error that ended the zone's fetch early; nil if it was complete.
         public let error: CKError?
 
         package init(zoneID: CKRecordZone.ID, error: CKError?) {
@@ -95,7 +95,7 @@ extension CKSyncEngine.Event {
             self.error = error
         }
 
-        /// The zone and the error.
+        /// A textual representation with the zone's ID and the error.
         public var description: String {
             error.map { "\(zoneID) \($0)" } ?? zoneID.description
         }

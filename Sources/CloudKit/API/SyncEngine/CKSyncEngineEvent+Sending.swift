@@ -1,15 +1,15 @@
 extension CKSyncEngine.Event {
-    /// A batch of zones was sent.
+    /// A batch of zone changes was sent.
     ///
-    /// What failed because of the network or the server's load stays pending and is tried again;
-    /// what failed for another reason is pending no more.
+    /// Changes that failed because of the network or the server's load stay pending and are
+    /// retried; changes that failed for another reason are no longer pending.
     public struct SentDatabaseChanges: Sendable, CustomStringConvertible {
         /// A zone that could not be saved.
         public struct FailedZoneSave: Sendable, CustomStringConvertible {
-            /// The zone.
+            /// The zone that could not be saved.
             public let zone: CKRecordZone
 
-            /// Why it could not be saved.
+            /// The reason for the failure.
             public let error: CKError
 
             package init(zone: CKRecordZone, error: CKError) {
@@ -17,7 +17,7 @@ extension CKSyncEngine.Event {
                 self.error = error
             }
 
-            /// The zone and the error.
+            /// A textual representation with the zone's ID and the error.
             public var description: String { "\(zone.zoneID) \(error)" }
         }
 
@@ -30,7 +30,7 @@ extension CKSyncEngine.Event {
         /// The zones that were deleted.
         public let deletedZoneIDs: [CKRecordZone.ID]
 
-        /// The zones that could not be deleted, and why.
+        /// The zones that could not be deleted, with their errors.
         public let failedZoneDeletes: [CKRecordZone.ID: CKError]
 
         package init(
@@ -45,24 +45,25 @@ extension CKSyncEngine.Event {
             self.failedZoneDeletes = failedZoneDeletes
         }
 
-        /// The numbers of zones.
+        /// A textual representation with the numbers of zones.
         public var description: String {
             "\(savedZones.count) saved, \(deletedZoneIDs.count) deleted, "
                 + "\(failedZoneSaves.count + failedZoneDeletes.count) failed"
         }
     }
 
-    /// A batch of records was sent.
+    /// A batch of record changes was sent.
     ///
-    /// What failed because of the network or the server's load stays pending and is tried again;
-    /// what failed for another reason is pending no more: mend it, and add it again.
+    /// Changes that failed because of the network or the server's load stay pending and are
+    /// retried; changes that failed for another reason are no longer pending: resolve the error,
+    /// and add them again.
     public struct SentRecordZoneChanges: Sendable, CustomStringConvertible {
         /// A record that could not be saved.
         public struct FailedRecordSave: Sendable, CustomStringConvertible {
-            /// The record.
+            /// The record that could not be saved.
             public let record: CKRecord
 
-            /// Why it could not be saved.
+            /// The reason for the failure.
             public let error: CKError
 
             package init(record: CKRecord, error: CKError) {
@@ -70,11 +71,11 @@ extension CKSyncEngine.Event {
                 self.error = error
             }
 
-            /// The record and the error.
+            /// A textual representation with the record's ID and the error.
             public var description: String { "\(record.recordID) \(error)" }
         }
 
-        /// The records that were saved, as the server has them now.
+        /// The records that were saved, in the server's version.
         public let savedRecords: [CKRecord]
 
         /// The records that could not be saved.
@@ -83,7 +84,7 @@ extension CKSyncEngine.Event {
         /// The records that were deleted.
         public let deletedRecordIDs: [CKRecord.ID]
 
-        /// The records that could not be deleted, and why.
+        /// The records that could not be deleted, with their errors.
         public let failedRecordDeletes: [CKRecord.ID: CKError]
 
         package init(
@@ -98,36 +99,36 @@ extension CKSyncEngine.Event {
             self.failedRecordDeletes = failedRecordDeletes
         }
 
-        /// The numbers of records.
+        /// A textual representation with the numbers of records.
         public var description: String {
             "\(savedRecords.count) saved, \(deletedRecordIDs.count) deleted, "
                 + "\(failedRecordSaves.count + failedRecordDeletes.count) failed"
         }
     }
 
-    /// Changes are about to be sent.
+    /// The engine is about to send changes.
     public struct WillSendChanges: Sendable, CustomStringConvertible {
-        /// Why, and what is sent.
+        /// The reason and the options of the operation.
         public let context: CKSyncEngine.SendChangesContext
 
         package init(context: CKSyncEngine.SendChangesContext) {
             self.context = context
         }
 
-        /// Why, and what is sent.
+        /// A textual representation with the reason and the options.
         public var description: String { context.description }
     }
 
-    /// Sending has ended.
+    /// The engine has finished sending changes.
     public struct DidSendChanges: Sendable, CustomStringConvertible {
-        /// Why, and what was sent.
+        /// The reason and the options of the operation.
         public let context: CKSyncEngine.SendChangesContext
 
         package init(context: CKSyncEngine.SendChangesContext) {
             self.context = context
         }
 
-        /// Why, and what was sent.
+        /// A textual representation with the reason and the options.
         public var description: String { context.description }
     }
 }

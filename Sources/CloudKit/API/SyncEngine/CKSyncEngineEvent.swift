@@ -1,33 +1,33 @@
 extension CKSyncEngine {
-    /// What the engine tells its delegate.
+    /// The events that an engine reports to its delegate.
     @nonexhaustive
     public enum Event: Sendable, CustomStringConvertible {
-        /// The engine's state changed: keep it, and start the next engine with it.
+        /// The engine's state changed: store it, and start the next engine with it.
         case stateUpdate(StateUpdate)
         /// The user signed in or out, or another user signed in.
         case accountChange(AccountChange)
-        /// Zones changed or went away on the server.
+        /// Zones changed or were deleted on the server.
         case fetchedDatabaseChanges(FetchedDatabaseChanges)
-        /// Records of a zone changed or went away on the server.
+        /// Records of a zone changed or were deleted on the server.
         case fetchedRecordZoneChanges(FetchedRecordZoneChanges)
-        /// A batch of zones was sent.
+        /// A batch of zone changes was sent.
         case sentDatabaseChanges(SentDatabaseChanges)
-        /// A batch of records was sent.
+        /// A batch of record changes was sent.
         case sentRecordZoneChanges(SentRecordZoneChanges)
-        /// A fetch begins.
+        /// The engine is about to fetch changes.
         case willFetchChanges(WillFetchChanges)
-        /// The fetch of a zone begins.
+        /// The engine is about to fetch a zone's changes.
         case willFetchRecordZoneChanges(WillFetchRecordZoneChanges)
-        /// The fetch of a zone has ended.
+        /// The engine has finished fetching a zone's changes.
         case didFetchRecordZoneChanges(DidFetchRecordZoneChanges)
-        /// A fetch has ended.
+        /// The engine has finished fetching changes.
         case didFetchChanges(DidFetchChanges)
-        /// Changes are about to be sent.
+        /// The engine is about to send changes.
         case willSendChanges(WillSendChanges)
-        /// Sending has ended.
+        /// The engine has finished sending changes.
         case didSendChanges(DidSendChanges)
 
-        /// The event's name and what it is about.
+        /// A textual representation with the event's name and contents.
         public var description: String {
             switch self {
             case .stateUpdate(let event): "stateUpdate \(event)"
@@ -50,32 +50,32 @@ extension CKSyncEngine {
 extension CKSyncEngine.Event {
     /// The engine's state changed.
     public struct StateUpdate: Sendable, CustomStringConvertible {
-        /// What to start the next engine with.
+        /// The state to start the next engine with.
         public let stateSerialization: CKSyncEngine.State.Serialization
 
         package init(stateSerialization: CKSyncEngine.State.Serialization) {
             self.stateSerialization = stateSerialization
         }
 
-        /// The state in numbers.
+        /// A textual representation with the state's counts.
         public var description: String { "\(stateSerialization.contents)" }
     }
 
-    /// Another user's data is at stake from now on.
+    /// The user signed in or out, or another user signed in.
     ///
-    /// The engine has forgotten what it knew of the previous user, pending changes included.
+    /// The engine has discarded its state of the previous user, pending changes included.
     public struct AccountChange: Sendable, CustomStringConvertible {
-        /// How the account changed.
+        /// The kinds of account changes.
         @nonexhaustive
         public enum ChangeType: Sendable, Equatable {
-            /// A user signed in where there was none.
+            /// A user signed in when none was signed in.
             case signIn(currentUser: CKRecord.ID)
             /// The user signed out.
             case signOut(previousUser: CKRecord.ID)
             /// Another user signed in.
             case switchAccounts(previousUser: CKRecord.ID, currentUser: CKRecord.ID)
 
-            /// The change and the users.
+            /// A textual representation with the change and the users.
             var text: String {
                 switch self {
                 case .signIn(let current): "signIn \(current.recordName)"
@@ -86,14 +86,14 @@ extension CKSyncEngine.Event {
             }
         }
 
-        /// How the account changed.
+        /// The kind of the change.
         public let changeType: ChangeType
 
         package init(changeType: ChangeType) {
             self.changeType = changeType
         }
 
-        /// How the account changed.
+        /// A textual representation with the change and the users.
         public var description: String { changeType.text }
     }
 }

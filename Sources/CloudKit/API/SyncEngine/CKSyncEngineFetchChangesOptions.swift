@@ -1,17 +1,17 @@
 extension CKSyncEngine {
-    /// What to fetch.
+    /// The options of a fetch.
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {
-        /// Which zones to fetch.
+        /// The zones that a fetch covers.
         @nonexhaustive
         public enum Scope: Sendable, Equatable, CustomStringConvertible {
             /// All zones.
             case all
-            /// All zones but these.
+            /// All zones except these.
             case allExcluding([CKRecordZone.ID])
             /// These zones.
             case zoneIDs([CKRecordZone.ID])
 
-            /// Whether a zone is to be fetched.
+            /// Returns whether the scope contains a zone.
             public func contains(_ zoneID: CKRecordZone.ID) -> Bool {
                 switch self {
                 case .all: true
@@ -20,7 +20,7 @@ extension CKSyncEngine {
                 }
             }
 
-            /// The zones.
+            /// A textual representation with the zones.
             public var description: String {
                 switch self {
                 case .all: "all zones"
@@ -30,28 +30,28 @@ extension CKSyncEngine {
             }
         }
 
-        /// Which zones to fetch.
+        /// The zones to fetch.
         public var scope: Scope
 
-        /// What the fetch belongs to.
+        /// The operation group of the fetch.
         public var operationGroup: CKOperationGroup
 
         /// The zones to fetch before all others.
         public var prioritizedZoneIDs: [CKRecordZone.ID] = []
 
-        /// Makes options; all zones in a new group unless said otherwise.
+        /// Creates options, by default for all zones and with a new group.
         public init(scope: Scope = .all, operationGroup: CKOperationGroup? = nil) {
             self.scope = scope
             self.operationGroup = operationGroup ?? CKOperationGroup()
         }
 
-        /// The zones.
+        /// A textual representation with the zones.
         public var description: String { scope.description }
     }
 
-    /// Why a fetch runs, and with which options.
+    /// The reason and the options of a fetch.
     public struct FetchChangesContext: Sendable, CustomStringConvertible {
-        /// Why the fetch runs.
+        /// The reason for the fetch.
         public let reason: SyncReason
 
         /// The options of the fetch.
@@ -62,14 +62,14 @@ extension CKSyncEngine {
             self.options = options
         }
 
-        /// The reason and the zones.
+        /// A textual representation with the reason and the zones.
         public var description: String { "\(reason), \(options)" }
     }
 
-    /// Why the engine fetches or sends.
+    /// The reason for fetching or sending.
     @nonexhaustive
     public enum SyncReason: Sendable, Hashable, CustomStringConvertible {
-        /// The engine decided to.
+        /// The engine started the operation.
         case scheduled
         /// The app called `fetchChanges` or `sendChanges`.
         case manual

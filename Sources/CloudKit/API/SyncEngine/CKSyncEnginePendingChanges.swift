@@ -1,13 +1,13 @@
 extension CKSyncEngine {
-    /// A record that is to be saved or deleted.
+    /// A pending save or deletion of a record.
     @nonexhaustive
     public enum PendingRecordZoneChange: Sendable, Hashable, CustomStringConvertible {
-        /// The record is to be saved.
+        /// A save of the record.
         case saveRecord(CKRecord.ID)
-        /// The record is to be deleted.
+        /// A deletion of the record.
         case deleteRecord(CKRecord.ID)
 
-        /// What is to be done with which record.
+        /// A textual representation with the change and the record.
         public var description: String {
             switch self {
             case .saveRecord(let recordID): "save \(recordID)"
@@ -16,26 +16,26 @@ extension CKSyncEngine {
         }
     }
 
-    /// A zone that is to be saved or deleted.
+    /// A pending save or deletion of a zone.
     @nonexhaustive
     public enum PendingDatabaseChange: Sendable, Hashable, CustomStringConvertible {
-        /// The zone is to be saved.
+        /// A save of the zone.
         case saveZone(CKRecordZone)
-        /// The zone is to be deleted.
+        /// A deletion of the zone.
         case deleteZone(CKRecordZone.ID)
 
-        /// Whether the same is to be done with a zone of the same identity.
+        /// Returns whether both are the same change of zones with the same ID.
         public static func == (lhs: Self, rhs: Self) -> Bool {
             lhs.isDeletion == rhs.isDeletion && lhs.zoneID.isEqual(rhs.zoneID)
         }
 
-        /// Feeds the zone's identity and what is to be done.
+        /// Hashes the zone's ID and the kind of change.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(isDeletion)
             hasher.combine(zoneID)
         }
 
-        /// What is to be done with which zone.
+        /// A textual representation with the change and the zone.
         public var description: String {
             isDeletion ? "delete \(zoneID)" : "save \(zoneID)"
         }

@@ -1,7 +1,7 @@
 extension CKSyncEngine {
-    /// Records to save and to delete with one request.
+    /// The records to save and delete with one request.
     public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {
-        /// What a batch can hold, saves and deletions together.
+        /// The maximum number of items in a batch, saves and deletions together.
         static let itemLimit = 250
 
         /// The records to save.
@@ -10,21 +10,21 @@ extension CKSyncEngine {
         /// The records to delete.
         public var recordIDsToDelete: [CKRecord.ID]
 
-        /// Whether the records of a zone are saved all together or not at all.
+        /// A Boolean value that indicates whether the records of each zone are saved atomically.
         ///
         /// A request holds 200 items; the rest of a zone stays pending for the next batch.
         public var atomicByZone: Bool
 
-        /// Collects a batch from pending changes, in their order, until it is full.
+        /// Creates a batch from pending changes, in their order, until it is full.
         ///
-        /// A record that the provider does not have is left out and stays pending; what does not
-        /// fit stays pending for the next batch.
+        /// A record that the provider returns nil for is left out and stays pending; changes that
+        /// do not fit stay pending for the next batch.
         ///
-        /// Nil when there is nothing to send.
+        /// Returns nil when there is nothing to send.
         ///
         /// - Parameters:
-        ///   - pendingChanges: The changes, already limited to the scope of the sending.
-        ///   - recordProvider: Gives the record of an identity as it is to be saved.
+        ///   - pendingChanges: The changes, already limited to the scope of the operation.
+        ///   - recordProvider: A closure that returns the record with an ID as it is to be saved.
         public init?(
             pendingChanges: [CKSyncEngine.PendingRecordZoneChange],
             recordProvider: @Sendable (CKRecord.ID) async -> CKRecord?
@@ -42,7 +42,7 @@ extension CKSyncEngine {
             if count == 0 { return nil }
         }
 
-        /// Makes a batch; more than 250 items fail when the batch is sent.
+        /// Creates a batch; one of more than 250 items fails when it is sent.
         public init(
             recordsToSave: [CKRecord] = [],
             recordIDsToDelete: [CKRecord.ID] = [],
@@ -56,7 +56,7 @@ extension CKSyncEngine {
         /// The number of items.
         var count: Int { recordsToSave.count + recordIDsToDelete.count }
 
-        /// The batch without what one request could not hold of an atomic zone.
+        /// Returns the batch without those items of an atomic zone that exceed one request.
         package func withinOneRequest(_ limit: Int) -> Self {
             guard atomicByZone, count > limit else { return self }
             var counts: [CKRecordZone.ID: Int] = [:]
@@ -70,7 +70,7 @@ extension CKSyncEngine {
             return batch
         }
 
-        /// The numbers of records.
+        /// A textual representation with the numbers of records.
         public var description: String {
             "\(recordsToSave.count) to save, \(recordIDsToDelete.count) to delete"
         }

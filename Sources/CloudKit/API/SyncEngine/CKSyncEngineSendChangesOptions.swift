@@ -1,19 +1,19 @@
 extension CKSyncEngine {
-    /// What to send.
+    /// The options of sending changes.
     public struct SendChangesOptions: Sendable, CustomStringConvertible {
-        /// Which changes to send.
+        /// The changes to send.
         @nonexhaustive
         public enum Scope: Sendable, Equatable, CustomStringConvertible {
             /// All changes.
             case all
-            /// The changes of all zones but these.
+            /// The changes of all zones except these.
             case allExcluding([CKRecordZone.ID])
             /// The changes of these zones.
             case zoneIDs([CKRecordZone.ID])
             /// The changes of these records.
             case recordIDs([CKRecord.ID])
 
-            /// Whether a record is to be sent.
+            /// Returns whether the scope contains a record.
             public func contains(_ recordID: CKRecord.ID) -> Bool {
                 switch self {
                 case .all: true
@@ -23,14 +23,14 @@ extension CKSyncEngine {
                 }
             }
 
-            /// Whether a change is to be sent.
+            /// Returns whether the scope contains a change.
             public func contains(
                 _ pendingRecordZoneChange: CKSyncEngine.PendingRecordZoneChange
             ) -> Bool {
                 contains(pendingRecordZoneChange.recordID)
             }
 
-            /// The zones or records.
+            /// A textual representation with the zones or records.
             public var description: String {
                 switch self {
                 case .all: "all zones"
@@ -41,28 +41,28 @@ extension CKSyncEngine {
             }
         }
 
-        /// Which changes to send.
+        /// The changes to send.
         public var scope: Scope
 
-        /// What the sending belongs to.
+        /// The operation group of the changes.
         public var operationGroup: CKOperationGroup
 
-        /// Makes options; all changes in a new group unless said otherwise.
+        /// Creates options, by default for all changes and with a new group.
         public init(scope: Scope = .all, operationGroup: CKOperationGroup? = nil) {
             self.scope = scope
             self.operationGroup = operationGroup ?? CKOperationGroup()
         }
 
-        /// The zones or records.
+        /// A textual representation with the zones or records.
         public var description: String { scope.description }
     }
 
-    /// Why changes are sent, and with which options.
+    /// The reason and the options of sending changes.
     public struct SendChangesContext: Sendable, CustomStringConvertible {
-        /// Why changes are sent.
+        /// The reason for sending.
         public let reason: SyncReason
 
-        /// The options of the sending.
+        /// The options of sending.
         public let options: SendChangesOptions
 
         package init(reason: SyncReason, options: SendChangesOptions) {
@@ -70,13 +70,14 @@ extension CKSyncEngine {
             self.options = options
         }
 
-        /// The reason and the zones or records.
+        /// A textual representation with the reason and the zones or records.
         public var description: String { "\(reason), \(options)" }
     }
 }
 
 extension CKSyncEngine.SendChangesOptions.Scope {
-    /// Whether a zone's own change is to be sent: with records of a zone goes the zone.
+    /// Returns whether the scope contains a zone's own change: with its records, a zone is sent
+    /// too.
     func contains(_ change: CKSyncEngine.PendingDatabaseChange) -> Bool {
         let zoneID = change.zoneID
         return switch self {

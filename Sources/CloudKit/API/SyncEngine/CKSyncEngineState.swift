@@ -1,7 +1,7 @@
 extension CKSyncEngine {
-    /// What waits to be sent, and which zones wait to be fetched.
+    /// The changes to send and the zones to fetch.
     ///
-    /// Every change of it is followed by a `stateUpdate` event. All members may be used from any
+    /// A `stateUpdate` event follows every change of the state. All members may be used from any
     /// thread.
     public final class State: Sendable {
         private let core: SyncEngineCore
@@ -10,38 +10,38 @@ extension CKSyncEngine {
             self.core = core
         }
 
-        /// The records that wait to be saved or deleted, oldest first, each once.
+        /// The records to save or delete, oldest first, each once.
         public var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
             core.read(\.state.pendingRecordZoneChanges.elements)
         }
 
-        /// The zones that wait to be saved or deleted, oldest first, each once.
+        /// The zones to save or delete, oldest first, each once.
         public var pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange] {
             core.read(\.state.pendingDatabaseChanges.elements)
         }
 
-        /// Whether the app keeps track of pending changes itself: the engine then asks for batches
-        /// although its own list is empty, until the app sets this to false.
+        /// A Boolean value that indicates whether the app tracks pending changes itself: the engine
+        /// then requests batches even if its own list is empty, until the app sets this to false.
         public var hasPendingUntrackedChanges: Bool {
             get { core.read(\.state.hasPendingUntrackedChanges) }
             set { core.signal(.untrackedChanges(newValue)) }
         }
 
-        /// The zones known to have changed on the server and not fetched yet.
+        /// The zones with changes on the server that have not been fetched yet.
         public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
             core.read(\.state.unfetchedZones)
         }
 
         /// Adds changes of records that are not pending yet; they are sent soon.
         ///
-        /// A deletion takes the place of a pending save of the same record, and the reverse.
+        /// A deletion replaces a pending save of the same record, and a save a pending deletion.
         public func add(
             pendingRecordZoneChanges changes: [CKSyncEngine.PendingRecordZoneChange]
         ) {
             core.signal(.addRecordChanges(changes, byDelegate: core.isInsideDelegate))
         }
 
-        /// Removes changes of records; what is not pending is passed over.
+        /// Removes changes of records; ignores those that are not pending.
         public func remove(
             pendingRecordZoneChanges changes: [CKSyncEngine.PendingRecordZoneChange]
         ) {
@@ -50,12 +50,12 @@ extension CKSyncEngine {
 
         /// Adds changes of zones that are not pending yet; they are sent soon.
         ///
-        /// A deletion takes the place of a pending save of the same zone, and the reverse.
+        /// A deletion replaces a pending save of the same zone, and a save a pending deletion.
         public func add(pendingDatabaseChanges changes: [CKSyncEngine.PendingDatabaseChange]) {
             core.signal(.addDatabaseChanges(changes))
         }
 
-        /// Removes changes of zones; what is not pending is passed over.
+        /// Removes changes of zones; ignores those that are not pending.
         public func remove(pendingDatabaseChanges changes: [CKSyncEngine.PendingDatabaseChange]) {
             core.signal(.removeDatabaseChanges(changes))
         }

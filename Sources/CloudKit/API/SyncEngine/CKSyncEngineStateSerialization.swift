@@ -1,18 +1,19 @@
 extension CKSyncEngine.State {
-    /// An engine's state between two runs of the app, to be kept with any coder.
+    /// An engine's state between two runs of the app, to be stored with any coder.
     ///
-    /// One that cannot be read starts an engine afresh, with the pending changes that can be read:
-    /// the delegate is told of a sign-in, and everything is fetched. One of another database starts it
-    /// afresh without any.
+    /// A serialization that cannot be read starts an engine without a state, but with those pending
+    /// changes that can be read: the delegate is notified of a sign-in, and everything is fetched.
+    /// A serialization of another database starts the engine without pending changes too.
     public struct Serialization: Codable, Sendable {
-        /// What was kept, or why it cannot be read.
+        /// The stored state, or the reason why it cannot be read.
         package let contents: Result<SyncEngineState, SyncEngineState.Unreadable>
 
         package init(_ state: SyncEngineState) {
             contents = .success(state)
         }
 
-        /// Reads a state; what is not one is remembered as unreadable rather than refused.
+        /// Creates a serialization by decoding; anything but a state is recorded as unreadable
+        /// instead of throwing.
         public init(from decoder: any Decoder) throws {
             do {
                 contents = .success(try SyncEngineState(from: decoder))
@@ -23,9 +24,9 @@ extension CKSyncEngine.State {
             }
         }
 
-        /// Writes the state.
+        /// Encodes the state.
         ///
-        /// - Throws: What the encoder throws.
+        /// - Throws: The encoder's errors.
         public func encode(to encoder: any Encoder) throws {
             switch contents {
             case .success(let state): try state.encode(to: encoder)

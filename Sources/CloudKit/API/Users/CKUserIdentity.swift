@@ -1,25 +1,25 @@
 public import Foundation
 
-/// Who someone is, as far as the user may know.
+/// A person's identity, as far as the current user may know it.
 open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// What someone can be found by.
+    /// The key to look a user up by.
     public typealias LookupInfo = CKUserIdentityLookupInfo
 
-    /// What the user was found by.
+    /// The key that the user was looked up by.
     open var lookupInfo: CKUserIdentity.LookupInfo? { details.lookupInfo }
 
-    /// The user's name, where the user made it known.
+    /// The user's name, if the user has made it known.
     open var nameComponents: PersonNameComponents? { details.nameComponents }
 
-    /// The identity of the user's record; nil for someone who has no account yet.
+    /// The ID of the user's record; nil for a person without an account.
     open var userRecordID: CKRecord.ID? { details.userRecordID }
 
-    /// Whether there is an account.
+    /// A Boolean value that indicates whether the person has an account.
     open var hasiCloudAccount: Bool { details.userRecordID != nil }
 
-    /// The user's entries in the address book: none, there is no address book here.
+    /// The user's entries in the address book: none, because there is no address book here.
     open var contactIdentifiers: [String] { [] }
 
     struct Details {
@@ -34,13 +34,13 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         self.details = details
     }
 
-    /// The identity itself, which cannot change.
+    /// Returns the ID itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived identity can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes all values.
+    /// Encodes all values.
     open func encode(with coder: NSCoder) {
         coder.encode(details.lookupInfo, forKey: "LookupInfo")
         coder.encode(details.userRecordID, forKey: "UserRecordID")
@@ -49,7 +49,7 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         }
     }
 
-    /// Reads an identity; what is missing is not known.
+    /// Creates an identity from an archive; missing values are unknown.
     public required init?(coder aDecoder: NSCoder) {
         let aDecoder = aDecoder.checked
         details = Details(
@@ -61,7 +61,7 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         )
     }
 
-    /// The user record's identity.
+    /// A textual representation with the user record's name.
     open override var description: String {
         "<CKUserIdentity: \(userRecordID?.recordName ?? "no account")>"
     }

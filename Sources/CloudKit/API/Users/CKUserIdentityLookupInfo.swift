@@ -1,18 +1,18 @@
 public import Foundation
 
-/// What someone can be found by.
+/// The key to look a user up by: an email address, a phone number or a user record's ID.
 ///
 /// Apps write `CKUserIdentity.LookupInfo`.
 open class CKUserIdentityLookupInfo: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// The e-mail address.
+    /// The email address.
     open var emailAddress: String? { if case .email(let address) = key { address } else { nil } }
 
-    /// The telephone number.
+    /// The phone number.
     open var phoneNumber: String? { if case .phone(let number) = key { number } else { nil } }
 
-    /// The identity of the user's record.
+    /// The ID of the user's record.
     open var userRecordID: CKRecord.ID? { if case .record(let id) = key { id } else { nil } }
 
     enum Key: Hashable {
@@ -27,60 +27,60 @@ open class CKUserIdentityLookupInfo: NSObject, NSCopying, NSSecureCoding, @unche
         self.key = key
     }
 
-    /// Finds someone by e-mail address.
+    /// Creates a key from an email address.
     public convenience init(emailAddress: String) {
         self.init(key: .email(emailAddress))
     }
 
-    /// Finds someone by telephone number.
+    /// Creates a key from a phone number.
     public convenience init(phoneNumber: String) {
         self.init(key: .phone(phoneNumber))
     }
 
-    /// Finds someone by the identity of the user's record.
+    /// Creates a key from the ID of a user's record.
     public convenience init(userRecordID: CKRecord.ID) {
         self.init(key: .record(userRecordID))
     }
 
-    /// Finds people by e-mail address.
+    /// Returns keys for email addresses.
     open class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
         emails.map { CKUserIdentity.LookupInfo(emailAddress: $0) }
     }
 
-    /// Finds people by telephone number.
+    /// Returns keys for phone numbers.
     open class func lookupInfos(
         withPhoneNumbers phoneNumbers: [String]
     ) -> [CKUserIdentity.LookupInfo] {
         phoneNumbers.map { CKUserIdentity.LookupInfo(phoneNumber: $0) }
     }
 
-    /// Finds people by the identities of their records.
+    /// Returns keys for the IDs of user records.
     open class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
         recordIDs.map { CKUserIdentity.LookupInfo(userRecordID: $0) }
     }
 
-    /// Whether both are found by the same.
+    /// Returns whether both keys are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKUserIdentityLookupInfo)?.key == key
     }
 
-    /// A hash of what someone is found by.
+    /// A hash of the key.
     open override var hash: Int { key.hashValue }
 
-    /// The key itself, which cannot change.
+    /// Returns the key itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived key can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes what someone is found by.
+    /// Encodes the key.
     open func encode(with coder: NSCoder) {
         coder.encode(emailAddress as NSString?, forKey: "EmailAddress")
         coder.encode(phoneNumber as NSString?, forKey: "PhoneNumber")
         coder.encode(userRecordID, forKey: "UserRecordID")
     }
 
-    /// Reads what someone is found by; nil when there is nothing.
+    /// Creates a key from an archive; nil when there is none.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         if let address = coder.string(forKey: "EmailAddress") {

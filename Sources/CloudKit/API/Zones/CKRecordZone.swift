@@ -1,25 +1,25 @@
 public import Foundation
 
-/// A part of a database whose records change together and whose changes can be followed.
+/// A part of a database whose records can be saved atomically and fetched by changes.
 open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 
-    /// The identity of a zone.
+    /// The ID of a zone.
     public typealias ID = CKRecordZoneID
 
-    /// What a zone can do.
+    /// The capabilities that a zone can have.
     public struct Capabilities: OptionSet, Sendable {
-        /// The bits.
+        /// The options as a bit mask.
         public let rawValue: UInt
 
-        /// Makes a set of capabilities from its bits.
+        /// Creates capabilities from a bit mask.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// Its changes can be fetched from a token on.
+        /// Changes can be fetched since a change token.
         public static var fetchChanges: Capabilities { Capabilities(rawValue: 1 << 0) }
-        /// Several records can be saved all together or not at all.
+        /// Several records can be saved atomically.
         public static var atomic: Capabilities { Capabilities(rawValue: 1 << 1) }
         /// Records can be shared with their hierarchy.
         public static var sharing: Capabilities { Capabilities(rawValue: 1 << 2) }
@@ -27,10 +27,10 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         public static var zoneWideSharing: Capabilities { Capabilities(rawValue: 1 << 3) }
     }
 
-    /// The zone's identity.
+    /// The zone's ID.
     open var zoneID: CKRecordZone.ID { identity }
 
-    /// What the zone can do; known for zones that came from the server.
+    /// The zone's capabilities; known for zones that came from the server.
     open var capabilities: Capabilities { abilities }
 
     /// The share of the whole zone, if there is one; known for zones that came from the server.
@@ -40,46 +40,46 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     private let abilities: Capabilities
     private let zoneWideShare: CKRecord.Reference?
 
-    /// The default zone, which every database has and nobody needs to save.
+    /// Returns the default zone, which every database has without saving it.
     open class func `default`() -> CKRecordZone {
         CKRecordZone(zoneID: .default)
     }
 
-    /// Makes a zone of the current user, to be saved.
+    /// Creates a zone of the current user, to be saved.
     public init(zoneName: String) {
         identity = CKRecordZone.ID(zoneName: zoneName)
         abilities = []
         zoneWideShare = nil
     }
 
-    /// Makes a zone, to be saved.
+    /// Creates a zone with an ID, to be saved.
     public init(zoneID: CKRecordZone.ID) {
         identity = zoneID
         abilities = []
         zoneWideShare = nil
     }
 
-    /// Makes a zone that came from the server.
+    /// Creates a zone that came from the server.
     init(zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference? = nil) {
         identity = zoneID
         abilities = capabilities
         zoneWideShare = share
     }
 
-    /// The zone itself, which cannot change.
+    /// Returns the zone itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived zone can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the zone.
+    /// Encodes the zone.
     open func encode(with coder: NSCoder) {
         coder.encode(identity, forKey: "ZoneID")
         coder.encode(Int64(abilities.rawValue), forKey: "Capabilities")
         coder.encode(zoneWideShare, forKey: "ShareReference")
     }
 
-    /// Reads a zone; nil when its identity is missing.
+    /// Creates a zone from an archive; nil when its ID is missing.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let identity = coder.object(CKRecordZone.ID.self, forKey: "ZoneID") else {
@@ -93,6 +93,6 @@ open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         zoneWideShare = coder.object(CKRecord.Reference.self, forKey: "ShareReference")
     }
 
-    /// The zone's identity.
+    /// A textual representation with the zone's ID.
     open override var description: String { "<CKRecordZone: \(zoneID)>" }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The identity of a record zone: its name and its owner.
+/// A record zone's ID: its name and its owner.
 ///
-/// Apps write `CKRecordZone.ID`; the class stands at the top level because keyed archives of
-/// Foundation cannot name a nested one.
+/// Apps write `CKRecordZone.ID`; the class is declared at the top level because Foundation's keyed
+/// archives cannot name a nested one.
 open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because both stored properties are constants.
 
@@ -13,13 +13,13 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     /// The owner's user record name, or `CKCurrentUserDefaultName`.
     public let ownerName: String
 
-    /// The default zone of the current user.
+    /// The ID of the current user's default zone.
     public static let `default` = CKRecordZone.ID()
 
-    /// The name of the zone that every database has.
+    /// The name of the default zone, which every database has.
     public static let defaultZoneName: String = "_defaultZone"
 
-    /// Makes an identity from a name and an owner; neither may be empty.
+    /// Creates an ID from a name and an owner; neither may be empty.
     public init(
         zoneName: String = CKRecordZone.ID.defaultZoneName,
         ownerName: String = CKCurrentUserDefaultName
@@ -30,7 +30,7 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         self.ownerName = ownerName
     }
 
-    /// Makes an identity from a name and an owner; nil stands for the current user.
+    /// Creates an ID from a name and an owner; nil stands for the current user.
     @available(*, deprecated, message: "Leave the owner out")
     @_disfavoredOverload
     public convenience init(
@@ -40,7 +40,7 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         self.init(zoneName: zoneName, ownerName: ownerName ?? CKCurrentUserDefaultName)
     }
 
-    /// Whether name and owner are the same.
+    /// Returns whether name and owner are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecordZone.ID else { return false }
         return self === other || (zoneName == other.zoneName && ownerName == other.ownerName)
@@ -54,19 +54,19 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         return hasher.finalize()
     }
 
-    /// The identity itself, which cannot change.
+    /// Returns the ID itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived identity can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes name and owner under the keys that Apple's archives use.
+    /// Encodes name and owner under the keys of Apple's archives.
     open func encode(with coder: NSCoder) {
         coder.encode(zoneName as NSString, forKey: "ZoneName")
         coder.encode(ownerName as NSString, forKey: "ownerName")
     }
 
-    /// Reads an identity; nil when a part is missing or empty.
+    /// Creates an ID from an archive; nil when a part is missing or empty.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let zoneName = coder.string(forKey: "ZoneName"), !zoneName.isEmpty,
@@ -76,6 +76,6 @@ open class CKRecordZoneID: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         self.ownerName = ownerName
     }
 
-    /// Name and owner.
+    /// A textual representation with the name and the owner.
     open override var description: String { "\(zoneName):\(ownerName)" }
 }

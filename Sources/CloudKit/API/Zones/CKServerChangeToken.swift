@@ -1,38 +1,38 @@
 public import Foundation
 
-/// A place in the sequence of a database's or a zone's changes, to continue from later.
+/// A position in the change feed of a database or a zone, from which a later fetch continues.
 ///
-/// Opaque, and good only for the database or zone that it came from.
+/// Opaque, and valid only for the database or zone that it came from.
 open class CKServerChangeToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because the stored property is a constant.
 
-    /// The token as the server wrote it.
+    /// The token's text from the server.
     let token: String
 
     init(token: String) {
         self.token = token
     }
 
-    /// Whether both stand for the same place.
+    /// Returns whether both tokens mark the same position.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? CKServerChangeToken)?.token == token
     }
 
-    /// A hash of the place.
+    /// A hash of the token.
     open override var hash: Int { token.hashValue }
 
-    /// The token itself, which cannot change.
+    /// Returns the token itself, because it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// True: an archived token can be read securely.
+    /// A Boolean value that indicates whether the class supports secure coding; always `true`.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the token.
+    /// Encodes the token.
     open func encode(with coder: NSCoder) {
         coder.encode(token as NSString, forKey: "ChangeTokenData")
     }
 
-    /// Reads a token; nil when there is none.
+    /// Creates a token from an archive; nil when there is none.
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let token = coder.string(forKey: "ChangeTokenData") else { return nil }

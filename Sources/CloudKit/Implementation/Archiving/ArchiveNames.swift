@@ -1,10 +1,10 @@
 import CoreLocation
 import Foundation
 
-/// The names that archives give the module's classes, those of Apple's framework.
+/// The names of the module's classes in archives, which are those of Apple's framework.
 ///
-/// An archive made on an Apple platform names `CKRecord`, which Foundation finds here only when it
-/// was told beforehand. Apps read archives before they touch anything else of the module, so that the
+/// An archive from an Apple platform names `CKRecord`, which Foundation finds here only if it was
+/// registered beforehand. Apps read archives before they use anything else in the module, so the
 /// names are registered when the module is loaded.
 enum ArchiveNames {
     private static let classes: [String: any (NSObject & NSCoding).Type] = [
@@ -36,14 +36,14 @@ enum ArchiveNames {
         "CLLocation": CLLocation.self,
     ]
 
-    /// The classes by the names that archives made here give them, which hold the module's.
+    /// The module's classes by their names in archives created here.
     private static let own = Dictionary(
         classes.values.map { (NSStringFromClass($0), $0) },
         uniquingKeysWith: { $1 }
     )
 
-    /// The class that an archive means, which may have been given another name; nil when it is none
-    /// of the module's.
+    /// Returns the class that an archive means, possibly under another name; nil if it is none of
+    /// the module's.
     static func type(
         named name: String,
         in unarchiver: NSKeyedUnarchiver
@@ -53,7 +53,7 @@ enum ArchiveNames {
         return own[renamed.map(NSStringFromClass) ?? name]
     }
 
-    /// The classes that may stand in an archive of the module.
+    /// The classes that an archive of the module may contain.
     static let readable: [AnyClass] =
         classes.values.map { $0 as AnyClass } + [
             NSArray.self, NSData.self, NSDate.self, NSDictionary.self, NSNumber.self, NSSet.self,
@@ -66,11 +66,11 @@ enum ArchiveNames {
 }
 
 #if os(Linux) || os(Android)
-/// The loader runs what stands in this section.
+/// The loader runs the functions in this section.
 @section(".init_array") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
 #elseif canImport(Darwin)
-/// The loader runs what stands in this section.
+/// The loader runs the functions in this section.
 @section("__DATA,__mod_init_func") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
 #endif

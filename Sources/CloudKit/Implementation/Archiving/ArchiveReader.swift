@@ -1,20 +1,20 @@
 import Foundation
 
-/// Reads a keyed archive in place of Foundation's unarchiver, from where that one stands.
+/// Reads a keyed archive in place of Foundation's unarchiver, from that one's current position.
 ///
-/// Foundation's ends the process on a reference that leads nowhere or in a circle, on a class that
-/// it did not expect and on lists that do not fit each other; here the value that cannot be read is
-/// nil. What an unarchiver has parsed is not public, and is found by its name; where a Foundation
-/// keeps it elsewhere, the unarchiver itself reads.
+/// Foundation's ends the process on a dangling or circular reference, an unexpected class and lists
+/// of different lengths; here a value that cannot be read is nil. The unarchiver's parsed contents
+/// are not public, and are found by name; if a Foundation stores them elsewhere, the unarchiver
+/// itself reads.
 final class ArchiveReader: NSCoder {
     private typealias Container = [AnyHashable: Any]
 
     private let unarchiver: NSKeyedUnarchiver
-    /// What all references count in.
+    /// The objects of the archive; references are indices of this array.
     private let objects: [Any]
     /// The objects that are being read, with the archive's top or the outermost object first.
     private var path: [(place: Int?, container: Container)]
-    /// What has been read, since several references may lead to one object.
+    /// The objects that have been read, because several references may lead to one.
     private var read: [Int: Any] = [:]
 
     init?(_ unarchiver: NSKeyedUnarchiver) {
@@ -49,7 +49,7 @@ final class ArchiveReader: NSCoder {
     }
 
     #if canImport(ObjectiveC)
-    // The method that takes classes is not open there, and asks this one.
+    // The method that takes classes is not open there, and calls this one.
     override func decodeObject(forKey key: String) -> Any? { value(key).flatMap(object) }
     #else
     override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
@@ -57,7 +57,7 @@ final class ArchiveReader: NSCoder {
     }
     #endif
 
-    /// What a reference leads to.
+    /// Returns the target of a reference.
     private func object(_ reference: Any) -> Any? {
         guard let place = Self.place(reference), objects.indices.contains(place) else { return nil }
         if let known = read[place] { return known }
@@ -81,7 +81,7 @@ final class ArchiveReader: NSCoder {
         (Mirror(reflecting: reference).descendant("value") as? UInt32).map(Int.init)
     }
 
-    /// Makes an object of a class that the module's archives hold, from the container that was
+    /// Creates an object of a class that the module's archives hold, from the container that was
     /// entered last.
     private func instance(of reference: Any?) -> Any? {
         guard let place = reference.flatMap(Self.place), objects.indices.contains(place),
@@ -129,7 +129,8 @@ final class ArchiveReader: NSCoder {
     private func address() -> NSURL? {
         guard let text = value("NS.relative").flatMap(object) as? NSString else { return nil }
         let base = value("NS.base").flatMap(object) as? NSURL
-        // What an NSURL takes need not be one for Swift, which is found out when one becomes the other.
+        // An NSURL may accept text that Swift's URL does not, which shows only when one is
+        // converted to the other.
         return URL(string: text as String, relativeTo: base as URL?) as NSURL?
     }
 }

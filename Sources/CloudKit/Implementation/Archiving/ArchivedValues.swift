@@ -1,7 +1,7 @@
 import CoreLocation
 import Foundation
 
-/// The fields of a record in an archive made on an Apple platform.
+/// The fields of a record in an archive from an Apple platform.
 final class ArchivedValues: NSObject, NSSecureCoding {
     /// The values by field.
     let values: [String: Any]
@@ -27,10 +27,10 @@ final class ArchivedValues: NSObject, NSSecureCoding {
         }
     }
 
-    /// Nothing: the module writes fields under keys of its own.
+    /// Encodes nothing, because the module stores fields under keys of its own.
     func encode(with coder: NSCoder) {}
 
-    /// The fields as a record keeps them; nil when one is of a kind that no record holds.
+    /// The fields in a record's form; nil if a value is of a type that no record holds.
     var store: FieldStore? {
         var fields: [CKRecord.FieldKey: FieldValue] = [:]
         for (key, object) in values {
@@ -53,7 +53,7 @@ final class ArchivedValues: NSObject, NSSecureCoding {
     }
 }
 
-/// An asset in an archive made on an Apple platform: the place of its file.
+/// An asset in an archive from an Apple platform: its file's URL.
 final class ArchivedAsset: NSObject, NSSecureCoding {
     let asset: CKAsset
 
@@ -65,6 +65,6 @@ final class ArchivedAsset: NSObject, NSSecureCoding {
         asset = CKAsset(fileURL: url as URL)
     }
 
-    /// Nothing: the module writes fields under keys of its own.
+    /// Encodes nothing, because the module stores fields under keys of its own.
     func encode(with coder: NSCoder) {}
 }

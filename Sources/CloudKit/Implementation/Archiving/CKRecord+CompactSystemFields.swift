@@ -1,19 +1,20 @@
 import Foundation
 
-/// System fields in a few bytes, for a program's own files: a keyed archive takes longer to make than
-/// the record took to arrive.
+/// System fields in a few bytes, for a program's own files: creating a keyed archive takes longer
+/// than receiving the record.
 ///
-/// Type, identity and tag are not among them; whoever keeps the bytes keeps those anyway, and says
-/// them again. Numbers are in as few bytes as they need, dates in whole milliseconds where they have
-/// no more. Apps and Apple's framework do not read it; archives are for them.
+/// Type, ID and tag are not included; a program that stores the bytes stores those anyway, and
+/// passes them again. Numbers take as few bytes as they need, dates are whole milliseconds if they
+/// have no finer part. Apps and Apple's framework do not read this form; archives are for them.
 extension CKRecord {
-    /// The first byte, which no keyed archive begins with, of records in no tree and in one.
+    /// The first byte, which no keyed archive begins with, of records outside a hierarchy and in
+    /// one.
     private static let marks: (alone: UInt8, linked: UInt8) = (2, 3)
 
-    /// The record without its values, as ``init(compactSystemFields:recordType:recordID:changeTag:)``
-    /// reads it.
+    /// The record without its values, in the form that
+    /// ``init(compactSystemFields:recordType:recordID:changeTag:)`` reads.
     ///
-    /// A share has more than these; archive it.
+    /// A share has further parts; archive it instead.
     package var compactSystemFields: Data {
         var writer = CompactWriter()
         let isLinked = system.parent != nil || system.share != nil
@@ -30,7 +31,7 @@ extension CKRecord {
         return Data(writer.bytes)
     }
 
-    /// Makes the record that bytes describe; nil when they are none of ``compactSystemFields``.
+    /// Creates the record that bytes describe; nil if they are not ``compactSystemFields``.
     package convenience init?(
         compactSystemFields data: Data,
         recordType: String,
@@ -57,11 +58,11 @@ extension CKRecord {
     }
 }
 
-/// What a value that may be missing begins with.
+/// The prefix of an optional value.
 private enum Presence {
     static let none: UInt8 = 0
     static let full: UInt8 = 1
-    /// A date in milliseconds, a user who is this one, a record in the zone of the other.
+    /// A date in milliseconds, the current user, or a record in the zone of the other.
     static let short: UInt8 = 2
 }
 
@@ -120,8 +121,8 @@ private struct CompactWriter {
 }
 
 extension Date {
-    /// The milliseconds since 1970, as the service counts, that give exactly this date; nil where none
-    /// do.
+    /// The milliseconds since 1970, as the service counts, that represent exactly this date; nil if
+    /// none do.
     fileprivate var wholeMilliseconds: Int64? {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         guard abs(milliseconds) < 1e15,
@@ -137,7 +138,7 @@ extension Date {
 }
 
 extension CKRecord.ID {
-    /// What the service calls whoever asks.
+    /// The service's name for the current user.
     fileprivate static var thisUser: CKRecord.ID {
         CKRecord.ID(
             recordName: CKCurrentUserDefaultName,
@@ -149,7 +150,7 @@ extension CKRecord.ID {
     }
 }
 
-/// Reads what the writer wrote; after the first byte that is wrong there is nothing more.
+/// Reads the writer's output; after the first invalid byte nothing further.
 private struct CompactReader {
     let bytes: [UInt8]
     private var place = 0
@@ -226,7 +227,7 @@ private struct CompactReader {
         }
     }
 
-    /// A value that may be missing; one that is there and cannot be read breaks off everything.
+    /// Reads an optional value; one that is present but invalid invalidates everything.
     private mutating func optional<Value>(
         _ body: (inout CompactReader, _ isShort: Bool) -> Value?
     ) -> Value? {

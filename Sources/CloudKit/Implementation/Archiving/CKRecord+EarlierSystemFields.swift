@@ -1,9 +1,9 @@
 import Foundation
 
-/// The compact system fields of files that an earlier version of the store wrote: with type, identity
-/// and tag, texts in UTF-8 after their length, a byte before each that may be missing.
+/// The compact system fields in files of an earlier version of the store: with type, ID and tag,
+/// texts in UTF-8 after their length, and a byte before each optional value.
 extension CKRecord {
-    /// Makes the record that bytes of this form describe; nil when they are none.
+    /// Creates the record that bytes of this form describe; nil if they are invalid.
     package convenience init?(earlierSystemFields data: Data) {
         var reader = EarlierReader(bytes: Array(data))
         guard reader.byte() == 1, let type = reader.text(), !type.isEmpty,
@@ -22,7 +22,7 @@ extension CKRecord {
     }
 }
 
-/// After the first byte that is wrong there is nothing more.
+/// Reads the bytes; after the first invalid one nothing further.
 private struct EarlierReader {
     let bytes: [UInt8]
     private var place = 0
@@ -72,7 +72,7 @@ private struct EarlierReader {
         return CKRecord.Reference(recordID: recordID, action: action)
     }
 
-    /// A value that may be missing; one that is there and cannot be read breaks off everything.
+    /// Reads an optional value; one that is present but invalid invalidates everything.
     mutating func optional<Value>(_ body: (inout EarlierReader) -> Value?) -> Value? {
         switch byte() {
         case 0: return nil

@@ -1,17 +1,17 @@
 import Foundation
 
 extension NSCoder {
-    /// What the module reads an archive with; every `init(coder:)` starts with it.
+    /// The coder with which the module reads an archive; every `init(coder:)` starts with it.
     var checked: NSCoder {
         (self as? NSKeyedUnarchiver).flatMap(ArchiveReader.init) ?? self
     }
 
-    /// Reads a string; nil when it is missing or something else.
+    /// Reads a string; nil when it is missing or of another type.
     func string(forKey key: String) -> String? {
         object(NSString.self, forKey: key) as String?
     }
 
-    /// Reads an object of a class; nil when it is missing or something else.
+    /// Reads an object of a class; nil when it is missing or of another type.
     func object<Object: NSObject & NSCoding>(
         _ type: Object.Type,
         forKey key: String
@@ -19,31 +19,31 @@ extension NSCoder {
         anything(forKey: key) as? Object
     }
 
-    /// Reads whatever stands under a key, of any class that the module's archives hold.
+    /// Reads any value under a key, of any class that the module's archives hold.
     ///
-    /// Foundation ends the process when it finds a class that was not expected, under every policy:
-    /// all are expected, and callers look at what came.
+    /// Foundation ends the process when it finds an unexpected class, under every policy: all are
+    /// expected, and callers check the result.
     func anything(forKey key: String) -> Any? {
         guard containsValue(forKey: key) else { return nil }
         return decodeObject(of: ArchiveNames.readable, forKey: key)
     }
 
-    /// Reads an array of objects of a class; nil when it is missing or something else.
+    /// Reads an array of objects of a class; nil when it is missing or of another type.
     func array<Object: NSObject & NSCoding>(of type: Object.Type, forKey key: String) -> [Object]? {
         anything(forKey: key) as? [Object]
     }
 
-    /// Reads an array of strings; nil when it is missing or something else.
+    /// Reads an array of strings; nil when it is missing or of another type.
     func strings(forKey key: String) -> [String]? {
         array(of: NSString.self, forKey: key)?.map { $0 as String }
     }
 
-    /// Reads a date; nil when it is missing or something else.
+    /// Reads a date; nil when it is missing or of another type.
     func date(forKey key: String) -> Date? {
         object(NSDate.self, forKey: key) as Date?
     }
 
-    /// Reads bytes; nil when they are missing or something else.
+    /// Reads data; nil when it is missing or of another type.
     func bytes(forKey key: String) -> Data? {
         object(NSData.self, forKey: key) as Data?
     }
@@ -54,7 +54,7 @@ extension NSCoder {
         return Int(exactly: decodeInt64(forKey: key))
     }
 
-    /// Reads a truth value; false when it is missing.
+    /// Reads a Boolean value; false when it is missing.
     func truth(forKey key: String) -> Bool {
         containsValue(forKey: key) && decodeBool(forKey: key)
     }

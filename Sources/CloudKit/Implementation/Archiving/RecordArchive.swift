@@ -1,9 +1,9 @@
 import CoreLocation
 import Foundation
 
-/// A record in a keyed archive, under the keys that Apple's archives use for system fields.
+/// A record in a keyed archive, with the system fields under the keys of Apple's archives.
 ///
-/// The fields go under keys of ours: Apple's value store is private to its framework.
+/// The fields are stored under keys of our own: Apple's value store is private to its framework.
 enum RecordArchive {
     typealias Contents = (system: SystemFields, plain: FieldStore, encrypted: FieldStore)
 
@@ -68,7 +68,7 @@ enum RecordArchive {
     // MARK: Fields
 
     private static func encode(_ store: FieldStore, forKey key: String, with coder: NSCoder) {
-        // Not a dictionary: Foundation reads beyond memory in a broken one.
+        // Not a dictionary, because Foundation reads out of bounds in a damaged one.
         let fields = store.allKeys.compactMap { field in
             store[field].flatMap(archivable).map { (field, $0) }
         }
@@ -77,7 +77,7 @@ enum RecordArchive {
         coder.encode(store.changedKeys as NSArray, forKey: key + Key.changed)
     }
 
-    /// An asset is archived by the place of its file.
+    /// Returns a value to archive; an asset is archived as its file's URL.
     private static func archivable(_ value: FieldValue) -> NSObject? {
         switch value {
         case .string(let string): string as NSString
@@ -93,8 +93,8 @@ enum RecordArchive {
         }
     }
 
-    /// The fields under a key: none when an archive of system fields holds no such key, nil when
-    /// what stands there cannot be read.
+    /// Returns the fields under a key: none if an archive of system fields has no such key, nil if
+    /// its value cannot be read.
     private static func fields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
         guard coder.containsValue(forKey: key) else {
             return applesFields(
@@ -116,7 +116,7 @@ enum RecordArchive {
         return store
     }
 
-    /// The fields in an archive made on an Apple platform.
+    /// Returns the fields in an archive from an Apple platform.
     private static func applesFields(forKey key: String, _ coder: NSCoder) -> FieldStore? {
         guard coder.containsValue(forKey: key) else { return FieldStore() }
         return coder.object(ArchivedValues.self, forKey: key)?.store

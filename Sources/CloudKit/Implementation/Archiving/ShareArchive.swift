@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts of a share in a keyed archive, beside those of its record.
+/// The parts of a share in a keyed archive, in addition to those of its record.
 enum ShareArchive {
     private enum Key {
         static let publicPermission = "PublicPermission"
@@ -20,7 +20,7 @@ enum ShareArchive {
         coder.encode(parts.linkBase as NSString?, forKey: Key.linkBase)
     }
 
-    /// Reads the parts; what is missing is as in a new share.
+    /// Reads the parts; missing ones are as in a new share.
     static func decode(_ coder: NSCoder) -> ShareParts {
         var parts = ShareParts()
         if let participants = coder.array(of: CKShareParticipant.self, forKey: Key.participants) {

@@ -3,25 +3,26 @@ import Foundation
 import Synchronization
 
 extension CloudConnection {
-    /// What is known of the account besides who the user is; each part holds for one sign-in.
+    /// The state of the account apart from the user's name; each part is valid for one sign-in.
     struct Account {
-        /// What the process was told, in place of what the service says.
+        /// The status that was set, which overrides the service's.
         var told: (status: CKAccountStatus, signIn: Int)?
-        /// What the service said last.
+        /// The status that the service last reported.
         var found: (status: CKAccountStatus, signIn: Int)?
-        /// How often the status became another without a sign-in.
+        /// The number of status changes without a sign-in.
         var changes = 0
         /// The token of the user whom the status `noAccount` signed out.
         var setAside: String?
     }
 
-    /// Grows with every sign-in and every change of the account's status; nil without a service.
+    /// A number that grows with every sign-in and every change of the account's status; nil without
+    /// a service.
     var accountEdition: Int? {
         guard let client = try? client else { return nil }
         return client.credentials.signInCount + account.withLock { $0.changes }
     }
 
-    /// The status that the process was told, if there is one for this sign-in.
+    /// Returns the status that was set for this sign-in, if any.
     private func toldStatus(_ client: WebClient) -> CKAccountStatus? {
         let signIn = client.signIn ?? client.credentials.signInCount
         return account.withLock { account in
@@ -29,14 +30,14 @@ extension CloudConnection {
         }
     }
 
-    /// Refuses to do anything for an account of which the process was told that it is of no use.
+    /// Throws the error of an account whose status was set to unusable.
     func checkAccount(_ client: WebClient) throws(CKError) {
         if let error = toldStatus(client)?.error { throw error }
     }
 
-    /// Says whether the account can be used; asks the service.
+    /// Fetches the account status from the service.
     ///
-    /// `.CKAccountChanged` is posted where the answer is another than the last.
+    /// Posts `.CKAccountChanged` when the status differs from the last one.
     func accountStatus() async throws(CKError) -> CKAccountStatus {
         let client = try client.begun()
         if let status = toldStatus(client) { return status }
@@ -45,13 +46,14 @@ extension CloudConnection {
         do {
             status = try await askForCaller(client) == nil ? .noAccount : .available
         } catch {
-            // Who is signed in now is asked for anew.
+            // The new user's status is fetched again.
             if client.credentials.signInCount != signIn { return try await accountStatus() }
             switch error.code {
             case .notAuthenticated: status = .noAccount
             case .managedAccountRestricted: status = .restricted
             case .accountTemporarilyUnavailable: status = .temporarilyUnavailable
-            // Who was signed in a moment ago still is, whether or not the service can be reached.
+            // A user who was signed in a moment ago still is, whether or not the service can be
+            // reached.
             case _ where knownCaller(client) != nil: return .available
             default: throw error
             }
@@ -68,10 +70,10 @@ extension CloudConnection {
         return status
     }
 
-    /// Takes a status of the account from elsewhere than the service, and tells the process.
+    /// Sets a status of the account from a source other than the service, and notifies the process.
     ///
-    /// It holds until the next status or sign-in; `available` ends it. `noAccount` signs out, and
-    /// `available` after it signs the same user in again.
+    /// It holds until the next status or sign-in; `available` ends it. `noAccount` signs the user
+    /// out, and a subsequent `available` signs the same user in again.
     package func setAccountStatus(_ status: CKAccountStatus) throws(CKError) {
         let credentials = try client.credentials
         let token = credentials.webAuthToken
@@ -83,7 +85,7 @@ extension CloudConnection {
             guard let token = account.withLock({ $0.setAside }) else {
                 throw CKError(
                     .notAuthenticated,
-                    message: "Nobody was signed in before; call signIn(webAuthToken:), or "
+                    message: "No user was signed in before; call signIn(webAuthToken:), or "
                         + "signIn(_:on:) of a TestCloud, instead of setAccountStatus(.available)"
                 )
             }
@@ -102,14 +104,14 @@ extension CloudConnection {
 }
 
 extension CKAccountStatus {
-    /// What requests fail with; nil where they need not.
+    /// The error of requests under this status; nil if they may be sent.
     fileprivate var error: CKError? {
         switch self {
         case .available, .noAccount: nil
         case .restricted:
             CKError(
                 .managedAccountRestricted,
-                message: "The account may not be used here; whoever manages it can allow it"
+                message: "The account may not be used here; its administrator can allow it"
             )
         case .temporarilyUnavailable:
             CKError(
@@ -117,7 +119,7 @@ extension CKAccountStatus {
                 message: "The account cannot be used until the user has signed in again; keep what "
                     + "is stored locally, and try again after CKAccountChanged"
             )
-        // Nothing may be dropped for what is not known.
+        // No data may be discarded while the status is unknown.
         case .couldNotDetermine:
             CKError(
                 .accountTemporarilyUnavailable,

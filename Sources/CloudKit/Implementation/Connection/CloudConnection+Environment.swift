@@ -2,11 +2,11 @@ package import CloudKitWebClient
 import Foundation
 
 extension CloudConnection {
-    /// The names of the environment variables that say where the process's containers are.
+    /// The names of the environment variables that configure the process's containers.
     package typealias Variable = ConnectionVariables.Name
 
-    /// Makes the connection that environment variables describe, to a container or, for nil, to the
-    /// one that they name.
+    /// Returns the connection that environment variables describe, to a container or, for nil, to
+    /// the one that they name.
     package static func environment(
         container: String?,
         variables: [String: String] = ProcessInfo.processInfo.environment

@@ -3,60 +3,59 @@ import CloudKitWire
 import Foundation
 import Synchronization
 
-/// How a container reaches its service, and what is known of the user there.
+/// A container's connection to its service, with the state of the user there.
 ///
-/// All databases of a container share one; so do all containers of the process's own settings.
+/// All databases of a container share one; so do all containers with the process's own settings.
 package final class CloudConnection: @unchecked Sendable {
-    // @unchecked Sendable because older SDKs do not say it of `OperationQueue`, which is safe to share;
-    // all else is a constant or guarded by a lock.
+    // @unchecked Sendable because older SDKs do not declare it for `OperationQueue`, which is safe
+    // to share; everything else is a constant or guarded by a lock.
 
-    /// The client of the service, or why there is none.
+    /// The client of the service, or the reason why there is none.
     private let configured: Result<WebClient, CKError>
 
-    /// The user who was last asked for, and the sign-in that it belongs to.
+    /// The last fetched user name, and the sign-in that it belongs to.
     private let caller = Mutex<(name: String, signIn: Int)?>(nil)
 
-    /// Whether the user's account can be used, as far as it is known.
+    /// The known state of the user's account.
     let account = Mutex(Account())
 
     /// The shares that were accepted and left through this connection.
     let sharingNews = SharingNews()
 
-    /// Where operations run that are added to the container or to one of its databases.
+    /// The queue of the operations that are added to the container or to one of its databases.
     let operations: OperationQueue = {
         let queue = OperationQueue()
         queue.name = "CloudKit.operations"
-        // Operations wait for the network, not for a processor.
+        // Operations wait for the network, not for a CPU.
         queue.maxConcurrentOperationCount = 256
         return queue
     }()
 
-    /// Makes a connection over a client.
+    /// Creates a connection with a client.
     package init(client: WebClient) {
         configured = .success(client)
     }
 
-    /// Makes a connection from settings that may be incomplete: the first request then fails.
+    /// Creates a connection from settings that may be incomplete: the first request then fails.
     init(_ configured: Result<WebClient, CKError>) {
         self.configured = configured
     }
 
     /// The client of the service.
     ///
-    /// - Throws: `CKError.badContainer` when nothing says where the service is; the message says
-    ///   what to set.
+    /// - Throws: `CKError.badContainer` when no service is configured; the message lists what to
+    ///   set.
     package var client: WebClient {
         get throws(CKError) { try configured.get() }
     }
 
-    /// The container's name; nil when nothing says where the service is.
+    /// The container's name; nil when no service is configured.
     package var containerName: String? { (try? configured.get())?.container }
 
-    /// The sign-in of this moment; nil when nothing says where the service is.
+    /// The current sign-in; nil when no service is configured.
     var signIn: Int? { (try? configured.get())?.credentials.signInCount }
 
-    /// The client of the service, for one piece of work of some urgency that was begun under a
-    /// sign-in, or begins now.
+    /// Returns the client for work with some settings that began under a sign-in, or begins now.
     func client(_ settings: RequestSettings, signIn: Int? = nil) throws(CKError) -> WebClient {
         var client = try client
         client.signIn = signIn
@@ -67,22 +66,22 @@ package final class CloudConnection: @unchecked Sendable {
         return client.limited(to: settings.callTimeout)
     }
 
-    /// The record name of the signed-in user, asked for once; nil when no user is signed in.
+    /// Returns the record name of the signed-in user, fetched once; nil when no user is signed in.
     ///
-    /// - Throws: Among others, what all requests of an account fail with that cannot be used.
+    /// - Throws: Among others, the error of all requests for an account that cannot be used.
     func callerName(_ client: WebClient) async throws(CKError) -> String? {
         try checkAccount(client)
         if let known = knownCaller(client) { return known }
         return try await askForCaller(client)
     }
 
-    /// The record name of the signed-in user, if it was asked for.
+    /// Returns the record name of the signed-in user if it has been fetched.
     func knownCaller(_ client: WebClient) -> String? {
         let signIn = client.signIn ?? client.credentials.signInCount
         return caller.withLock { $0.flatMap { $0.signIn == signIn ? $0.name : nil } }
     }
 
-    /// Asks the service for the record name of the signed-in user; nil when no user is signed in.
+    /// Fetches the record name of the signed-in user; returns nil when no user is signed in.
     func askForCaller(_ client: WebClient) async throws(CKError) -> String? {
         let client = client.begun()
         do {
@@ -90,7 +89,7 @@ package final class CloudConnection: @unchecked Sendable {
             guard try client.credentials.webAuthToken(under: signIn) != nil else { return nil }
             let name = try await client.caller().userRecordName
             caller.withLock { known in
-                // A late answer is about a user of before.
+                // A late response belongs to an earlier user.
                 if known.map({ $0.signIn <= signIn }) ?? true { known = (name, signIn) }
             }
             return name
@@ -99,13 +98,13 @@ package final class CloudConnection: @unchecked Sendable {
         }
     }
 
-    /// Signs a user in with a token, or out with nil, and tells the process.
+    /// Signs a user in with a token, or out with nil, and notifies the process.
     package func signIn(webAuthToken: String?) throws(CKError) {
         try client.credentials.signIn(webAuthToken: webAuthToken)
         postAccountChange()
     }
 
-    /// Tells the process that the user or the account's status is another.
+    /// Notifies the process that the user or the account's status has changed.
     func postAccountChange() {
         NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
     }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Tells a process's own engines that it accepted or left shares: the service pushes that to every
-/// device but the one that did it.
+/// Notifies a process's own engines that it accepted or left shares, because the service notifies
+/// every device but the one that did it.
 final class SharingNews: Sendable {
     private let observers = Mutex<(last: Int, all: [Int: @Sendable () -> Void])>((0, [:]))
 
-    /// Adds an observer; answers what removes it.
+    /// Adds an observer; returns a closure that removes it.
     func observe(_ observer: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = observers.withLock { observers in
             observers.last += 1
@@ -15,14 +15,14 @@ final class SharingNews: Sendable {
         return { [weak self] in self?.remove(number) }
     }
 
-    /// Tells all observers.
+    /// Notifies all observers.
     func post() {
-        // Called outside the lock, as they may do anything.
+        // Observers are called outside the lock, because they may do anything.
         for observer in observers.withLock({ Array($0.all.values) }) { observer() }
     }
 
     private func remove(_ number: Int) {
-        // Released outside the lock.
+        // The observer is released outside the lock.
         _ = observers.withLock { $0.all.removeValue(forKey: number) }
     }
 }

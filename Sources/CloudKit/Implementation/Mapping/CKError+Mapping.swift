@@ -3,7 +3,7 @@ import CloudKitWire
 import Foundation
 
 extension CKError {
-    /// Makes an error with a message, and more that is known besides.
+    /// Creates an error with a message and further details.
     init(
         _ code: CKError.Code,
         message: String,
@@ -18,12 +18,12 @@ extension CKError {
         self.init(code, userInfo: userInfo)
     }
 
-    /// Puts the failure of a request into Apple's terms.
+    /// Returns the native form of a failed request's error.
     package static func make(_ error: WebClientError) -> CKError {
         CKError(error)
     }
 
-    /// Puts the failure of a request into Apple's terms.
+    /// Creates the native form of a failed request's error.
     init(_ error: WebClientError) {
         switch error {
         case .refused(let refusal, _):
@@ -47,7 +47,7 @@ extension CKError {
         }
     }
 
-    /// Puts the failure of one item into Apple's terms.
+    /// Creates the native form of an item's error.
     init(_ error: ItemError) {
         self.init(
             Self.code(native: error.nativeErrorCode, error.deletionReason)
@@ -59,11 +59,12 @@ extension CKError {
         )
     }
 
-    /// The native code of an answer that is not of the service's making, by its HTTP status.
+    /// Returns the native code for the HTTP status of a response that does not come from the
+    /// service.
     ///
-    /// Nearly all of them pass: what answered was something on the way, such as a proxy, or the
-    /// service in the middle of a change, and nobody knows what became of the request. A proxy that
-    /// lets no request of this size pass never will.
+    /// Nearly all of these are transient: the response came from an intermediary such as a proxy,
+    /// or from the service during a change, and the outcome of the request is unknown. But a proxy
+    /// that refuses requests of this size will always refuse them.
     private static func code(ofAnswer status: Int) -> CKError.Code {
         switch status {
         case 200..<300: .serverResponseLost
@@ -79,15 +80,16 @@ extension CKError {
         return "\(reason) (\(code.rawValue))"
     }
 
-    /// The native code of a refused request; a query names an unknown type only by its reason.
+    /// Returns the native code of a refused request; only the reason identifies an unknown record
+    /// type.
     private static func code(_ refusal: RequestError) -> CKError.Code {
         if let code = code(native: refusal.nativeErrorCode, refusal.deletionReason) { return code }
         let isUnknownType = refusal.reason?.hasPrefix("Did not find record type") ?? false
         return isUnknownType ? .unknownItem : code(refusal.serverErrorCode)
     }
 
-    /// The native code that this package's server adds where its own code does not tell it; nil for
-    /// a number that this version does not know.
+    /// Returns the native code that this package's server adds where its own code is not specific;
+    /// nil for a number that this version does not know.
     private static func code(
         native number: Int?,
         _ reason: ZoneDeletionReason?
@@ -100,10 +102,10 @@ extension CKError {
         return [CKErrorUserDidResetEncryptedDataKey: NSNumber(value: true)]
     }
 
-    /// Whether there is no zone to do anything in.
+    /// `true` when the zone does not exist.
     var isAboutMissingZone: Bool { code == .zoneNotFound || code == .userDeletedZone }
 
-    /// The native code of a share that was refused, which only the reason tells.
+    /// Returns the native code of a refused share, which only the reason identifies.
     private static func code(ofShare error: ItemError) -> CKError.Code? {
         guard error.serverErrorCode == .badRequest, let reason = error.reason else { return nil }
         return switch ShareRefusal.allCases.first(where: { reason.hasPrefix($0.rawValue) }) {
@@ -114,7 +116,8 @@ extension CKError {
         }
     }
 
-    /// The native code of a service's code; `reference violation` and the like by their meaning.
+    /// Returns the native code for a service's code; `reference violation` and the like by their
+    /// meaning.
     private static func code(_ code: ServerErrorCode) -> CKError.Code {
         switch code {
         case .accessDenied: .permissionFailure
@@ -139,7 +142,7 @@ extension CKError {
         switch code {
         case .unreachable: .networkUnavailable
         case .badAddress: .badContainer
-        // What was to be done for the user of before waits for that user.
+        // Changes for the earlier user wait for that user.
         case .userChanged: .notAuthenticated
         case .cancelled: .operationCancelled
         case .fileNotFound: .assetFileNotFound

@@ -1,13 +1,13 @@
 import CloudKitWire
 
 extension CKNotificationInfo {
-    /// Makes a description from the wire's form.
+    /// Creates contents from the wire's form.
     convenience init(_ wire: WireNotificationInfo) {
         self.init()
         take(wire)
     }
 
-    /// Takes over all values of the wire's form.
+    /// Copies all values of the wire's form.
     func take(_ wire: WireNotificationInfo) {
         alertBody = wire.alertBody
         alertLocalizationKey = wire.alertLocalizationKey
@@ -29,7 +29,7 @@ extension CKNotificationInfo {
         collapseIDKey = wire.collapseIDKey
     }
 
-    /// The wire's form: what has its default value is left out.
+    /// The wire's form, without default values.
     var wire: WireNotificationInfo {
         var wire = WireNotificationInfo()
         wire.alertBody = alertBody
@@ -55,7 +55,7 @@ extension CKNotificationInfo {
 }
 
 extension [String]? {
-    /// The list unless it is empty.
+    /// The list, or nil if it is empty.
     fileprivate var filled: [String]? {
         if let self, !self.isEmpty { self } else { nil }
     }

@@ -1,17 +1,17 @@
 import CoreLocation
 import Foundation
 
-// Dates keep all their bits between this package's client and server; other services know whole
+// Dates keep all their bits between this package's client and server; other services store whole
 // milliseconds.
 extension FieldValue {
-    /// Seconds since 2001 of the dates within, in their order; nil where milliseconds say all.
+    /// The contained dates in their order, as seconds since 2001; nil if milliseconds are exact.
     var exactDates: [Double]? {
         let dates = dates
         guard dates.contains(where: { !$0.isWholeMilliseconds }) else { return nil }
         return dates.map(\.timeIntervalSinceReferenceDate)
     }
 
-    /// Whether a date within is finer than a millisecond.
+    /// `true` when a contained date is finer than a millisecond.
     var hasFinerDate: Bool { dates.contains { !$0.isWholeMilliseconds } }
 
     private var dates: [Date] {
@@ -23,9 +23,9 @@ extension FieldValue {
         }
     }
 
-    /// The value with its dates as they were before they were cut to milliseconds.
+    /// Returns the value with its dates as they were before they were cut to milliseconds.
     ///
-    /// A date that another client has changed since keeps what that client wrote.
+    /// A date that another client has since changed keeps that client's value.
     func refined(by exactDates: [Double]) -> FieldValue {
         var rest = exactDates[...]
         return refined(&rest)

@@ -2,14 +2,16 @@ import CloudKitWire
 import CoreLocation
 import Foundation
 
-/// Why a value cannot be sent; the caller adds record and field.
+/// The reason why a value cannot be sent; the caller adds record and field.
 struct UnsendableValue: Error {
     let reason: String
 }
 
 extension FieldValue {
-    /// The wire's form of a value in a record of the zone `home`, which references need not name
-    /// unless it is nil; `upload` gives the receipt of an asset's upload.
+    /// Returns the wire's form of a value in a record of the zone `home`.
+    ///
+    /// References leave that zone out; with a nil `home` they name every zone. `upload` returns the
+    /// receipt of an asset's upload.
     func wire(
         owners: OwnerMapping,
         home: CKRecordZone.ID?,
@@ -70,24 +72,24 @@ extension WireValue {
 }
 
 extension Date {
-    /// Whole milliseconds since 1970, as the service keeps time; what is finer is cut off.
+    /// Returns whole milliseconds since 1970, the service's precision; finer parts are cut off.
     ///
-    /// Never up: a merge by time would take the echo of a value for a newer one. But what lies below
-    /// a whole millisecond by no more than arithmetic rounds is that millisecond: a date that was
-    /// computed in another way is the same to a query.
+    /// Never rounded up, because a merge by time would take the echo of a value for a newer one.
+    /// But a date below a whole millisecond by no more than a rounding error is that millisecond: a
+    /// date that was computed differently is equal in a query.
     func milliseconds() throws(UnsendableValue) -> Int64 {
         guard let nearest = Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) else {
-            // A date that is no number ends the process where it is printed as one.
+            // A date that is not a number ends the process where it is printed as a date.
             throw UnsendableValue(
                 reason: "a date of \(timeIntervalSinceReferenceDate) s after 2001 is out of range"
             )
         }
-        // By comparison, so that what came as whole milliseconds goes as the same ones.
+        // A comparison, because whole milliseconds from the service must be sent unchanged.
         return timeIntervalSince(Date(milliseconds: nearest)) >= -rounding ? nearest : nearest - 1
     }
 
-    /// What is lost where the date is computed: two steps of a `Double`, half a microsecond in our
-    /// times.
+    /// The rounding error of a computed date: two steps of a `Double`, half a microsecond for
+    /// current dates.
     private var rounding: Double {
         2 * max(abs(timeIntervalSince1970), abs(timeIntervalSinceReferenceDate)).ulp
     }

@@ -1,16 +1,17 @@
 import CloudKitWire
 import Foundation
 
-/// Between records of the API and of the wire.
+/// The mapping between records in the API and on the wire.
 struct RecordMapping: Sendable {
     let owners: OwnerMapping
     let shares: ShareMapping
-    /// Whether the service keeps dates to the last bit.
+    /// `true` when the service stores dates to the last bit.
     var keepsExactDates = false
 
     // MARK: From the wire
 
-    /// The record of an answer about the zone `home`; `asset` gives the asset of a field.
+    /// Returns the record of a response about the zone `home`; `asset` returns the asset of a
+    /// field.
     ///
     /// - Throws: `CKError.internalError` for a record without name or type.
     func native(
@@ -51,7 +52,7 @@ struct RecordMapping: Sendable {
         )
     }
 
-    /// Takes over what the server says of a record besides its fields.
+    /// Copies the server's system fields of a record.
     func update(_ system: inout SystemFields, from wire: WireRecord) {
         let zoneID = system.recordID.zoneID
         system.changeTag = wire.recordChangeTag
@@ -66,7 +67,7 @@ struct RecordMapping: Sendable {
 
     // MARK: To the wire
 
-    /// The operation that saves a record under a policy.
+    /// Returns the operation that saves a record under a policy.
     ///
     /// - Throws: `CKError` naming the record and the field that cannot be sent.
     func operation(
@@ -79,7 +80,7 @@ struct RecordMapping: Sendable {
             recordType: record.recordType
         )
         if let share = record as? CKShare { wire.shareParts = shares.wire(share) }
-        // Participants are merged by nobody: a share is saved onto the version it comes from.
+        // Participants are never merged: a share is saved only onto the version it comes from.
         let policy = record is CKShare ? .ifServerRecordUnchanged : policy
         let type: RecordOperation.OperationType
         switch policy {
@@ -106,7 +107,8 @@ struct RecordMapping: Sendable {
         return RecordOperation(type, wire)
     }
 
-    /// An asset that came from the server and was not touched stays there; it cannot be sent back.
+    /// Returns whether a field is sent: an unchanged asset from the server stays there, and cannot
+    /// be sent back.
     private func isSent(_ value: FieldValue?, changed: Bool) -> Bool {
         changed || !(value?.isAsset ?? false)
     }

@@ -1,15 +1,15 @@
 import CloudKitWire
 import Foundation
 
-/// Between the parts of shares of the API and of the wire.
+/// The mapping between the parts of shares in the API and on the wire.
 struct ShareMapping: Sendable {
     let owners: OwnerMapping
-    /// Where links of the service start.
+    /// The beginning of the service's share links.
     let linkBase: String
 
     // MARK: From the wire
 
-    /// The parts of a share's record; what the answer does not say stays as it was.
+    /// Returns the parts of a share's record; members missing from the response keep their values.
     func native(_ wire: WireRecord, previous: ShareParts? = nil) -> ShareParts {
         var parts =
             previous ?? ShareParts(publicPermission: .none, participants: [], currentUser: nil)
@@ -48,7 +48,7 @@ struct ShareMapping: Sendable {
         )
     }
 
-    /// Who someone is.
+    /// Returns a user's identity.
     func identity(_ wire: ParticipantIdentity?) -> CKUserIdentity {
         let name = wire?.nameComponents.map { name in
             var components = PersonNameComponents()
@@ -67,7 +67,7 @@ struct ShareMapping: Sendable {
 
     // MARK: To the wire
 
-    /// The parts that a request says of a share.
+    /// Returns the parts of a share for a request.
     func wire(_ share: CKShare) -> WireShare {
         let parts = share.parts
         return WireShare(
@@ -76,7 +76,7 @@ struct ShareMapping: Sendable {
                     WireShare.Root(recordName: $0.recordName, recordChangeTag: parts.rootTag)
                 } : nil,
             publicPermission: parts.publicPermission.wire,
-            // The owner is who saves; the service knows.
+            // The owner is the user who saves; the service knows.
             participants: parts.participants.filter { $0.role != .owner }.map(wire)
         )
     }
@@ -98,7 +98,7 @@ struct ShareMapping: Sendable {
 }
 
 extension CKUserIdentityLookupInfo {
-    /// The API's form; nil for one that says nothing.
+    /// Returns the API's form; nil for a key without a value.
     static func make(_ wire: UserIdentity.LookupInfo) -> CKUserIdentityLookupInfo? {
         if let address = wire.emailAddress { return .init(emailAddress: address) }
         if let number = wire.phoneNumber { return .init(phoneNumber: number) }

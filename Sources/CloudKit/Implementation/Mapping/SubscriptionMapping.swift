@@ -1,15 +1,15 @@
 import CloudKitWire
 import Foundation
 
-/// Between subscriptions of the API and of the wire.
+/// The mapping between subscriptions in the API and on the wire.
 struct SubscriptionMapping: Sendable {
     let owners: OwnerMapping
-    /// What an error says of a name that the server sent.
+    /// A closure that cleans a name from the server, for error messages.
     let cleaned: @Sendable (String) -> String
 
-    /// The wire's form.
+    /// Returns the wire's form.
     ///
-    /// - Throws: `invalidArguments` for a predicate that CloudKit does not know.
+    /// - Throws: `invalidArguments` for a predicate that CloudKit does not support.
     func wire(_ subscription: CKSubscription) throws(CKError) -> WireSubscription {
         var wire = WireSubscription(
             subscriptionID: subscription.subscriptionID,
@@ -26,7 +26,7 @@ struct SubscriptionMapping: Sendable {
                 home: zoneID ?? (owners.scope == .public ? .default : nil)
             )
             wire.query = query.wire
-            // Without a filter it would match everything.
+            // Without a filter the query would match everything.
             if query.matchesNothing { wire.query?.filterBy = [.nothing] }
             wire.zoneID = zoneID.map(owners.wire)
             wire.firesOn = subscription.querySubscriptionOptions.events
@@ -42,15 +42,15 @@ struct SubscriptionMapping: Sendable {
         default:
             throw CKError(
                 .invalidArguments,
-                message: "A \(type(of: subscription)) is no subscription that can be saved"
+                message: "A \(type(of: subscription)) cannot be saved as a subscription"
             )
         }
         return wire
     }
 
-    /// The API's form.
+    /// Returns the API's form.
     ///
-    /// - Throws: `internalError` for a subscription without what its type needs.
+    /// - Throws: `internalError` for a subscription without the members that its type requires.
     func native(_ wire: WireSubscription) throws(CKError) -> CKSubscription {
         guard let name = wire.subscriptionID, !name.isEmpty, let type = wire.subscriptionType else {
             throw CKError(.internalError, message: "The server sent a subscription without a name")

@@ -3,7 +3,7 @@ import CoreLocation
 import Foundation
 
 extension WireValue {
-    /// The API's form of a value; an asset's file comes from `asset`.
+    /// Returns the API's form of a value; `asset` returns an asset's file.
     func native(
         owners: OwnerMapping,
         home: CKRecordZone.ID,
@@ -28,8 +28,8 @@ extension WireReference {
     func native(owners: OwnerMapping, home: CKRecordZone.ID) -> CKRecord.Reference {
         CKRecord.Reference(
             recordID: CKRecord.ID(
-                // A name that the API refuses cannot come from the service; it must not end the
-                // process all the same.
+                // A name that the API refuses cannot come from the service, but must not end the
+                // process either.
                 recordName: recordName.isEmpty ? "_" : recordName,
                 zoneID: zoneID.map(owners.native) ?? home
             ),

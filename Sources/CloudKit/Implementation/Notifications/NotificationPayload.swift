@@ -1,19 +1,20 @@
 import Foundation
 
-/// A push as the service writes it: `{"aps": {…}, "ck": {"cid": …, "qry" | "fet" | "met": {…}}}`.
+/// A push notification of the service: `{"aps": {…}, "ck": {"cid": …, "qry"
+/// "fet"
+/// "met": {…}}}`.
 ///
-/// The shape is not documented; the keys are those that CloudKit JS and apps' tests read. Everything
-/// in it comes from outside: what has another type than expected counts as absent.
+/// The format is not documented; the keys are those that CloudKit JS and apps' tests read. The
+/// contents come from outside: a value of an unexpected type counts as absent.
 struct NotificationPayload: @unchecked Sendable {
-    // @unchecked Sendable because the dictionaries hold the values of property lists, which nobody
-    // changes.
+    // @unchecked Sendable because the dictionaries hold property list values, which nobody changes.
 
     let kind: CKNotification.NotificationType
     let aps: [String: Any]
     private let ck: [String: Any]
     private let detail: [String: Any]
 
-    /// Reads a push; nil when it is not CloudKit's.
+    /// Creates a payload from a push notification; nil if it is not CloudKit's.
     init?(_ dictionary: [AnyHashable: Any]) {
         guard let ck = Self.object(dictionary["ck"]) else { return nil }
         self.ck = ck
@@ -49,7 +50,7 @@ struct NotificationPayload: @unchecked Sendable {
         return owner
     }
 
-    // MARK: What it tells of
+    // MARK: Contents
 
     func text(_ key: String) -> String? { detail[key] as? String }
 
@@ -57,13 +58,13 @@ struct NotificationPayload: @unchecked Sendable {
         (detail[key] as? NSNumber)?.intValue ?? detail[key] as? Int
     }
 
-    /// The database: native numbers, 1 to 3; web couriers write 0 for the public one.
+    /// The database: native numbers, 1 to 3; web couriers use 0 for the public one.
     var scope: CKDatabase.Scope {
         guard let number = integer("dbs") else { return .private }
         return number == 0 ? .public : CKDatabase.Scope(rawValue: number) ?? .private
     }
 
-    /// The zone; in the private database it is the user's own.
+    /// The zone's ID; in the private database the user's own.
     var zoneID: CKRecordZone.ID? {
         guard let name = text("zid"), !name.isEmpty else { return nil }
         guard scope == .shared, let owner = text("zoid"), !owner.isEmpty else {
@@ -72,7 +73,7 @@ struct NotificationPayload: @unchecked Sendable {
         return CKRecordZone.ID(zoneName: name, ownerName: owner)
     }
 
-    /// The values of the fields that the subscription asked for.
+    /// The values of the fields that the subscription requested.
     var fields: [String: any Sendable]? {
         guard let fields = Self.object(detail["af"]) else { return nil }
         return fields.compactMapValues { value -> (any Sendable)? in
@@ -85,9 +86,9 @@ struct NotificationPayload: @unchecked Sendable {
         }
     }
 
-    // MARK: What it shows
+    // MARK: Alert
 
-    /// A part of the alert; an alert that is a text is its body.
+    /// Returns a part of the alert; an alert that is a string is its body.
     func alert(_ key: String) -> String? {
         if key == "body", let body = aps["alert"] as? String { return body }
         return Self.object(aps["alert"])?[key] as? String

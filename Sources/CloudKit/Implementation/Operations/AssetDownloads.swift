@@ -3,17 +3,17 @@ import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// The files of fetched assets, each downloaded once however many fields hold it.
+/// The files of fetched assets, each downloaded once even if several fields hold it.
 struct AssetDownloads: Sendable {
-    /// Downloads at a time.
+    /// The maximum number of concurrent downloads.
     private static let width = 4
 
     private var assets: [WireAsset: Result<CKAsset, CKError>] = [:]
 
-    /// Downloads the files of assets into the process's folder; a file goes with its `CKAsset`,
-    /// unless its place was handed out.
+    /// Downloads the files of assets into the process's directory; a file is deleted with its
+    /// `CKAsset`, unless its URL was read.
     ///
-    /// `progress` is told of each asset how much of it has come, from 0 to 1.
+    /// `progress` receives the downloaded part of each asset, from 0 to 1.
     init(
         of wanted: [WireAsset],
         client: WebClient,
@@ -37,15 +37,15 @@ struct AssetDownloads: Sendable {
         }
     }
 
-    /// The asset with its file; one that was not to be downloaded has none.
+    /// Returns the asset with its file; one that was not to be downloaded has no file.
     func asset(_ wire: WireAsset) -> CKAsset {
         (try? assets[wire]?.get())
             ?? CKAsset(fileURL: nil, remote: RemoteAsset(wire: wire, file: nil))
     }
 
-    /// Why one of these assets has no file; nil when all were downloaded.
+    /// Returns the error that left one of these assets without a file; nil if all were downloaded.
     ///
-    /// Where `passesLost` says so, a file that the service does not have is no failure.
+    /// With `passesLost`, a file that the service does not have is no failure.
     func failure(in wanted: [WireAsset], passingLost passesLost: Bool) -> CKError? {
         for asset in wanted {
             guard case .failure(let error) = assets[asset], !passesLost || !error.isOfLostFile
@@ -73,7 +73,7 @@ struct AssetDownloads: Sendable {
             return .failure(
                 CKError(
                     .assetNotAvailable,
-                    message: "No file can be made for the asset: \(error)",
+                    message: "No file can be created for the asset: \(error)",
                     cause: error
                 )
             )
@@ -82,7 +82,7 @@ struct AssetDownloads: Sendable {
 }
 
 extension CKError {
-    /// Whether the service has no file of an asset.
+    /// `true` when the service does not have an asset's file.
     fileprivate var isOfLostFile: Bool {
         (userInfo[NSUnderlyingErrorKey] as? TransportError)?.code == .gone
     }

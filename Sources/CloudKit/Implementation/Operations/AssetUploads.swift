@@ -17,7 +17,7 @@ struct AssetUploads: Sendable {
         }
     }
 
-    /// A file that goes up.
+    /// A file to upload.
     private struct File {
         let record: CKRecord
         let key: CKRecord.FieldKey
@@ -28,13 +28,13 @@ struct AssetUploads: Sendable {
 
     private var receipts: [Slot: WireAsset] = [:]
 
-    /// The files that could not be uploaded, by record: the record cannot be saved.
+    /// The errors of files that could not be uploaded, by record: the record cannot be saved.
     private(set) var failures: [CKRecord.ID: CKError] = [:]
 
-    /// Uploads the files of the changed assets of records of one zone; `progress` is told of each
-    /// record how much of its files was sent, from 0 to 1.
+    /// Uploads the files of the changed assets of one zone's records; `progress` receives the sent
+    /// part of each record's files, from 0 to 1.
     ///
-    /// - Throws: When the service gives no upload tokens.
+    /// - Throws: An error when the service issues no upload tokens.
     init(
         of records: [CKRecord],
         zoneID: CKRecordZone.ID,
@@ -44,7 +44,7 @@ struct AssetUploads: Sendable {
         var files: [File] = []
         for record in records {
             for (key, asset) in record.changedAssets {
-                // To read from a pipe could take for ever.
+                // Reading from a pipe could take forever.
                 guard let url = asset.fileURL, let stamp = FileStamp(of: url), stamp.isFile else {
                     failures[record.recordID] = Self.missing(asset, key, record)
                     continue
@@ -86,7 +86,7 @@ struct AssetUploads: Sendable {
         }
     }
 
-    /// The receipt of an asset's upload.
+    /// Returns the receipt of an asset's upload.
     func receipt(
         of asset: CKAsset,
         in record: CKRecord,

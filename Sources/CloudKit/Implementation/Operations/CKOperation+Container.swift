@@ -1,5 +1,5 @@
 extension CKOperation {
-    /// What the operation's container can be asked, under the operation's configuration.
+    /// The container's requests, with the operation's settings.
     var containerRequests: ContainerRequests {
         let container = effectiveSettings.container ?? CKContainer.default()
         return ContainerRequests(

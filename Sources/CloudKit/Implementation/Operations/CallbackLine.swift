@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Runs blocks of an app one after the other, on threads that all operations share.
+/// Runs an app's closures one after the other, on threads that all operations share.
 ///
-/// Not a dispatch queue, of which each takes a thread of its own while it has something to do; and
-/// not Swift's threads, because an app's block may wait for something.
+/// It is not a dispatch queue, because each busy queue takes a thread of its own; and it does not
+/// use Swift's threads, because an app's closure may block.
 final class CallbackLine: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -13,7 +13,7 @@ final class CallbackLine: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs a block after those that were added before.
+    /// Runs a closure after those that were added before.
     func add(_ block: @escaping @Sendable () -> Void) {
         let starts = state.withLock { state in
             state.waiting.append(block)

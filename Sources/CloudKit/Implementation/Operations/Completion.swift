@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs an async call for a method with a completion handler, which is called once.
 ///
-/// The task is nobody's: as on Apple platforms, a call that was made cannot be taken back.
+/// The task belongs to nobody: as on Apple platforms, the call cannot be cancelled.
 func complete<Success: Sendable>(
     _ handler: @escaping @Sendable (Result<Success, any Error>) -> Void,
     with call: @escaping @Sendable () async throws(CKError) -> Success
@@ -33,7 +33,7 @@ func complete<Success: Sendable>(
 }
 
 extension Dictionary where Value: Sendable {
-    /// The entry of the only item of a call.
+    /// Returns the result of the only item of a call.
     func single<Success>(
         _ key: Key
     ) throws(CKError) -> Success where Value == Result<Success, any Error> {
@@ -43,7 +43,7 @@ extension Dictionary where Value: Sendable {
         case .failure(let error):
             throw CKError(.internalError, message: "\(error)", cause: error)
         case nil:
-            throw CKError(.serverResponseLost, message: "The server did not answer for \(key)")
+            throw CKError(.serverResponseLost, message: "The server returned no result for \(key)")
         }
     }
 }

@@ -2,17 +2,17 @@ import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// What a container can be asked about people and shares, as async functions.
+/// A container's requests about users and shares, as async functions.
 struct ContainerRequests: Sendable {
     let connection: CloudConnection
     var settings = RequestSettings()
-    /// The sign-in that the work was begun under; nil for that of each request.
+    /// The sign-in that the work began under; nil for that of each request.
     var signIn: Int?
 
     typealias ParticipantResults =
         [CKUserIdentity.LookupInfo: Result<CKShare.Participant, any Error>]
 
-    /// People and shares are asked for on the public path, as a user.
+    /// Returns the context of a user on the public path, where users and shares are requested.
     private func context() async throws(CKError) -> DatabaseRequests.Context {
         let requests = DatabaseRequests(
             connection: connection,
@@ -33,7 +33,7 @@ struct ContainerRequests: Sendable {
 
     // MARK: People
 
-    /// Finds people; who is not found has no entry in the answer.
+    /// Looks up users; the result has no entry for an unknown one.
     func identities(
         _ infos: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> [CKUserIdentity.LookupInfo: CKUserIdentity] {
@@ -59,7 +59,7 @@ struct ContainerRequests: Sendable {
         return found
     }
 
-    /// Finds who can be invited: someone without an account is invited by address.
+    /// Looks up people to invite; a person without an account is invited by address.
     func participants(
         _ infos: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> ParticipantResults {
@@ -88,7 +88,8 @@ struct ContainerRequests: Sendable {
 
     typealias MetadataResults = [URL: Result<CKShare.Metadata, any Error>]
 
-    /// Says what links to shares stand for; every link has an entry in the answer.
+    /// Fetches the metadata of the shares that links lead to; the result has an entry for every
+    /// link.
     func metadata(
         for urls: [URL],
         fetchRoot: Bool = false,
@@ -122,7 +123,7 @@ struct ContainerRequests: Sendable {
 
     typealias AcceptanceResults = [CKShare.Metadata: Result<CKShare, any Error>]
 
-    /// Accepts invitations; every one has an entry in the answer.
+    /// Accepts invitations; the result has an entry for each one.
     func accept(_ metadatas: [CKShare.Metadata]) async throws(CKError) -> AcceptanceResults {
         guard !metadatas.isEmpty else { return [:] }
         let context = try await context()
@@ -148,7 +149,7 @@ struct ContainerRequests: Sendable {
 }
 
 extension URL {
-    /// The identifier of a share, the last part of its link.
+    /// The short ID of a share, the last part of its link.
     fileprivate var shortGUID: String { lastPathComponent }
 }
 
@@ -160,7 +161,7 @@ extension CKUserIdentityLookupInfo {
         return .init(userRecordName: owners.caller)
     }
 
-    /// Whether an answer is about who was asked for.
+    /// Returns whether a response's user matches this lookup key.
     fileprivate func finds(_ user: UserIdentity, owners: OwnerMapping) -> Bool {
         let asked = wire(owners)
         if let name = asked.userRecordName { return name == user.userRecordName }
@@ -169,12 +170,12 @@ extension CKUserIdentityLookupInfo {
 }
 
 extension DatabaseRequests.Context {
-    /// What a link stands for.
+    /// Returns the target of a link.
     fileprivate func metadata(
         _ wire: ShareMetadata,
         shortGUID: String
     ) async -> Result<CKShare.Metadata, any Error> {
-        // Its records lie in the shared database, or in the caller's own.
+        // Its records are in the shared database, or in the caller's own.
         let scope: CKDatabase.Scope = wire.databaseScope == "PRIVATE" ? .private : .shared
         let context = DatabaseRequests.Context(
             client: client,

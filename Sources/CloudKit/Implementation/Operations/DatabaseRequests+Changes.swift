@@ -64,9 +64,9 @@ extension DatabaseRequests {
         return results
     }
 
-    /// Fetches a page of the records of a zone that changed since a token, or why the zone has none.
+    /// Fetches a page of a zone's records that changed since a token, or the zone's error.
     ///
-    /// - Throws: When the request fails as a whole.
+    /// - Throws: An error when the request fails as a whole.
     func zoneChangePage(
         in zoneID: CKRecordZone.ID,
         since token: CKServerChangeToken?,
@@ -98,7 +98,7 @@ extension DatabaseRequests {
         case .failure(let error): return .failure(CKError(error))
         case .success(let changes):
             let page = await context.page(changes, home: zoneID, assets: assets)
-            // The page's token would pass over records whose files did not come.
+            // The page's token would skip records whose files were not downloaded.
             try throwIfCancelled(among: page.changed.map(\.result.error))
             return .success(page)
         }
@@ -108,7 +108,7 @@ extension DatabaseRequests {
         guard scope != .public else {
             throw CKError(
                 .badDatabase,
-                message: "The public database keeps no changes; use a query"
+                message: "The public database has no change feed; use a query"
             )
         }
     }
@@ -148,7 +148,8 @@ extension DatabaseRequests.Context {
 }
 
 extension CKDatabase.DatabaseChange.Deletion.Reason {
-    /// Why a zone is gone; what nobody told, or this version does not know, an app did.
+    /// Creates the reason for a zone's deletion; an unknown or missing reason means that an app
+    /// deleted it.
     fileprivate init(_ reason: ZoneDeletionReason?) {
         switch reason {
         case .purged: self = .purged
@@ -165,7 +166,7 @@ extension Result where Failure == ItemError {
 }
 
 extension Int? {
-    /// The limit, where 0 and less leave it to the server as nil does.
+    /// The limit; nil, like 0 and less, leaves it to the server.
     var positive: Int? {
         if let self, self > 0 { self } else { nil }
     }

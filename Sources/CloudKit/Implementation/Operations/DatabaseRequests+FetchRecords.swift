@@ -5,9 +5,9 @@ import Foundation
 extension DatabaseRequests {
     typealias RecordResults = [CKRecord.ID: Result<CKRecord, any Error>]
 
-    /// Fetches records by identity; every identity has an entry in the answer.
+    /// Fetches records by ID; the result has an entry for every ID.
     ///
-    /// - Throws: `limitExceeded` for more identities than one call may name.
+    /// - Throws: `limitExceeded` for more IDs than one call may name.
     func fetch(
         _ recordIDs: [CKRecord.ID],
         desiredKeys: [CKRecord.FieldKey]?,
@@ -43,16 +43,16 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// Which assets get their files.
+    /// The assets whose files to download.
     enum AssetFiles {
         case none
         case all
-        /// Those whose files the service has: others are lost, however often they are asked for.
+        /// The assets whose files the service has: other files are lost, and no retry finds them.
         case existing
     }
 
-    /// The records of an answer, with the files of their assets; `progress` is told of each record,
-    /// by its place, how much of its files has come.
+    /// Returns the records of a response, with the files of their assets; `progress` receives each
+    /// record's index and the downloaded part of its files.
     func materialize(
         _ answers: [ItemResult<WireRecord>],
         home: CKRecordZone.ID,
@@ -97,7 +97,7 @@ extension WireRecord {
 }
 
 extension [CKRecord.ID] {
-    /// The identities of each zone, zones and identities in the order of their first appearance.
+    /// The IDs of each zone, zones and IDs in the order of their first appearance.
     var byZone: [(CKRecordZone.ID, [CKRecord.ID])] {
         var order: [CKRecordZone.ID] = []
         var groups: [CKRecordZone.ID: [CKRecord.ID]] = [:]
@@ -108,7 +108,7 @@ extension [CKRecord.ID] {
         return order.map { ($0, groups[$0] ?? []) }
     }
 
-    /// Each identity once, in the order of first appearance.
+    /// The IDs without duplicates, in the order of first appearance.
     var unique: [CKRecord.ID] {
         var seen: Set<CKRecord.ID> = []
         return filter { seen.insert($0).inserted }

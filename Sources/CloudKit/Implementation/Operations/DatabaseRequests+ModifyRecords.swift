@@ -3,9 +3,9 @@ import CloudKitWire
 import Foundation
 
 extension DatabaseRequests {
-    /// Saves and deletes records; every item has an entry in the answer.
+    /// Saves and deletes records; the result has an entry for every record.
     ///
-    /// - Throws: When nothing could be tried. What fails later is an item's own error.
+    /// - Throws: An error before anything is sent. Later errors belong to the items.
     func modify(
         _ modification: RecordModification
     ) async throws(CKError) -> RecordModification.Results {
@@ -38,7 +38,8 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// Asks something, where nothing was asked yet: answers tell whose server it is.
+    /// Sends a request if there was none yet, because responses show which extensions the server
+    /// has.
     fileprivate func learnExtensions() async {
         guard client.url != WebClient.appleURL else { return }
         _ = try? await client.caller()
@@ -46,7 +47,7 @@ extension DatabaseRequests.Context {
 }
 
 extension RecordModification {
-    /// Whether there is something that only this package's own server takes.
+    /// `true` when the modification needs extensions of this package's server.
     fileprivate var wantsExtensions: Bool {
         if atomically, saving.count + deleting.count > Limits.operationsPerRequest { return true }
         return saving.contains { record in
@@ -57,7 +58,7 @@ extension RecordModification {
     }
 }
 
-/// Ends an operation as a whole when its cancellation kept items from being transferred.
+/// Throws the operation's cancellation if it kept items from being transferred.
 func throwIfCancelled(among errors: [(any Error)?]) throws(CKError) {
     for case let error as CKError in errors where error.code == .operationCancelled { throw error }
 }

@@ -11,7 +11,7 @@ struct QueryPage: Sendable {
 extension DatabaseRequests {
     /// Fetches the first page of a query; a nil zone stands for all zones.
     ///
-    /// - Throws: `invalidArguments` for what CloudKit's queries cannot say.
+    /// - Throws: `invalidArguments` for a predicate that CloudKit's queries cannot express.
     func query(
         _ query: CKQuery,
         zoneID: CKRecordZone.ID?,
@@ -21,13 +21,13 @@ extension DatabaseRequests {
         guard zoneID != nil || scope != .shared else {
             throw CKError(
                 .invalidArguments,
-                message: "A query of the shared database names a zone"
+                message: "A query of the shared database must name a zone"
             )
         }
         guard query.recordType != CKRecord.SystemType.userRecord else {
             throw CKError(
                 .invalidArguments,
-                message: "User records cannot be searched; fetch one by its identity"
+                message: "User records cannot be queried; fetch one by its ID"
             )
         }
         let context = try await context()
@@ -49,7 +49,7 @@ extension DatabaseRequests {
         )
     }
 
-    /// Fetches the page that a cursor stands for.
+    /// Fetches the page that a cursor marks.
     func query(
         after cursor: CKQueryOperation.Cursor,
         desiredKeys: [CKRecord.FieldKey]?,
@@ -91,7 +91,7 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// The identity of an answer's record; nil when the answer names none.
+    /// Returns the ID of a response's record; nil if the response has none.
     fileprivate func identity(
         of answer: ItemResult<WireRecord>,
         home: CKRecordZone.ID

@@ -9,7 +9,7 @@ extension DatabaseRequests {
         deleteResults: [CKSubscription.ID: Result<Void, any Error>]
     )
 
-    /// Lists the user's subscriptions of the database.
+    /// Returns the user's subscriptions in the database.
     func allSubscriptions() async throws(CKError) -> [CKSubscription] {
         let context = try await userContext()
         let response = try await native { () throws(WebClientError) in
@@ -25,7 +25,7 @@ extension DatabaseRequests {
         return subscriptions
     }
 
-    /// Fetches subscriptions by name; every name has an entry in the answer.
+    /// Fetches subscriptions by name; the result has an entry for every name.
     func fetchSubscriptions(
         _ names: [CKSubscription.ID]
     ) async throws(CKError) -> SubscriptionResults {
@@ -44,7 +44,7 @@ extension DatabaseRequests {
         return results
     }
 
-    /// Saves and deletes subscriptions; every item has an entry in the answer.
+    /// Saves and deletes subscriptions; the result has an entry for every one.
     func modifySubscriptions(
         saving: [CKSubscription],
         deleting: [CKSubscription.ID]
@@ -83,7 +83,8 @@ extension DatabaseRequests {
         return results
     }
 
-    /// Subscriptions are a user's, in the public database too.
+    /// Returns the context of a user, because subscriptions belong to one, in the public database
+    /// too.
     private func userContext() async throws(CKError) -> Context {
         let context = try await context()
         guard context.isSomebody else {
@@ -92,7 +93,7 @@ extension DatabaseRequests {
         return context
     }
 
-    /// Each database has its kinds of subscriptions.
+    /// Checks that the database supports the subscription's type.
     private func check(_ subscription: CKSubscription) throws(CKError) {
         let isPossible =
             switch subscription.subscriptionType {
@@ -103,13 +104,14 @@ extension DatabaseRequests {
         guard isPossible else {
             throw CKError(
                 .badDatabase,
-                message: "The \(scope.wire.rawValue) database takes no subscriptions of the type "
+                message:
+                    "The \(scope.wire.rawValue) database does not support subscriptions of the type "
                     + "\(subscription.subscriptionType), as \(subscription.subscriptionID) is"
             )
         }
     }
 
-    /// A subscription says what its notices are.
+    /// Checks that the subscription describes its notifications.
     private func checkNotice(of subscription: CKSubscription) throws(CKError) {
         guard subscription.notificationInfo != nil else {
             throw CKError(
@@ -138,7 +140,7 @@ extension DatabaseRequests.Context {
         }
     }
 
-    /// What is not there is as good as deleted.
+    /// Returns the result of a deletion; a missing subscription counts as deleted.
     fileprivate func deletion(_ answer: ItemResult<WireSubscription>) -> Result<Void, any Error> {
         switch answer {
         case .success: .success(())

@@ -8,7 +8,7 @@ extension DatabaseRequests {
         saveResults: ZoneResults, deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
     )
 
-    /// Lists all zones, the default zone included.
+    /// Returns all zones, the default zone included.
     func allZones() async throws(CKError) -> [CKRecordZone] {
         let context = try await context()
         let response = try await native { () throws(WebClientError) in
@@ -24,7 +24,7 @@ extension DatabaseRequests {
         return zones
     }
 
-    /// Fetches zones by identity; every identity has an entry in the answer.
+    /// Fetches zones by ID; the result has an entry for every ID.
     func fetchZones(_ zoneIDs: [CKRecordZone.ID]) async throws(CKError) -> ZoneResults {
         guard !zoneIDs.isEmpty else { return [:] }
         let context = try await context()
@@ -41,7 +41,7 @@ extension DatabaseRequests {
         return results
     }
 
-    /// Makes and deletes zones; every item has an entry in the answer.
+    /// Creates and deletes zones; the result has an entry for every zone.
     func modifyZones(
         saving: [CKRecordZone],
         deleting: [CKRecordZone.ID]
@@ -55,7 +55,7 @@ extension DatabaseRequests {
                     + "database" : ""
             throw CKError(
                 .badDatabase,
-                message: "Zones are made and deleted in the private database, not in the "
+                message: "Zones are created and deleted in the private database, not in the "
                     + "\(scope.wire.rawValue) one\(remedy)"
             )
         }
@@ -81,7 +81,8 @@ extension DatabaseRequests {
 }
 
 extension DatabaseRequests.Context {
-    /// A zone that came from the server: custom zones can do everything, the default zone nothing.
+    /// Returns a zone that came from the server: custom zones have all capabilities, the default
+    /// zone none.
     func zone(_ wire: WireZone) -> CKRecordZone {
         let capabilities: CKRecordZone.Capabilities =
             wire.zoneID.isDefault ? [] : [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
@@ -95,7 +96,7 @@ extension DatabaseRequests.Context {
         return CKRecordZone(zoneID: zoneID, capabilities: capabilities, share: share)
     }
 
-    /// What is not there is as good as deleted.
+    /// Returns the result of a deletion; a missing zone counts as deleted.
     fileprivate func deletion(_ answer: ItemResult<WireZone>) -> Result<Void, any Error> {
         switch answer {
         case .success: .success(())

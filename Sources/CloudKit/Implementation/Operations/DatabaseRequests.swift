@@ -2,29 +2,29 @@ import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// What a database can be asked, as async functions: the one core behind the convenience methods,
-/// their completion forms and the operations.
+/// A database's requests, as async functions: the shared core of the convenience methods, their
+/// completion-handler forms and the operations.
 struct DatabaseRequests: Sendable {
     let connection: CloudConnection
     let scope: CKDatabase.Scope
     var settings = RequestSettings()
-    /// The sign-in that the work was begun under; nil for that of each request.
+    /// The sign-in that the work began under; nil for that of each request.
     var signIn: Int?
 
-    /// The same for a piece of work that begins now, and ends with this moment's sign-in.
+    /// Returns the same requests for work that begins now, and ends with the current sign-in.
     func begun(under signIn: Int? = nil) -> Self {
         var requests = self
         requests.signIn = signIn ?? requests.signIn ?? connection.signIn
         return requests
     }
 
-    /// What one call needs: the client, and how it names owners.
+    /// The parts that one call needs: the client, and its naming of owners.
     struct Context: Sendable {
         let client: WebClient
         let owners: OwnerMapping
         let database: DatabaseScope
 
-        /// Whether requests are a user's, or those of a program that has a key.
+        /// `true` when requests have an author: a user, or a program that has a key.
         var isSomebody: Bool { owners.caller != nil || client.credentials.serverKey != nil }
 
         var records: RecordMapping {
@@ -49,7 +49,7 @@ struct DatabaseRequests: Sendable {
         get throws(CKError) { try connection.client(settings, signIn: signIn) }
     }
 
-    /// The identity of the signed-in user's record.
+    /// Returns the ID of the signed-in user's record.
     ///
     /// - Throws: `notAuthenticated` when no user is signed in, or the account may not be used.
     func userRecordID() async throws(CKError) -> CKRecord.ID {
@@ -72,7 +72,7 @@ struct DatabaseRequests: Sendable {
         return CKRecord.ID(recordName: name)
     }
 
-    /// Learns who the caller is, the first time, and gives what a call needs.
+    /// Returns the context of a call; fetches the caller's name the first time.
     func context() async throws(CKError) -> Context {
         let client = try client
         let caller = try await connection.callerName(client)
@@ -94,7 +94,7 @@ struct DatabaseRequests: Sendable {
 }
 
 extension CKDatabase.Scope {
-    /// The scope as it stands in paths.
+    /// The scope in the paths of requests.
     var wire: DatabaseScope {
         switch self {
         case .public: .public
@@ -104,7 +104,7 @@ extension CKDatabase.Scope {
     }
 }
 
-/// Runs a request of the web client and puts its failure into Apple's terms.
+/// Runs a request of the web client and converts its error to Apple's.
 func native<Success>(
     _ request: () async throws(WebClientError) -> Success
 ) async throws(CKError) -> Success {

@@ -1,15 +1,15 @@
 import CloudKitWebClient
 import Foundation
 
-/// A clock on which nothing is waited for beyond the time that a call may take.
+/// A clock whose waits end with the time limit of a call.
 struct LimitedClock<Base: Clock<Duration>>: Clock {
     let base: Base
     let seconds: TimeInterval
     let end: Base.Instant
 
-    /// A clock for the next seconds; nil where they are no limit.
+    /// Creates a clock for a number of seconds; nil if they are no limit.
     init?(_ seconds: TimeInterval?, of base: Base) {
-        // What is longer than anybody waits is no limit; a duration cannot hold infinity.
+        // A limit of many years is no limit; a duration cannot hold infinity.
         guard let seconds, seconds < 1e9 else { return nil }
         self.base = base
         self.seconds = seconds
@@ -23,15 +23,15 @@ struct LimitedClock<Base: Clock<Duration>>: Clock {
         try await base.sleep(until: min(deadline, end), tolerance: tolerance)
     }
 
-    /// What became late, and what to do.
+    /// A description of the missed limit and the remedy.
     var message: String {
-        "The operation did not end within \(seconds) seconds; give it more with "
+        "The operation did not end within \(seconds) seconds; allow more time with "
             + "timeoutIntervalForResource"
     }
 
-    /// Does something until the end.
+    /// Runs a closure until the end of the limit.
     ///
-    /// - Throws: What `body` throws, and `late` when the time is over.
+    /// - Throws: The errors of `body`, and `late` when the time is over.
     func hold<Success: Sendable, Failure: Error>(
         late: Failure,
         _ body: @escaping @Sendable () async throws(Failure) -> Success
@@ -49,7 +49,7 @@ struct LimitedClock<Base: Clock<Duration>>: Clock {
                     try await base.sleep(until: end, tolerance: nil)
                     return Result.failure(late)
                 } catch {
-                    // The operation was cancelled: what the work says of it counts.
+                    // The operation was cancelled: the result of the work counts.
                     return nil
                 }
             }
@@ -62,9 +62,9 @@ struct LimitedClock<Base: Clock<Duration>>: Clock {
     }
 }
 
-/// Does something for at most some seconds of a clock; nil for as long as it takes.
+/// Runs a closure for at most some seconds of a clock; nil sets no limit.
 ///
-/// - Throws: What `body` throws, and `CKError.networkFailure` when the time is over.
+/// - Throws: The errors of `body`, and `CKError.networkFailure` when the time is over.
 func within(
     _ seconds: TimeInterval?,
     on clock: some Clock<Duration>,
@@ -75,8 +75,8 @@ func within(
 }
 
 extension WebClient {
-    /// A client for one call, whose requests and the waits between them end after some seconds;
-    /// nil for no end.
+    /// Returns a client for one call, whose requests and the waits between them end after some
+    /// seconds; nil sets no limit.
     func limited(to seconds: TimeInterval?) -> WebClient {
         let clock = clock
         return limited(to: seconds, of: clock)
@@ -91,7 +91,7 @@ extension WebClient {
     }
 }
 
-/// Carries requests until a call's time is over.
+/// A transport that sends requests until a call's time is over.
 private struct LimitedTransport<Base: Clock<Duration>>: Transport {
     let base: any Transport
     let limit: LimitedClock<Base>
@@ -148,9 +148,9 @@ private struct LimitedTransport<Base: Clock<Duration>>: Transport {
     private func hold<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
-        // Not `timedOut`, which a patient client sends again.
+        // Not `timedOut`, which a patient client would retry.
         let late: any Error = TransportError(.overdue, message: limit.message)
-        // No request is begun that nobody waits for.
+        // Sends no request whose response nobody waits for.
         guard limit.now < limit.end else { throw late }
         return try await limit.hold(late: late, body)
     }

@@ -1,14 +1,14 @@
 import CloudKitWire
 import Synchronization
 
-/// How much of each record's files has come, from what is known of each file.
+/// The downloaded part of each record's files, computed from the progress of each file.
 final class DownloadProgress: Sendable {
     private let recordsByAsset: [WireAsset: [Int]]
     private let fractions = Mutex<[WireAsset: Double]>([:])
     private let assetsByRecord: [[WireAsset]]
     private let report: @Sendable (Int, Double) -> Void
 
-    /// Prepares for the assets of each record.
+    /// Creates the progress for the assets of each record.
     init(of assets: [[WireAsset]], _ report: @escaping @Sendable (Int, Double) -> Void) {
         var recordsByAsset: [WireAsset: [Int]] = [:]
         for (index, assets) in assets.enumerated() {
@@ -19,7 +19,7 @@ final class DownloadProgress: Sendable {
         self.report = report
     }
 
-    /// Takes how much of a file has come; a whole record is reported by others.
+    /// Records the downloaded part of a file; complete records are reported elsewhere.
     func note(_ asset: WireAsset, _ fraction: Double) {
         let fractions = fractions.withLock { fractions in
             fractions[asset] = fraction

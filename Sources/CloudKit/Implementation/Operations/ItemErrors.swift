@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// The items of an operation that failed, for the `partialFailure` of its deprecated block.
+/// The failed items of an operation, for the `partialFailure` of its deprecated closure.
 final class ItemErrors: Sendable {
     private let errors = Mutex<[(item: any Sendable, error: any Error)]>([])
 
-    /// Notes an item's result.
+    /// Records an item's result.
     func note<Item: Hashable & Sendable>(_ item: Item, _ result: Result<some Any, any Error>) {
         guard case .failure(let error) = result else { return }
         errors.withLock { $0.append((item, error)) }
     }
 
-    /// The error that deprecated blocks get: that of the whole, or the sum of the items'.
+    /// Returns the error for deprecated closures: that of the whole, or the items' errors combined.
     func summary(_ error: CKError?) -> CKError? {
         if let error { return error }
         let failed = errors.withLock { $0 }
@@ -29,7 +29,7 @@ final class ItemErrors: Sendable {
 }
 
 extension Result where Success == Void, Failure == any Error {
-    /// The result that blocks of operations get.
+    /// Creates the result for the closures of operations.
     init(_ error: CKError?) {
         self = error.map { .failure($0) } ?? .success(())
     }

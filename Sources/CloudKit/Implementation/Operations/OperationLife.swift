@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where an operation is between its start and its end.
+/// The state of an operation between its start and its end.
 final class OperationLife: Sendable {
     private struct State {
         var hasBegun = false
@@ -14,7 +14,7 @@ final class OperationLife: Sendable {
     var isExecuting: Bool { state.withLock { $0.hasBegun && !$0.hasEnded } }
     var isFinished: Bool { state.withLock { $0.hasEnded } }
 
-    /// Marks the start; false when the operation has started before.
+    /// Marks the start; returns false if the operation has started before.
     func begin() -> Bool {
         state.withLock { state in
             defer { state.hasBegun = true }
@@ -22,7 +22,7 @@ final class OperationLife: Sendable {
         }
     }
 
-    /// Takes the task that does the work, to cancel it when asked to.
+    /// Stores the task that does the work, to cancel it on request.
     func own(_ task: Task<Void, Never>) {
         let isCancelled = state.withLock { state in
             state.task = task

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a configuration sets; nil leaves the choice to the next one in line.
+/// The values that a configuration sets; nil falls back to the next settings in line.
 struct OperationSettings: Sendable {
     static let defaultRequestTimeout: TimeInterval = 60
     /// A week, as on Apple platforms.
@@ -13,7 +13,7 @@ struct OperationSettings: Sendable {
     var requestTimeout: TimeInterval?
     var resourceTimeout: TimeInterval?
 
-    /// These settings, and for what they leave open, those of `other`.
+    /// Returns these settings, with unset values filled from `other`.
     func filled(from other: OperationSettings) -> OperationSettings {
         OperationSettings(
             container: container ?? other.container,
@@ -25,7 +25,7 @@ struct OperationSettings: Sendable {
         )
     }
 
-    /// What the settings mean for the requests of an operation.
+    /// The settings of an operation's requests.
     var requests: RequestSettings {
         RequestSettings(
             timeout: Self.limit(requestTimeout) ?? Self.defaultRequestTimeout,
@@ -33,21 +33,22 @@ struct OperationSettings: Sendable {
         )
     }
 
-    /// What the settings mean for the requests of a database's or a container's method: one that is
-    /// patient ends when an operation would.
+    /// The settings of the requests of a database's or a container's method: one that retries
+    /// patiently ends when an operation would.
     var callRequests: RequestSettings {
         var requests = requests
         requests.callTimeout = requests.isPatient ? deadline : Self.limit(resourceTimeout)
         return requests
     }
 
-    /// Seconds that are a limit; no time, less than that, and what is no number stand for the default.
+    /// Returns a limit in seconds; nil, for the default, if it is unset, zero, negative or not a
+    /// number.
     private static func limit(_ seconds: TimeInterval?) -> TimeInterval? {
         guard let seconds, seconds > 0 else { return nil }
         return seconds
     }
 
-    /// Seconds for the whole operation; nil for no limit, which is what urgent operations have.
+    /// The number of seconds for the whole operation; nil for no limit, as urgent operations have.
     var deadline: TimeInterval? {
         let resourceTimeout = Self.limit(resourceTimeout)
         return switch qualityOfService ?? .default {
@@ -66,14 +67,15 @@ struct OperationSettings: Sendable {
     }
 }
 
-/// How the requests of one call go out.
+/// The settings for the requests of one call.
 struct RequestSettings: Sendable {
-    /// Seconds to wait for an answer.
+    /// The number of seconds to wait for a response.
     var timeout: TimeInterval = OperationSettings.defaultRequestTimeout
-    /// Whether a request that found no server, or a busy one, is repeated instead of failing.
+    /// `true` when a request that found no server, or a busy one, is retried instead of failing.
     var isPatient = false
-    /// Seconds for the whole call of a method, nil for no limit; an operation watches over its own.
+    /// The number of seconds for a method's whole call, nil for no limit; an operation enforces its
+    /// own.
     var callTimeout: TimeInterval?
-    /// The name under which the service knows who changed something; nil for the container's.
+    /// The name by which the service recognises the author of a change; nil for the container's.
     var clientID: String?
 }

@@ -3,26 +3,27 @@ import CloudKitWire
 import Foundation
 import Synchronization
 
-/// What is to be saved and deleted with one call.
+/// The records to save and delete with one call.
 struct RecordModification: Sendable {
     typealias Results = (
         saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
         deleteResults: [CKRecord.ID: Result<Void, any Error>]
     )
 
-    /// What the native API takes in one call; web services take 200, to which the client cuts.
+    /// The maximum number of items in one call of the native API; web services take 200, so the
+    /// client splits requests.
     static let itemLimit = 400
 
     var saving: [CKRecord]
     var deleting: [CKRecord.ID]
     var policy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged
     var atomically = true
-    /// Is told of each record how much of it was sent, from 0 to 1.
+    /// The closure to call with the sent part of each record, from 0 to 1.
     var progress: @Sendable (CKRecord, Double) -> Void = { _, _ in }
 
-    /// Checks what can be known before anything is sent.
+    /// Checks the modification before anything is sent.
     ///
-    /// - Throws: `limitExceeded` for too many items, `invalidArguments` for an item named twice.
+    /// - Throws: `limitExceeded` for too many items, `invalidArguments` for a duplicate item.
     func validate() throws(CKError) {
         try Self.check(itemCount: saving.count + deleting.count)
         var seen: Set<CKRecord.ID> = []
@@ -30,25 +31,25 @@ struct RecordModification: Sendable {
         where !seen.insert(recordID).inserted {
             throw CKError(
                 .invalidArguments,
-                message: "Record \(recordID.recordName) stands twice in one request; a record is "
-                    + "saved or deleted once"
+                message: "Record \(recordID.recordName) occurs twice in one request; a record can "
+                    + "be saved or deleted once"
             )
         }
     }
 
-    /// Checks how many items a call names, to modify them or to fetch them.
+    /// Checks the number of items in a call that modifies or fetches them.
     ///
     /// - Throws: `limitExceeded` for too many.
     static func check(itemCount: Int) throws(CKError) {
         guard itemCount > itemLimit else { return }
         throw CKError(
             .limitExceeded,
-            message: "\(itemCount) items in one call; at most \(itemLimit) are taken: name them in "
+            message: "\(itemCount) items in one call; the limit is \(itemLimit): name them in "
                 + "smaller batches"
         )
     }
 
-    /// A new share travels with its root record, and lives in the private database.
+    /// Checks that a new share is saved with its root record, in the private database.
     ///
     /// - Throws: `badDatabase` in the public database, `invalidArguments` without the root record.
     func validateShares(in scope: CKDatabase.Scope) throws(CKError) {
@@ -56,8 +57,8 @@ struct RecordModification: Sendable {
             guard scope != .public else {
                 throw CKError(
                     .badDatabase,
-                    message: "The public database keeps no shares, as "
-                        + "\(share.recordID.recordName) is"
+                    message: "The public database cannot hold shares such as "
+                        + "\(share.recordID.recordName)"
                 )
             }
             guard share.recordChangeTag == nil, let root = share.parts.rootRecordID,
@@ -71,7 +72,8 @@ struct RecordModification: Sendable {
         }
     }
 
-    /// The records to save, none before its parent, which may otherwise go with a later request.
+    /// The records to save, none before its parent, which might otherwise be sent with a later
+    /// request.
     var parentsFirst: [CKRecord] {
         let records = Dictionary(saving.map { ($0.recordID, $0) }) { $1 }
         var placed: Set<CKRecord.ID> = []

@@ -1,11 +1,11 @@
 /// A page of a zone's changes, in the feed's order.
 struct ZoneChangePage: Sendable {
-    /// The records that are new or changed, in their latest state.
+    /// The new and changed records, in their current version.
     var changed: [(recordID: CKRecord.ID, result: Result<CKRecord, any Error>)] = []
-    /// The records that are gone.
+    /// The deleted records.
     var deleted: [CKDatabase.RecordZoneChange.Deletion] = []
-    /// Where the next page starts.
+    /// The token of the next page.
     let token: CKServerChangeToken
-    /// Whether there is a next page now.
+    /// `true` when there is a next page now.
     let moreComing: Bool
 }

@@ -2,18 +2,18 @@ import CloudKitWebClient
 import CloudKitWire
 import Foundation
 
-/// The part of a modification that lies in one zone: what is atomic, and what one request can hold.
+/// The part of a modification in one zone, which is atomic as far as one request can hold it.
 ///
-/// Assets go up first, then the records; a record whose assets or values cannot be sent fails by
-/// itself, or with its whole zone when the modification is atomic. Conflicts fetch the server's
-/// version, which web services leave out of the error.
+/// Assets are uploaded first, then the records; a record whose assets or values cannot be sent
+/// fails alone, or with its whole zone if the modification is atomic. For conflicts the server's
+/// version is fetched, because web services leave it out of the error.
 struct ZoneModification {
     private let modification: RecordModification
     private let zoneID: CKRecordZone.ID
     private let context: DatabaseRequests.Context
     private(set) var saveResults: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
     private(set) var deleteResults: [CKRecord.ID: Result<Void, any Error>] = [:]
-    /// Whether another user's share was left.
+    /// `true` when another user's share was left.
     private(set) var hasLeftShare = false
 
     init(
@@ -26,20 +26,20 @@ struct ZoneModification {
         self.context = context
     }
 
-    /// The default zone and the public database know no atomic requests.
+    /// `false` in the default zone and the public database, which have no atomic requests.
     private var isAtomic: Bool {
         modification.atomically && zoneID.zoneName != CKRecordZone.ID.defaultZoneName
             && context.database != .public
     }
 
-    /// Whether the server has carried out a part, so that an error cannot speak for the whole.
+    /// `true` when the server has completed a part, so that an error does not apply to the whole.
     var isPartlyAnswered: Bool {
         saveResults.values.contains { (try? $0.get()) != nil } || !deleteResults.isEmpty
     }
 
-    /// Sends everything.
+    /// Sends all changes.
     ///
-    /// - Throws: When a request fails as a whole; what was answered before stands in the results.
+    /// - Throws: An error when a request fails as a whole; results of earlier responses are kept.
     mutating func run() async throws(CKError) {
         let isTooLarge = failOversized()
         guard !isAtomic || saveResults.isEmpty else {
@@ -60,7 +60,7 @@ struct ZoneModification {
         try await addServerRecords()
     }
 
-    /// Gives an error to everything that has no result yet.
+    /// Sets an error for every item that has no result yet.
     mutating func fail(_ error: CKError) {
         for record in modification.saving where saveResults[record.recordID] == nil {
             saveResults[record.recordID] = .failure(error)
@@ -74,11 +74,11 @@ struct ZoneModification {
         CKError(.batchRequestFailed, message: "Another item of the same batch failed")
     }
 
-    /// Fails the records that are too large without their files, before these are uploaded.
+    /// Fails the records that are too large without their files, before those are uploaded.
     private mutating func failOversized() -> Set<CKRecord.ID> {
         var isTooLarge: Set<CKRecord.ID> = []
         for record in modification.saving where !record.changedAssets.isEmpty {
-            // What else cannot be sent is found when the files are there.
+            // Other values that cannot be sent are found when the files are uploaded.
             guard
                 let operation = try? context.records.operation(
                     saving: record,
@@ -96,7 +96,7 @@ struct ZoneModification {
         return isTooLarge
     }
 
-    /// The operations of the records that can be sent; the others fail.
+    /// Returns the operations of the records that can be sent; the others fail.
     private mutating func saves(
         _ uploads: AssetUploads
     ) -> (records: [CKRecord], operations: [RecordOperation]) {
@@ -141,12 +141,12 @@ struct ZoneModification {
         throw CKError(
             .limitExceeded,
             message: "Record \(record.recordName ?? "") of type \(record.recordType ?? "") has "
-                + "\(size) bytes, of which at most \(Limits.recordBytes) are taken; its largest "
+                + "\(size) bytes; the limit is \(Limits.recordBytes). Its largest "
                 + "fields are \(largest): keep large values in a CKAsset"
         )
     }
 
-    /// Sends the operations that save records, and what deletes others; gives the number of requests.
+    /// Sends the operations that save records, and the deletions; returns the number of requests.
     @discardableResult
     private mutating func send(
         _ operations: [RecordOperation],
@@ -160,7 +160,7 @@ struct ZoneModification {
         var answers: [ItemResult<WireRecord>] = []
         var failure: CKError?
         do {
-            // The answer need not repeat what was sent.
+            // The response need not repeat the sent fields.
             try await context.client.modify(
                 operations + deletions,
                 zoneID: context.owners.wire(zoneID),
@@ -182,7 +182,8 @@ struct ZoneModification {
         return requestCount
     }
 
-    /// Deletes what was kept by records below it that went with a later request.
+    /// Deletes records again that were kept because records below them were sent with a later
+    /// request.
     private mutating func deleteAgain() async throws(CKError) {
         var kept = modification.deleting
         while true {
@@ -215,14 +216,14 @@ struct ZoneModification {
         case .success(let wire):
             deleteResults[recordID] = .success(())
             if context.database == .shared, wire.isOfShare { hasLeftShare = true }
-        // What is not there is as good as deleted.
+        // A missing record counts as deleted.
         case .failure(let error) where error.serverErrorCode == .notFound:
             deleteResults[recordID] = .success(())
         case .failure(let error): deleteResults[recordID] = .failure(itemError(error))
         }
     }
 
-    /// The error of an item; what nobody in particular may not do asks for somebody.
+    /// Returns an item's error; `notAuthenticated` for a refusal without a signed-in user.
     private func itemError(_ error: ItemError) -> CKError {
         guard error.serverErrorCode == .accessDenied, error.nativeErrorCode == nil,
             !context.isSomebody
@@ -236,7 +237,7 @@ struct ZoneModification {
         )
     }
 
-    /// Completes the conflicts with the server's records, whose assets are not downloaded.
+    /// Adds the server's records to the conflicts, without downloading their assets.
     private mutating func addServerRecords() async throws(CKError) {
         let conflicts = modification.saving.filter {
             guard case .failure(let error as CKError) = saveResults[$0.recordID] else {
@@ -267,15 +268,15 @@ struct ZoneModification {
         _ server: Result<CKRecord, any Error>
     ) -> any Error {
         switch server {
-        // The record was deleted between the save and the look.
+        // The record was deleted between the save and the fetch.
         case .failure(let error): error
         case .success(let server):
             CKError(
                 .serverRecordChanged,
                 message: "Record \(record.recordID.recordName) of type \(record.recordType) "
                     + "changed on the server (version \(version(of: server)), yours "
-                    + "\(record.recordChangeTag ?? "new")): take the values you want to keep over "
-                    + "onto the error's server record, and save that",
+                    + "\(record.recordChangeTag ?? "new")): copy the values you want to keep "
+                    + "to the error's server record, and save that",
                 userInfo: [
                     CKRecordChangedErrorServerRecordKey: server,
                     CKRecordChangedErrorClientRecordKey: record,
@@ -287,7 +288,7 @@ struct ZoneModification {
 }
 
 extension WireRecord {
-    /// Whether a tombstone is one of a share; where it names no type, its name tells.
+    /// `true` when a tombstone is that of a share; without a type, its name decides.
     fileprivate var isOfShare: Bool {
         if let recordType { return recordType == Self.shareType }
         return recordName == CKRecordNameZoneWideShare || recordName?.hasPrefix("Share-") == true

@@ -1,10 +1,10 @@
 import CloudKitWire
 
 extension ComparisonFilter {
-    /// Turns the comparison into its opposite.
+    /// Negates the comparison.
     ///
-    /// - Throws: `PredicateError` for what CloudKit cannot negate: `BETWEEN`, distances and searches
-    ///   for words.
+    /// - Throws: `PredicateError` for comparisons that CloudKit cannot negate: `BETWEEN`, distances
+    ///   and searches for words.
     mutating func negate() throws(PredicateError) {
         if case .function = comparison.left { throw unnegatable }
         guard !matchesNothing else {
@@ -19,7 +19,7 @@ extension ComparisonFilter {
 }
 
 extension WireComparator {
-    /// The comparator that holds exactly when this one does not.
+    /// The comparator that matches exactly when this one does not.
     fileprivate var opposite: WireComparator? {
         switch self {
         case .equals: .notEquals

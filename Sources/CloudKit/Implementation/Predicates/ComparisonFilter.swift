@@ -2,7 +2,7 @@ import CloudKitWire
 import CoreLocation
 import Foundation
 
-/// Foundation has a `Comparator` too.
+/// An alias, because Foundation has a `Comparator` too.
 typealias WireComparator = CloudKitWire.Comparator
 
 /// One comparison of a predicate as filters: one, or two for `BETWEEN`.
@@ -26,22 +26,22 @@ struct ComparisonFilter {
 
     mutating func translate() throws(PredicateError) {
         switch comparison.modifier {
-        case .all, .none: throw refusal("CloudKit knows neither ALL nor NONE; use ANY and NOT")
+        case .all, .none: throw refusal("CloudKit supports neither ALL nor NONE; use ANY and NOT")
         case .any: try translateAny()
         case .direct: try translateDirect()
         }
         try checkOptions()
     }
 
-    /// Searches for words ignore case with and without options; everything else is compared
-    /// exactly, and an option would be lost on the way.
+    /// Checks the options: word searches ignore case with and without options; all other
+    /// comparisons are exact, and an option would be lost.
     private func checkOptions() throws(PredicateError) {
         let isOnWords = filters.allSatisfy {
             $0.comparator == .containsAnyTokens || $0.comparator == .containsAllTokens
         }
         guard comparison.options.isEmpty || isOnWords else {
             throw refusal(
-                "CloudKit knows [\(String(comparison.options.sorted()))] in searches for words only"
+                "CloudKit supports [\(String(comparison.options.sorted()))] in searches for words only"
             )
         }
     }
@@ -56,7 +56,7 @@ struct ComparisonFilter {
         filters[0].comparator = comparator
     }
 
-    /// The opposite of what matches nothing.
+    /// Negates a comparison that matches nothing.
     mutating func everything() {
         matchesNothing = false
     }
@@ -123,7 +123,7 @@ struct ComparisonFilter {
         case .in: .in
         case .between, .endsWith, .like, .matches, .tokenMatches:
             throw PredicateError(
-                "CloudKit does not know \(operation.rawValue) here; of text it knows BEGINSWITH, "
+                "CloudKit does not support \(operation.rawValue) here; for text it supports BEGINSWITH, "
                     + "and self CONTAINS for words",
                 at: comparison.position
             )
@@ -148,7 +148,7 @@ struct ComparisonFilter {
         _ radius: PredicateExpression
     ) throws(PredicateError) {
         guard [.lessThan, .lessThanOrEquals].contains(comparison.operator) else {
-            throw refusal("CloudKit finds what is nearer than a distance; use < or <=")
+            throw refusal("CloudKit matches locations nearer than a distance; use < or <=")
         }
         guard arguments.count == 2, case .key(let key, let position) = arguments[0],
             case .location(let centre) = try wire(arguments[1])
@@ -162,13 +162,13 @@ struct ComparisonFilter {
         switch try wire(radius) {
         case .double(let double): metres = double
         case .int64(let integer): metres = Double(integer)
-        default: throw refusal("A distance is a number of metres", at: radius.position)
+        default: throw refusal("A distance must be a number of metres", at: radius.position)
         }
         try check(key, position)
         guard metres.isFinite else {
-            throw refusal("A distance is a finite number of metres", at: radius.position)
+            throw refusal("A distance must be a finite number of metres", at: radius.position)
         }
-        // Nothing is nearer than the place itself.
+        // Nothing is nearer than the location itself.
         if metres < 0 || metres == 0 && comparison.operator == .lessThan {
             matchesNothing = true
             return
@@ -176,13 +176,13 @@ struct ComparisonFilter {
         filters.append(WireFilter(key, .near, .location(centre), distance: metres))
     }
 
-    /// A search for words over all text fields names no field.
+    /// Adds a search for words in all text fields, which names no field.
     private mutating func addTokens(
         _ comparator: WireComparator,
         _ words: PredicateExpression
     ) throws(PredicateError) {
         guard case .string(let text) = try wire(words) else {
-            throw refusal("Words are searched with a text", at: words.position)
+            throw refusal("A search for words requires a text", at: words.position)
         }
         var filter = WireFilter("", comparator, .string(text))
         filter.fieldName = nil
@@ -210,7 +210,7 @@ struct ComparisonFilter {
             }
         default:
             guard !isList else {
-                throw refusal("A list stands here after IN only", at: expression.position)
+                throw refusal("A list is allowed here only after IN", at: expression.position)
             }
         }
         if comparator == .beginsWith || comparator == .listMemberBeginsWith {
@@ -243,8 +243,8 @@ struct ComparisonFilter {
         }
         guard isName, let first = key.first, first.isLetter else {
             throw refusal(
-                "\"\(key)\" is no name of a field: a letter, then letters, digits and _; CloudKit "
-                    + "follows no key paths",
+                "\"\(key)\" is not a field name: a letter, then letters, digits and _; CloudKit "
+                    + "does not support key paths",
                 at: position
             )
         }
@@ -260,12 +260,12 @@ struct ComparisonFilter {
             var values: [FieldValue] = []
             for case .value(let value, let position) in elements {
                 guard let field = value.field else {
-                    throw refusal("A list holds values of one type", at: position)
+                    throw refusal("A list must hold values of one type", at: position)
                 }
                 values.append(field)
             }
             guard values.count == elements.count else {
-                throw refusal("A list holds constants only", at: position)
+                throw refusal("A list may hold only constants", at: position)
             }
             return try wire(.field(.list(values)), at: position)
         case .function("now", let arguments, _):
@@ -274,7 +274,7 @@ struct ComparisonFilter {
         case .function("tokenize:using:", let arguments, _) where !arguments.isEmpty:
             return try wire(arguments[0])
         case .function(let name, _, _):
-            throw refusal("CloudKit does not know the function \(name) here", at: position)
+            throw refusal("CloudKit does not support the function \(name) here", at: position)
         case .key, .object: throw refusal("CloudKit compares a field with a value", at: position)
         case .variable(let name, _):
             throw refusal("The variable $\(name) has no value", at: position)
@@ -288,10 +288,10 @@ struct ComparisonFilter {
         switch value {
         case .null: throw refusal("CloudKit cannot search for nil", at: position)
         case .unusable(let type):
-            throw refusal("A \(type) is no value that CloudKit compares with", at: position)
+            throw refusal("\(type) is not a value that CloudKit can compare with", at: position)
         case .field, .recordID:
             guard let field = value.field else {
-                throw refusal("There is no value", at: position)
+                throw refusal("A value is missing", at: position)
             }
             do {
                 return try field.wire(owners: owners, home: home) { _ throws(UnsendableValue) in
@@ -305,7 +305,7 @@ struct ComparisonFilter {
 }
 
 extension PredicateComparison.Operator {
-    /// The operator that says the same with the sides exchanged.
+    /// The equivalent operator with the sides exchanged.
     fileprivate var mirrored: Self {
         switch self {
         case .lessThan: .greaterThan
@@ -320,7 +320,7 @@ extension PredicateComparison.Operator {
 }
 
 extension SystemField {
-    /// A record's name may be searched for as a text; the service expects a reference.
+    /// Returns the value that the service expects: a reference where a text names a record.
     fileprivate func expects(_ value: WireValue, _ owners: OwnerMapping) -> WireValue {
         switch value {
         case .string(let name) where type == .reference:

@@ -1,9 +1,9 @@
 #if canImport(ObjectiveC)
 import Foundation
 
-// Where there is Objective-C a predicate knows what it was made from.
+// With Objective-C a predicate exposes its parts.
 extension NSComparisonPredicate {
-    /// What the comparison says.
+    /// Returns the comparison's contents.
     func tree() throws(PredicateError) -> PredicateTree {
         let known: [NSComparisonPredicate.Operator: PredicateComparison.Operator] = [
             .equalTo: .equals, .notEqualTo: .notEquals, .lessThan: .lessThan,

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a predicate made from a format hands out when it is evaluated with a `PredicateProbe`.
+/// The result of evaluating a predicate created from a format with a `PredicateProbe`.
 struct ParsedPredicate: Sendable {
     let format: String
     let tree: Result<PredicateTree, PredicateError>
-    /// How many levels deep the format is nested.
+    /// The number of nesting levels of the format.
     let levels: Int
 
     init(_ format: String, arguments: [Any?]) {
@@ -22,9 +22,9 @@ struct ParsedPredicate: Sendable {
         self.tree = .success(tree)
     }
 
-    /// Answers a probe with the tree, and everything else with whether the predicate holds.
+    /// Returns the tree to a probe, and to any other object whether the predicate matches it.
     ///
-    /// A format that cannot be read holds for nothing.
+    /// A format that cannot be parsed matches nothing.
     func evaluate(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
         if let probe = object as? PredicateProbe {
             probe.parsed = self
@@ -35,16 +35,17 @@ struct ParsedPredicate: Sendable {
     }
 }
 
-/// An object whose evaluation tells what a predicate says: Foundation keeps only a closure.
+/// An object whose evaluation reveals a predicate's contents, because Foundation stores only a
+/// closure.
 final class PredicateProbe: NSObject {
     var parsed: ParsedPredicate?
 }
 
 extension NSPredicate {
-    /// What the predicate says.
+    /// Returns the predicate's contents.
     ///
-    /// - Throws: `PredicateError` when the format cannot be read, or when there is none because the
-    ///   predicate was made from a closure.
+    /// - Throws: `PredicateError` when the format cannot be parsed, or when there is none because
+    ///   the predicate was created from a closure.
     func tree(depth: Int = 0) throws(PredicateError) -> PredicateTree {
         if let compound = self as? NSCompoundPredicate {
             guard depth < PredicateTree.depthLimit else { throw .tooDeep(at: nil) }
@@ -60,7 +61,7 @@ extension NSPredicate {
         _ = evaluate(with: probe)
         guard let parsed = probe.parsed else {
             throw PredicateError(
-                "A predicate made from a closure cannot be sent; write it as a format",
+                "A predicate created from a closure cannot be sent; write it as a format",
                 at: nil
             )
         }
@@ -68,7 +69,7 @@ extension NSPredicate {
         return try parsed.tree.get()
     }
 
-    /// The format that the predicate was made from, for messages.
+    /// The format that the predicate was created from, for messages.
     var givenFormat: String? {
         guard !(self is NSCompoundPredicate) else { return nil }
         #if canImport(ObjectiveC)
@@ -83,7 +84,7 @@ extension NSPredicate {
 extension NSCompoundPredicate {
     fileprivate func compoundTree(depth: Int) throws(PredicateError) -> PredicateTree {
         var parts: [PredicateTree] = []
-        // Of no stated type where there is Objective-C.
+        // The array has no stated element type with Objective-C.
         let all: [Any] = subpredicates
         for case let part as NSPredicate in all { parts.append(try part.tree(depth: depth)) }
         switch compoundPredicateType {
@@ -93,7 +94,7 @@ extension NSCompoundPredicate {
             guard let part = parts.first else { return .truth(false) }
             return .not(part, position: 1)
         @unknown default:
-            throw PredicateError("A compound of this kind is not known", at: nil)
+            throw PredicateError("A compound of this kind is not supported", at: nil)
         }
     }
 }

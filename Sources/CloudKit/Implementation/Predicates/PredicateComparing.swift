@@ -2,21 +2,21 @@ import CloudKitWire
 import CoreLocation
 import Foundation
 
-/// How a predicate in memory compares two values: as the service does, wherever it would answer.
+/// The comparison of two values by a predicate in memory, equivalent to the service's.
 ///
 /// Text is compared by its bytes, dates by the milliseconds that the service keeps, locations by
 /// their coordinates, references by their targets.
 struct PredicateComparing {
-    /// The letters behind the operator.
+    /// The letters after the operator.
     var options: Set<Character> = []
-    /// The zone of the record that is looked at; the default zone when it is no record.
+    /// The zone of the evaluated record; the default zone if it is not a record.
     private let home: CKRecordZone.ID
-    /// The record name of the current user, who has another in identities.
+    /// The record name of the current user, who has another name in IDs.
     private let reader: String?
-    /// Whether the field names users, who lie in no zone of the database.
+    /// `true` when the field names users, who are in no zone of the database.
     private let namesUsers: Bool
 
-    /// Makes the comparison of a field of a record, or of a member of anything else.
+    /// Creates the comparison for a field of a record, or for a member of anything else.
     init(record: CKRecord?, key: String?, options: Set<Character> = []) {
         self.options = options
         home = record?.recordID.zoneID ?? .default
@@ -25,7 +25,7 @@ struct PredicateComparing {
         namesUsers = field == .createdUserRecordName || field == .modifiedUserRecordName
     }
 
-    /// Whether an operator holds between two values; false where they cannot be compared.
+    /// Returns whether an operator matches two values; false if they cannot be compared.
     func holds(
         _ comparison: PredicateComparison.Operator,
         _ left: PredicateValue,
@@ -52,9 +52,9 @@ struct PredicateComparing {
         }
     }
 
-    /// Whether texts have the words of another: any of them, or all.
+    /// Returns whether texts contain the words of another: any of them, or all.
     ///
-    /// Words that stand in most texts are ignored; a text without a word is found nowhere.
+    /// Words that occur in most texts are ignored; a text with no word matches nothing.
     func holdsWords(of texts: [String], _ wanted: PredicateValue, any: Bool) -> Bool {
         guard case .field(.string(let wanted)) = wanted else { return false }
         let words = SearchWords(wanted)
@@ -86,7 +86,7 @@ struct PredicateComparing {
         return order(left, right).map { $0 == .orderedSame } ?? (left.field == right.field)
     }
 
-    /// Who an identity, a reference or a name stands for; nil for other values.
+    /// Returns the target of an ID, a reference or a name; nil for other values.
     private func identity(_ value: PredicateValue) -> PredicateIdentity? {
         if let recordID = value.recordID {
             return PredicateIdentity(recordID, reader: reader, zone: namesUsers ? nil : home)
@@ -105,7 +105,7 @@ struct PredicateComparing {
 
     // MARK: Order
 
-    /// How two values are ordered; nil where they are not.
+    /// Returns the order of two values; nil if they have none.
     func order(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {
         guard let left = left.field, let right = right.field else { return nil }
         switch (left, right) {
@@ -120,7 +120,7 @@ struct PredicateComparing {
         }
     }
 
-    /// How an order of records places two values: as they compare, references by their targets.
+    /// Returns the sort order of two values: as in comparisons, but references by their targets.
     func sortOrder(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {
         guard left.recordID != nil, right.recordID != nil, let left = identity(left),
             let right = identity(right)
@@ -160,7 +160,7 @@ struct PredicateComparing {
         return holds(left.folded(options), right.folded(options))
     }
 
-    /// `*` stands for anything and `?` for one character.
+    /// Returns a pattern, in which `*` matches anything and `?` one character.
     private static func pattern(like text: String) -> String {
         NSRegularExpression.escapedPattern(for: text)
             .replacingOccurrences(of: "\\*", with: ".*")
@@ -169,7 +169,7 @@ struct PredicateComparing {
 }
 
 extension PredicateValue {
-    /// The identity, or the target of a reference.
+    /// The ID, or the target of a reference.
     fileprivate var recordID: CKRecord.ID? {
         switch self {
         case .recordID(let recordID): recordID
@@ -190,7 +190,7 @@ extension PredicateValue {
 }
 
 extension FieldValue {
-    /// The value as a number; nil when it is none.
+    /// The value as a number; nil if it is not one.
     fileprivate var number: PredicateNumber? {
         switch self {
         case .int64(let integer): .integer(Int128(integer))
@@ -202,7 +202,7 @@ extension FieldValue {
 }
 
 extension Date {
-    /// Milliseconds since 1970 as the service keeps them: whole ones, where they fit.
+    /// The milliseconds since 1970 as the service stores them: whole ones, if they fit.
     fileprivate var keptMilliseconds: Double {
         (try? milliseconds()).map(Double.init) ?? (timeIntervalSince1970 * 1000).rounded(.down)
     }

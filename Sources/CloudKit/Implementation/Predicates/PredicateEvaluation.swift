@@ -2,17 +2,17 @@ import CloudKitWire
 import CoreLocation
 import Foundation
 
-/// Whether a predicate holds for an object in memory: a record, or anything else whose members have
-/// names.
+/// The evaluation of a predicate for an object in memory: a record, or anything else whose members
+/// have names.
 ///
-/// All of the format language is understood, `OR` and `LIKE` included; what cannot be compared does
-/// not hold. `NOT` over an order is the opposite order, as in queries: a value that is missing is
-/// neither below 5 nor not below 5.
+/// It supports the whole format language, `OR` and `LIKE` included; values that cannot be compared
+/// do not match. `NOT` with an ordering operator is the opposite operator, as in queries: a missing
+/// value is neither below 5 nor not below 5.
 struct PredicateEvaluation {
     let object: Any?
     let bindings: [String: Any]
 
-    /// Whether a tree holds, or does not where that is asked.
+    /// Returns whether a tree matches, or with `isNegated` whether its negation does.
     func holds(_ tree: PredicateTree, isNegated: Bool = false) -> Bool {
         switch tree {
         case .truth(let truth): truth != isNegated
@@ -60,7 +60,7 @@ struct PredicateEvaluation {
             return comparing.holds(comparison.operator, left, right)
         }
         guard case .field(.list(let members)) = left else { return false }
-        // ANY list CONTAINS x asks for a member, as a query does, not for a part of its text.
+        // ANY list CONTAINS x searches for a member, as a query does, not for a part of its text.
         let operation = comparison.operator == .contains ? .equals : comparison.operator
         let matches = members.lazy.map { comparing.holds(operation, .field($0), right) }
         return switch comparison.modifier {
@@ -70,8 +70,8 @@ struct PredicateEvaluation {
         }
     }
 
-    /// Whether a distance is within a radius: the service knows no difference between `<` and `<=`,
-    /// but that nothing is nearer than the place itself.
+    /// Returns whether a distance is within a radius: the service does not distinguish `<` and
+    /// `<=`, except that nothing is nearer than the location itself.
     private func isNear(
         _ distance: PredicateValue,
         _ comparison: PredicateComparison.Operator,
@@ -86,7 +86,7 @@ struct PredicateEvaluation {
 
     // MARK: Words
 
-    /// Whether a search for words finds the record; nil when this is none.
+    /// Returns whether a search for words matches the record; nil if this is not one.
     private func searchedWords(_ comparison: PredicateComparison) -> Bool? {
         guard let record = object as? CKRecord else { return nil }
         let isAny: Bool
@@ -134,7 +134,7 @@ struct PredicateEvaluation {
         }
     }
 
-    /// The member of the object behind a key with dots; nil when there is none.
+    /// Returns the object's member for a key with dots; nil if there is none.
     func value(forKey key: String) -> PredicateValue? {
         var object = object
         for name in key.split(separator: ".") {
@@ -155,7 +155,7 @@ struct PredicateEvaluation {
         }
     }
 
-    /// A stored property, which is what replaces key-value coding for other types.
+    /// Returns a stored property, in place of key-value coding for other types.
     private static func mirrored(_ name: String, _ mirror: Mirror) -> Any? {
         if let child = mirror.children.first(where: { $0.label == name }) {
             let value = Mirror(reflecting: child.value)
@@ -166,7 +166,7 @@ struct PredicateEvaluation {
 }
 
 extension CKRecord {
-    /// A field or system field under the names that predicates may give it.
+    /// Returns a field or system field under any of its names in predicates.
     fileprivate func predicateValue(forKey key: String) -> Any? {
         switch SystemField(key: key) {
         case .recordName: recordID
@@ -182,7 +182,7 @@ extension CKRecord {
 }
 
 extension CKRecord {
-    /// The texts in which searches for words look.
+    /// The texts that a search for words covers.
     fileprivate var searchedTexts: [String] {
         plain.allKeys.flatMap { key -> [String] in
             switch plain[key] {
@@ -196,7 +196,7 @@ extension CKRecord {
 }
 
 extension CLLocation {
-    /// Metres to another place, by the formula of the service.
+    /// Returns the distance to another location in metres, by the formula of the service.
     func queryDistance(to other: CLLocation) -> Double {
         WireLocation(latitude: coordinate.latitude, longitude: coordinate.longitude).distance(
             to: WireLocation(
@@ -217,7 +217,8 @@ extension PredicateExpression {
 }
 
 extension PredicateValue {
-    /// A constant as the service compares it with a field: integers with fractions as fractions.
+    /// Returns a constant as the service compares it with a field: integers with fractions as
+    /// fractions.
     fileprivate func fitting(_ field: PredicateValue) -> PredicateValue {
         guard case .field(let constant) = self, case .field(let value) = field else { return self }
         let isFraction =
@@ -242,7 +243,7 @@ extension FieldValue {
 }
 
 extension PredicateComparison.Operator {
-    /// The order that holds where this one does not; nil for what is none.
+    /// The ordering operator that matches where this one does not; nil for others.
     fileprivate var oppositeOrder: Self? {
         switch self {
         case .lessThan: .greaterThanOrEquals

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Whom an identity stands for, as the service compares identities.
+/// The target of an ID, as the service compares IDs.
 struct PredicateIdentity: Equatable {
     private let name: String
-    /// The zone; nil where it is the record's own, and where users are named.
+    /// The zone; nil if it is the record's own, or if the ID names a user.
     private let zone: String?
-    /// The zone's owner; nil where it is the current user, or where there is no zone.
+    /// The zone's owner; nil if it is the current user, or if there is no zone.
     private let owner: String?
 
-    /// Takes a name that stands for a record of the zone that is looked at.
+    /// Creates the target of a name in the zone of the evaluated record.
     init(name: String, reader: String?) {
         self.name = Self.user(name, reader)
         self.zone = nil
         owner = nil
     }
 
-    /// Takes an identity as it is seen from a record of a zone; nil where only the name counts.
+    /// Creates the target of an ID from a record in a zone; nil if only the name counts.
     init(_ recordID: CKRecord.ID, reader: String?, zone home: CKRecordZone.ID?) {
         name = Self.user(recordID.recordName, reader)
         guard let home, !Self.isSame(recordID.zoneID, home, reader) else {
@@ -27,7 +27,7 @@ struct PredicateIdentity: Equatable {
         owner = Self.user(recordID.zoneID.ownerName, reader)
     }
 
-    /// What orders of references compare: the name, then the zone where it is another one.
+    /// The key to sort references by: the name, then the zone if it is another one.
     var sortKey: String {
         [name, zone, owner.flatMap { $0 == CKCurrentUserDefaultName ? nil : $0 }]
             .compactMap(\.self).joined(separator: "\0")
@@ -42,7 +42,7 @@ struct PredicateIdentity: Equatable {
             && user(first.ownerName, reader) == user(second.ownerName, reader)
     }
 
-    /// The name of a user: one for the current user, whichever it was.
+    /// Returns a user's name: always the same one for the current user.
     private static func user(_ name: String, _ reader: String?) -> String {
         name == reader ? CKCurrentUserDefaultName : name
     }

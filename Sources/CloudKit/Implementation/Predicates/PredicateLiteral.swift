@@ -1,22 +1,22 @@
-/// Reads the text between two quotes of a format, with its escapes.
+/// Reads the text between two quotation marks of a format, with its escapes.
 ///
-/// `\n`, `\r`, `\t`, `\a`, `\b`, `\f`, `\v`, `\e`, `\x78`, `\u0078` and `\170` are what C makes of
-/// them; a backslash before anything but a letter or digit stands for that. Other letters are refused:
-/// guessing would search for another text.
+/// `\n`, `\r`, `\t`, `\a`, `\b`, `\f`, `\v`, `\e`, `\x78`, `\u0078` and `\170` have their meanings
+/// in C; a backslash before anything but a letter or digit stands for that character. Other letters
+/// are refused, because a guess would search for another text.
 struct PredicateLiteral {
     private let scalars: [Unicode.Scalar]
     private let start: Int
-    /// The next scalar.
+    /// The index of the next scalar.
     private(set) var index: Int
 
-    /// Makes a reader of the text that starts behind a quote.
+    /// Creates a reader of the text after a quotation mark.
     init(_ scalars: [Unicode.Scalar], from index: Int) {
         self.scalars = scalars
         self.index = index
         start = index
     }
 
-    /// Reads on until the quote, and past it.
+    /// Reads up to the closing quotation mark, and past it.
     mutating func text(until quote: Unicode.Scalar) throws(PredicateError) -> String {
         var text = String.UnicodeScalarView()
         while index < scalars.count {
@@ -33,7 +33,7 @@ struct PredicateLiteral {
         "e": "\u{1B}",
     ]
 
-    /// The scalar that an escape stands for, behind its backslash.
+    /// Returns the scalar of an escape, after its backslash.
     private mutating func escaped() throws(PredicateError) -> Unicode.Scalar {
         let backslash = index
         let scalar = scalars[index]
@@ -58,7 +58,7 @@ struct PredicateLiteral {
         if let control = Self.controls[scalar] { return control }
         guard !scalar.isASCII || !(scalar.properties.isAlphabetic || "0"..."9" ~= scalar) else {
             throw PredicateError(
-                "\\\(scalar) is no escape; write \\\\ for a backslash",
+                "\\\(scalar) is not an escape; write \\\\ for a backslash",
                 at: backslash
             )
         }
@@ -99,7 +99,7 @@ struct PredicateLiteral {
         _ backslash: Int
     ) throws(PredicateError) -> Unicode.Scalar {
         guard let scalar = Unicode.Scalar(value) else {
-            throw PredicateError("The escape stands for no character", at: backslash)
+            throw PredicateError("The escape is not a valid character", at: backslash)
         }
         return scalar
     }

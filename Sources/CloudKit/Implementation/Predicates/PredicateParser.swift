@@ -1,19 +1,19 @@
 import Foundation
 
-/// Reads a format into a tree.
+/// Parses a format into a tree.
 struct PredicateParser {
     private let tokens: [PredicateScanner.Token]
     private let arguments: [Any?]
     private var index = 0
-    /// The levels around what is read.
+    /// The number of levels around the current position.
     private var depth = 0
-    /// The most levels around anything that was read.
+    /// The maximum number of levels so far.
     private var deepest = 0
 
-    /// Reads a format with its arguments.
+    /// Parses a format with its arguments.
     ///
-    /// - Returns: What it says, and how many levels deep it is nested.
-    /// - Throws: `PredicateError` with the place that cannot be read.
+    /// - Returns: The tree, and the number of its nesting levels.
+    /// - Throws: `PredicateError` with the invalid position.
     static func parse(
         _ format: String,
         arguments: [Any?]
@@ -40,7 +40,7 @@ struct PredicateParser {
         if index + 1 < tokens.count { index += 1 }
     }
 
-    /// Takes a word or symbol of these, in upper case.
+    /// Consumes one of these words or symbols, in upper case; returns whether it did.
     private mutating func take(_ expected: String...) -> Bool {
         switch current.kind {
         case .word(let text) where expected.contains(text.uppercased()),
@@ -80,7 +80,7 @@ struct PredicateParser {
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    /// Goes one level deeper, behind what stands at a place; who calls it comes back up again.
+    /// Enters one more level at a position; the caller leaves it again.
     private mutating func enter(at position: Int) throws(PredicateError) {
         guard depth < PredicateTree.depthLimit else { throw .tooDeep(at: position) }
         depth += 1
@@ -168,7 +168,7 @@ struct PredicateParser {
 
     private mutating func options() throws(PredicateError) -> Set<Character> {
         guard take("[") else { return [] }
-        // c ignores case, d accents; n and l are about how text is compared on other systems.
+        // c ignores case, d accents; n and l concern text comparison on other systems.
         let position = current.position
         guard case .word(let word) = current.kind, case let letters = Set(word.lowercased()),
             letters.isSubset(of: ["c", "d", "n", "l"])
@@ -235,7 +235,7 @@ struct PredicateParser {
         }
     }
 
-    /// The functions that are understood, with how many arguments they take.
+    /// The supported functions, with their numbers of arguments.
     private static let functions: [String: (counts: ClosedRange<Int>, form: String)] = [
         "now": (0...0, "now()"), "CAST": (2...2, "CAST(seconds, 'NSDate')"),
         "distanceToLocation:fromLocation:": (
@@ -274,7 +274,7 @@ struct PredicateParser {
         defer { depth -= 1 }
         switch try expression() {
         case .value(.field(.int64(let integer)), _):
-            // What is the smallest number already has no opposite.
+            // The smallest integer has no opposite.
             guard integer != .min else {
                 return .value(.field(.unsigned(1 << 63)), position: position)
             }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Cuts a format into tokens, scalar by scalar: a literal may begin with a mark that joins the quote
-/// before it to one character.
+/// Splits a format into tokens, scalar by scalar, because a literal may begin with a mark that
+/// combines with the quotation mark before it into one character.
 struct PredicateScanner {
     /// A piece of a format.
     struct Token {
         enum Kind: Equatable {
             /// A name: of a key, an operator or a function.
             case word(String)
-            /// A name that is a key whatever it says, after `#` or for `%K`.
+            /// A name that is always a key, after `#` or for `%K`.
             case key(String)
             case string(String)
             case integer(Int64)
-            /// An integer beyond those of 64 bits with a sign.
+            /// An integer beyond signed 64 bits.
             case magnitude(UInt64)
             case fraction(Double)
-            /// An argument, by its place.
+            /// An argument, by its index.
             case argument(Int)
             case variable(String)
             case symbol(String)
@@ -23,7 +23,7 @@ struct PredicateScanner {
         }
 
         let kind: Kind
-        /// Counted from 1.
+        /// The position, counted from 1.
         let position: Int
     }
 
@@ -37,7 +37,7 @@ struct PredicateScanner {
         self.arguments = arguments
     }
 
-    /// All tokens, the end among them.
+    /// Returns all tokens, including the end.
     mutating func tokens() throws(PredicateError) -> [Token] {
         var tokens: [Token] = []
         repeat { tokens.append(try next()) } while tokens.last?.kind != .end
@@ -97,7 +97,7 @@ struct PredicateScanner {
         return name
     }
 
-    /// A name with dots, and with colons where it is a function's, as in
+    /// Reads a name with dots, and with colons if it is a function's, as in
     /// `distanceToLocation:fromLocation:`.
     private mutating func word() -> String {
         let start = index
@@ -115,7 +115,7 @@ struct PredicateScanner {
         return String(view)
     }
 
-    /// Whether a parenthesis follows the rest of the name.
+    /// `true` when a parenthesis follows the rest of the name.
     private var isFunctionColon: Bool {
         var ahead = index
         while ahead < scalars.count, Self.continuesWord(scalars[ahead]) || scalars[ahead] == ":" {
@@ -183,7 +183,7 @@ struct PredicateScanner {
             return symbol
         }
         guard let scalar = current, "=<>!(){}[],-+*/".unicodeScalars.contains(scalar) else {
-            throw PredicateError("\"\(rest.prefix(1))\" means nothing here", at: index + 1)
+            throw PredicateError("\"\(rest.prefix(1))\" is unexpected here", at: index + 1)
         }
         index += 1
         return String(scalar)

@@ -1,6 +1,6 @@
 import Foundation
 
-// How a format becomes a tree:
+// The form of a format as a tree:
 //
 //     "age >= 18 AND NOT name BEGINSWITH %@", "A"
 //
@@ -9,7 +9,7 @@ import Foundation
 //     └─ not
 //        └─ comparison  key(name)  BEGINSWITH  value("A")
 
-/// What a predicate says, with the places of its parts in the format.
+/// The contents of a predicate, with the positions of its parts in the format.
 indirect enum PredicateTree: Sendable {
     case truth(Bool)
     case comparison(PredicateComparison)
@@ -17,18 +17,18 @@ indirect enum PredicateTree: Sendable {
     case or([PredicateTree], position: Int)
     case not(PredicateTree, position: Int)
 
-    /// Levels that may stand around a comparison or value, so that no predicate exhausts the stack.
+    /// The maximum number of levels around a comparison or value, which protects the stack.
     ///
-    /// One level is each `NOT`, bracket, list, sign and call of a function in a format, and each
-    /// `NSCompoundPredicate`; those of a format count on from the compounds around it.
+    /// One level is each `NOT`, bracket, list, sign and function call in a format, and each
+    /// `NSCompoundPredicate`; the levels of a format add to those of the compounds around it.
     static let depthLimit = 200
 }
 
-/// Two expressions and how they compare.
+/// Two expressions and the comparison between them.
 struct PredicateComparison: Sendable {
-    /// Which members of a list on the left the comparison must hold for.
+    /// The members of a list on the left for which the comparison must hold.
     enum Modifier: String, Sendable {
-        /// The left side is no list, or is compared as a whole.
+        /// The left side is not a list, or is compared as a whole.
         case direct = ""
         case any = "ANY"
         case all = "ALL"
@@ -58,7 +58,7 @@ struct PredicateComparison: Sendable {
     /// The letters in brackets after the operator: `c` ignores case, `d` accents.
     var options: Set<Character>
     var right: PredicateExpression
-    /// Where the operator stands in the format, counted from 1.
+    /// The operator's position in the format, counted from 1.
     var position: Int
 }
 
@@ -85,10 +85,10 @@ enum PredicateValue: Sendable {
     case null
     case field(FieldValue)
     case recordID(CKRecord.ID)
-    /// Something no record can hold: the name of its type.
+    /// A value that no record can hold: the name of its type.
     case unusable(String)
 
-    /// Takes an argument of a format; a record stands for its identity.
+    /// Creates a value from an argument of a format; a record stands for its ID.
     init(argument: Any?) {
         switch argument {
         case nil, is NSNull: self = .null
@@ -102,7 +102,7 @@ enum PredicateValue: Sendable {
         }
     }
 
-    /// A list, in which records and identities become references.
+    /// Returns a list, in which records and IDs become references.
     private static func list(_ elements: [Any]) -> PredicateValue {
         var values: [FieldValue] = []
         for element in elements {
@@ -117,7 +117,7 @@ enum PredicateValue: Sendable {
         return .field(.list(values))
     }
 
-    /// The value in a record; an identity becomes a reference.
+    /// The value in a record; an ID becomes a reference.
     var field: FieldValue? {
         switch self {
         case .field(let value): value
@@ -128,11 +128,11 @@ enum PredicateValue: Sendable {
     }
 }
 
-/// Why a format cannot be read, or not be sent.
+/// The reason why a format cannot be parsed or sent.
 struct PredicateError: Error, Sendable {
-    /// What is wrong, and what to write instead.
+    /// The error, and what to write instead.
     let message: String
-    /// Where in the format, counted from 1; nil when the predicate has none.
+    /// The position in the format, counted from 1; nil if the predicate has none.
     let position: Int?
     /// The format.
     var format: String?
@@ -144,7 +144,7 @@ struct PredicateError: Error, Sendable {
 }
 
 extension PredicateError {
-    /// The error about a predicate that is nested too deeply.
+    /// Returns the error for a predicate that is nested too deeply.
     static func tooDeep(at position: Int?) -> PredicateError {
         PredicateError(
             "The predicate is nested more than \(PredicateTree.depthLimit) levels deep; join its "
@@ -155,7 +155,7 @@ extension PredicateError {
 }
 
 extension PredicateError: CustomStringConvertible {
-    /// The message with the place.
+    /// The message with the position.
     var description: String {
         switch (format, position) {
         case (let format?, let position?):
@@ -166,7 +166,7 @@ extension PredicateError: CustomStringConvertible {
         }
     }
 
-    /// A format, or of a long one what stands around a place.
+    /// Returns a format, or an excerpt of a long one around a position.
     private static func excerpt(_ format: String, around position: Int) -> String {
         let scalars = format.unicodeScalars
         let limit = 200
@@ -177,7 +177,7 @@ extension PredicateError: CustomStringConvertible {
             + (part.endIndex < scalars.endIndex ? "…" : "")
     }
 
-    /// A message, or of one with a long name or number how it begins and ends.
+    /// Returns a message, with the middle left out if it contains a long name or number.
     private static func shortened(_ message: String) -> String {
         let scalars = message.unicodeScalars
         let limit = 400

@@ -2,22 +2,22 @@ import CloudKitWire
 import CoreLocation
 import Foundation
 
-/// A predicate as the filters of a request, which must all hold.
+/// The filters of a request that express a predicate; all of them must match.
 ///
-/// What CloudKit's predicates cannot say is refused here, with the place in the format. Native rules
-/// that web services would not enforce (no negated conjunctions, distances or word searches) hold
-/// too, so that a query which works here works on Apple platforms.
+/// Predicates that CloudKit does not support are refused here, with the position in the format.
+/// Rules of the native API that web services would not enforce (no negated conjunctions, distances
+/// or word searches) apply too, because a query that works here should work on Apple platforms.
 struct QueryFilters {
     /// The filters.
     private(set) var filters: [WireFilter] = []
-    /// Whether the predicate holds for no record, so that there is nothing to ask.
+    /// `true` when the predicate matches no record, and no request is needed.
     private(set) var matchesNothing = false
 
     let owners: OwnerMapping
-    /// The zone that is searched, which identities in it need not name; nil for all zones.
+    /// The zone to search, which IDs in it need not name; nil for all zones.
     let home: CKRecordZone.ID?
 
-    /// Translates a predicate.
+    /// Creates the filters of a predicate.
     init(
         _ predicate: NSPredicate,
         owners: OwnerMapping,
@@ -41,7 +41,7 @@ struct QueryFilters {
         case .and(let parts): for part in parts { try add(part) }
         case .or(_, let position):
             throw PredicateError(
-                "CloudKit knows no OR; make one query for each side, or use IN",
+                "CloudKit does not support OR; run one query for each side, or use IN",
                 at: position
             )
         case .not(let part, let position): try addNegation(part, at: position)

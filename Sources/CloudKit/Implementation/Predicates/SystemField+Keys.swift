@@ -1,6 +1,6 @@
 import CloudKitWire
 
-// The fields of every record have several names in predicates and orders:
+// The system fields have several names in predicates and sort orders:
 // `creationDate`, `___createTime`, `createdTimestamp`.
 
 extension SystemField {
@@ -12,7 +12,7 @@ extension SystemField {
         "modificationDate": .modifiedTimestamp,
     ]
 
-    /// Finds the field that a key means, the names of `CKRecord`'s properties included.
+    /// Creates the field that a key names, including the names of `CKRecord`'s properties.
     init?(key: String) {
         guard let field = Self.propertyNames[key] ?? SystemField(name: key) else { return nil }
         self = field

@@ -2,9 +2,9 @@ import CloudKitWire
 import Foundation
 
 extension NSPredicate {
-    /// Makes the predicate that filters of a request come from, or one that says the same.
+    /// Creates the predicate that a request's filters come from, or an equivalent one.
     ///
-    /// References without a zone lie in `home`; without one they stand for their names.
+    /// References without a zone are in `home`; if that is nil, they stand for their names.
     convenience init(_ filters: [WireFilter], owners: OwnerMapping, home: CKRecordZone.ID?) {
         guard !filters.contains(.nothing) else {
             self.init(value: false)
@@ -16,12 +16,13 @@ extension NSPredicate {
 }
 
 extension WireFilter {
-    /// What no record satisfies: its identity is one of none.
+    /// A filter that no record matches: its ID is in an empty list.
     static let nothing = WireFilter(.recordName, .in, .list([], of: .reference))
 }
 
 extension WireValue {
-    /// The value with the names of references that name no zone, where no zone is meant either.
+    /// Returns the value with references that name no zone replaced by their names, if no zone is
+    /// meant.
     fileprivate func named(unless home: CKRecordZone.ID?) -> WireValue {
         guard home == nil else { return self }
         switch self {
@@ -37,7 +38,7 @@ extension WireValue {
 }
 
 extension PredicateTree {
-    /// What a filter says; nil for one without a value.
+    /// Creates the tree of a filter; nil for one without a value.
     fileprivate init?(_ filter: WireFilter, owners: OwnerMapping, home: CKRecordZone.ID?) {
         let system = filter.systemFieldName.flatMap(SystemField.init(name:))?.schemaName
         guard

@@ -1,7 +1,7 @@
 import CloudKitWire
 import Foundation
 
-/// A query in a keyed archive: the request that it makes, from which the predicate is made again.
+/// A query in a keyed archive: its request, from which the predicate is created again.
 enum QueryArchive {
     typealias Contents = (
         recordType: CKRecord.RecordType, predicate: NSPredicate,
@@ -12,7 +12,7 @@ enum QueryArchive {
     private static let query = "swift-cloudkit.query"
     private static let nothing = "swift-cloudkit.nothing"
 
-    /// Identities in an archive keep the names of their owners.
+    /// The mapping that keeps owners' names, as IDs in an archive must.
     private static let owners = OwnerMapping(scope: .shared, caller: nil)
 
     static func encode(_ query: CKQuery, with coder: NSCoder) {

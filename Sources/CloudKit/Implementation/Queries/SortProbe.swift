@@ -1,14 +1,16 @@
 import CoreLocation
 import Foundation
 
-/// An object whose comparison tells a sort descriptor's key: Foundation keeps only a closure.
+/// An object whose comparison reveals a sort descriptor's key, because Foundation stores only a
+/// closure.
 final class SortProbe: NSObject {
     var key: String?
 
-    /// The key path of the descriptors that a probe may be given to; nobody else can write it.
+    /// The key path of the descriptors that accept a probe; no other code can write it.
     static var keyPath: KeyPath<NSObject, NSObject> { \.comparedByKey }
 
-    /// Tells a probe the key, and orders everything else by it, or by the distance from a place.
+    /// Returns the key to a probe, and compares other objects by it, or by the distance from a
+    /// location.
     static func compare(
         _ left: Any,
         _ right: Any,
@@ -42,6 +44,6 @@ final class SortProbe: NSObject {
 }
 
 extension NSObject {
-    /// The object itself, under a key path that marks our sort descriptors.
+    /// The object itself, under a key path that identifies our sort descriptors.
     fileprivate var comparedByKey: NSObject { self }
 }

@@ -2,15 +2,15 @@ import CloudKitWire
 import CoreLocation
 import Foundation
 
-/// A query as a request says it.
+/// A query in the form of a request.
 struct TranslatedQuery {
     let wire: WireQuery
-    /// Whether nothing can match, so that there is nothing to ask.
+    /// `true` when nothing can match, and no request is needed.
     let matchesNothing: Bool
 
-    /// Translates a query of the zone `home`, or of all zones for nil.
+    /// Creates the request's form of a query in the zone `home`, or in all zones for nil.
     ///
-    /// - Throws: `CKError.invalidArguments` for what CloudKit's queries cannot say.
+    /// - Throws: `CKError.invalidArguments` for a predicate that CloudKit's queries cannot express.
     init(_ query: CKQuery, owners: OwnerMapping, home: CKRecordZone.ID?) throws(CKError) {
         let filters: QueryFilters
         do {
@@ -34,7 +34,8 @@ extension WireSort {
         guard let key = descriptor.key else {
             throw CKError(
                 .invalidArguments,
-                message: "A query's order names a key: write NSSortDescriptor(key:ascending:), not "
+                message:
+                    "A query's sort descriptor needs a key: write NSSortDescriptor(key:ascending:), not "
                     + "a key path, selector or comparator"
             )
         }
@@ -54,7 +55,7 @@ extension WireSort {
 }
 
 extension NSSortDescriptor {
-    /// Makes an order from what a request says; nil when it names no field.
+    /// Returns a sort descriptor from a request's sort key; nil if that names no field.
     static func make(_ sort: WireSort) -> NSSortDescriptor? {
         let system = sort.systemFieldName.flatMap(SystemField.init(name:))?.schemaName
         guard let key = sort.fieldName ?? system else { return nil }

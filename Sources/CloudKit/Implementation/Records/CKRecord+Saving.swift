@@ -1,7 +1,7 @@
 import Foundation
 
 extension CKRecord {
-    /// Takes over what the server answered to a save: nothing is changed any more.
+    /// Applies the server's response to a save, after which the record has no changes.
     func acknowledge(_ update: (inout SystemFields) -> Void) {
         update(&system)
         plain.acknowledge()
@@ -33,7 +33,7 @@ extension FieldValue {
         }
     }
 
-    /// Whether the value is an asset or a list of them.
+    /// `true` when the value is an asset or a list of assets.
     var isAsset: Bool {
         switch self {
         case .asset: true

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The encrypted side of a record.
+/// The encrypted values of a record.
 final class EncryptedValues: NSObject, CKRecordKeyValueSetting, FieldStoring, Sendable {
     private let record: CKRecord
 

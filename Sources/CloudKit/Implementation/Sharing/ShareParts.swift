@@ -1,21 +1,21 @@
 import Foundation
 
-/// What a share has besides a record's own parts.
+/// The members that a share has in addition to those of a record.
 struct ShareParts: Sendable {
-    /// The shared record; nil for a share of a whole zone, and where the server does not say.
+    /// The shared record; nil for a share of a whole zone, or if the server does not report it.
     var rootRecordID: CKRecord.ID?
-    /// The version of the shared record when the share was made.
+    /// The version of the shared record when the share was created.
     var rootTag: String?
     /// The last part of the link.
     var shortGUID: String?
-    /// Where links of the service start.
+    /// The beginning of the service's share links.
     var linkBase: String?
     private(set) var publicPermission: CKShare.ParticipantPermission = .none
     private(set) var participants: [CKShareParticipant]
-    /// The current user's part in a share that came from the server.
+    /// The current user as a participant of a share that came from the server.
     private(set) var currentUser: CKShareParticipant?
 
-    /// Makes the parts of a new share, which the current user owns.
+    /// Creates the parts of a new share, which the current user owns.
     init(rootRecordID: CKRecord.ID? = nil, rootTag: String? = nil) {
         self.rootRecordID = rootRecordID
         self.rootTag = rootTag
@@ -32,7 +32,7 @@ struct ShareParts: Sendable {
         currentUser = owner
     }
 
-    /// Makes the parts of a share that came from the server or an archive.
+    /// Creates the parts of a share that came from the server or an archive.
     init(
         publicPermission: CKShare.ParticipantPermission,
         participants: [CKShareParticipant],
@@ -43,7 +43,7 @@ struct ShareParts: Sendable {
         self.currentUser = currentUser
     }
 
-    /// Who shares; a share without one, which the service does not send, has an unknown owner.
+    /// The owner of the share; if it has none, which the service does not send, an unknown one.
     var owner: CKShareParticipant {
         participants.first { $0.role == .owner }
             ?? CKShareParticipant(
@@ -54,7 +54,7 @@ struct ShareParts: Sendable {
             )
     }
 
-    /// The link: the base, the identifier and the title of nothing in particular.
+    /// The link: the base, the short ID and the title of nothing in particular.
     var url: URL? {
         guard let shortGUID, let linkBase else { return nil }
         return URL(string: "\(linkBase)/share/\(shortGUID)")
@@ -81,7 +81,7 @@ struct ShareParts: Sendable {
         participants.removeAll { $0.isEqual(participant) && $0.role != .owner }
     }
 
-    /// Parts whose participants are independent of these.
+    /// Returns parts whose participants are independent of these.
     func copy() -> ShareParts {
         var copy = self
         copy.participants = participants.map(\.independent)

@@ -1,36 +1,35 @@
-/// The fields of one side of a record, plain or encrypted, with what changed since the server's
-/// version.
+/// The plain or the encrypted fields of a record, with the changes since the server's version.
 struct FieldStore {
     private struct Slot {
         var value: FieldValue?
         var isChanged: Bool
     }
 
-    /// A cleared field keeps a slot without a value until it is saved.
+    /// The fields; a cleared field keeps a slot without a value until it is saved.
     private var slots: [CKRecord.FieldKey: Slot] = [:]
 
-    /// What changed fields held in the server's version; fields that had no value are absent.
+    /// The values of changed fields in the server's version; fields without a value are absent.
     private var originals: [CKRecord.FieldKey: FieldValue] = [:]
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     init() {}
 
-    /// Makes the store of a fetched record: nothing is changed.
+    /// Creates the store of a fetched record, without changes.
     init(serverValues: [CKRecord.FieldKey: FieldValue]) {
         slots = serverValues.mapValues { Slot(value: $0, isChanged: false) }
     }
 
-    /// Takes in a field of a fetched record: it is not changed.
+    /// Sets a field of a fetched record without marking it as changed.
     mutating func setServerValue(_ value: FieldValue, forKey key: CKRecord.FieldKey) {
         if slots.isEmpty { slots.reserveCapacity(12) }
         slots[key] = Slot(value: value, isChanged: false)
     }
 
-    /// The value of a field; setting one marks it changed, even when it stays equal.
+    /// A field's value; setting one marks it as changed, even if it stays equal.
     subscript(key: CKRecord.FieldKey) -> FieldValue? {
         get { slots[key]?.value }
         set {
-            // Most records have some ten fields: one allocation instead of four.
+            // Most records have about ten fields: one allocation instead of four.
             if slots.isEmpty { slots.reserveCapacity(12) }
             if let slot = slots.updateValue(Slot(value: newValue, isChanged: true), forKey: key),
                 !slot.isChanged, let value = slot.value
@@ -50,19 +49,19 @@ struct FieldStore {
         slots.compactMap { $0.value.isChanged ? $0.key : nil }.sorted()
     }
 
-    /// The store as the server's version had it.
+    /// The fields of the server's version.
     var original: FieldStore {
         var values = originals
         for (key, slot) in slots where !slot.isChanged { values[key] = slot.value }
         return FieldStore(serverValues: values)
     }
 
-    /// Whether a field was set or cleared.
+    /// Returns whether a field was set or cleared.
     func isChanged(_ key: CKRecord.FieldKey) -> Bool {
         slots[key]?.isChanged ?? false
     }
 
-    /// Forgets what changed: the server's version is this one now.
+    /// Discards the changes: this is now the server's version.
     mutating func acknowledge() {
         originals = [:]
         slots = slots.compactMapValues { slot in
@@ -70,7 +69,7 @@ struct FieldStore {
         }
     }
 
-    /// The same store with other marks: an unarchived record's.
+    /// Marks fields of an unarchived record as changed.
     mutating func markChanged(_ keys: [CKRecord.FieldKey]) {
         for key in keys { slots[key, default: Slot(value: nil, isChanged: true)].isChanged = true }
     }

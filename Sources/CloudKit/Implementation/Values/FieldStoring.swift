@@ -1,5 +1,5 @@
-/// The way to field values that are not boxed.
+/// Access to field values without boxing.
 protocol FieldStoring: AnyObject {
-    /// The value of a field; setting nil clears it.
+    /// A field's value; setting nil clears it.
     subscript(field key: CKRecord.FieldKey) -> FieldValue? { get set }
 }

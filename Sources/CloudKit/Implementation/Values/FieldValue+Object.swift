@@ -2,11 +2,11 @@ import CoreLocation
 import Foundation
 
 extension FieldValue {
-    /// Takes a value whose type is known only now, as the untyped subscript and lists get it.
+    /// Creates a field value from a value of a type known only at run time, for the untyped
+    /// subscript and lists.
     ///
     /// - Important: Ends the process for a value that no record can hold (a dictionary, a nested
-    ///   list, a type of the app's that was made to conform), where Apple's framework raises an
-    ///   exception.
+    ///   list, an app's type with a conformance), where Apple's framework raises an exception.
     init(object: Any) {
         guard let value = FieldValue(exactly: object) else {
             preconditionFailure(
@@ -20,7 +20,7 @@ extension FieldValue {
         self = value
     }
 
-    /// Takes a value; nil when no record can hold it.
+    /// Creates a field value; nil if no record can hold it.
     init?(exactly object: Any) {
         switch object {
         case let string as String: self = .string(string)

@@ -2,10 +2,10 @@ import CloudKitBasics
 import CoreLocation
 import Foundation
 
-// The typed subscript's way in and out. Comparing metatypes costs a nanosecond where a dynamic cast
-// costs fifty.
+// The conversions of the typed subscript. Comparing metatypes takes a nanosecond, a dynamic cast
+// fifty.
 extension FieldValue {
-    /// Takes a value whose type is known at the call.
+    /// Creates a field value from a value of a statically known type.
     init<Value: CKRecordValueProtocol>(typed value: Value) {
         if let string = exactCast(value, to: String.self) {
             self = .string(string)
@@ -30,7 +30,8 @@ extension FieldValue {
         }
     }
 
-    /// The value as a stated type; nil when it is of another, or a number that does not fit.
+    /// Returns the value as a stated type; nil if it is of another type, or a number that does not
+    /// fit.
     func value<Value>(as type: Value.Type) -> Value? {
         switch self {
         case .string(let string): return Self.cast(string, to: type)
@@ -51,10 +52,11 @@ extension FieldValue {
         }
     }
 
-    /// Casts at once to the value's own type, which is what most ask for, else dynamically.
+    /// Casts directly to the value's own type, the most frequent case, otherwise dynamically.
     @inline(__always)
     private static func cast<Known, Value>(_ value: Known, to type: Value.Type) -> Value? {
-        // Compared here too: the optional of `exactCast` is not taken apart, which costs more.
+        // The types are compared here too, because unwrapping the optional of `exactCast` takes
+        // longer.
         Known.self == Value.self ? exactCast(value, to: type) : value as? Value
     }
 

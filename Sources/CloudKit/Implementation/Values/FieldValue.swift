@@ -1,10 +1,10 @@
 import CoreLocation
 import Foundation
 
-/// The value of a record's field, in the form in which the record keeps it.
+/// The value of a record's field, in the record's internal form.
 ///
-/// CloudKit knows no booleans: they are integers 0 and 1. An unsigned integer beyond `Int64.max` is
-/// kept as it is, so that it can be read back; saving it is an error that names the field.
+/// CloudKit has no Booleans: they are the integers 0 and 1. An unsigned integer beyond `Int64.max`
+/// is kept unchanged, because it must be readable; saving it is an error that names the field.
 enum FieldValue: Sendable {
     case string(String)
     case int64(Int64)
@@ -19,7 +19,7 @@ enum FieldValue: Sendable {
 }
 
 extension FieldValue: Equatable {
-    /// Whether both are the same value; assets compare by identity or file.
+    /// Returns whether both values are equal; assets are compared by identity or file.
     static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): left == right
@@ -39,8 +39,8 @@ extension FieldValue: Equatable {
 }
 
 extension FieldValue {
-    /// The value as the untyped subscript hands it out: `NSNumber` for numbers, so that a cast to
-    /// any number type works as it does on Apple platforms.
+    /// The value in the form of the untyped subscript: `NSNumber` for numbers, because a cast to
+    /// any number type must work as on Apple platforms.
     var object: any __CKRecordObjCValue {
         switch self {
         case .string(let string): string
@@ -56,7 +56,7 @@ extension FieldValue {
         }
     }
 
-    /// A list as an array of its elements' type.
+    /// Returns a list as an array of its elements' type.
     private static func objects(_ values: [FieldValue]) -> any __CKRecordObjCValue {
         switch values.first {
         case .string: values.compactMap { $0.value(as: String.self) }

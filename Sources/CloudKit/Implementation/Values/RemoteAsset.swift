@@ -2,12 +2,13 @@ import CloudKitFiles
 import CloudKitWire
 import Foundation
 
-/// What the server said of an asset, and the downloaded file that goes when nobody can know it.
+/// The server's description of an asset, and the downloaded file, which is deleted when nothing can
+/// refer to it.
 final class RemoteAsset: Sendable {
-    /// The asset as the server described it.
+    /// The server's description of the asset.
     let wire: WireAsset
 
-    /// The downloaded file; removed with this object, unless its place was handed out.
+    /// The downloaded file; deleted with this object, unless its URL was read.
     private let file: URL?
 
     init(wire: WireAsset, file: URL?) {

@@ -2,22 +2,22 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Exports a database.
+/// A command that exports a database.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a database, or all of a container, to a file, and the assets to a folder.",
+        abstract: "Write a database, or all of a container, to a file, and its assets to a folder.",
         discussion: """
-            A service cannot list the record types of the public database and of default zones: \
-            name them with --type, or leave the default zone out with --without-default-zone. The \
-            file appears when it is whole.
+            A service cannot list the record types of the public database and of default zones: name \
+            them with --type, or omit the default zone with --without-default-zone. The file appears \
+            when it is complete.
             """
     )
 
     @Argument(help: "The file to write, a JSON object on each line.")
     var file: String
 
-    @Option(help: "The folder for the assets; made when it is not there.")
+    @Option(help: "The folder for the assets, which is created if necessary.")
     var assets: String
 
     @Option(name: .customLong("type"), help: "A record type of the default zone; repeatable.")
@@ -26,7 +26,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(name: .customLong("zone"), help: "A zone to export, instead of all; repeatable.")
     var zones: [String] = []
 
-    @Flag(help: "Leave the default zone out.")
+    @Flag(help: "Omit the default zone.")
     var withoutDefaultZone = false
 
     @Flag(help: "Export the public database, the private one and what others share, to one file.")
@@ -45,7 +45,7 @@ struct ExportCommand: AsyncParsableCommand {
         try overwriting.check(file)
         let client = try place.connection.client()
         guard !all || (place.database == nil && zones.isEmpty) else {
-            throw CommandFailure(unusable: "--all goes with neither --database nor --zone")
+            throw CommandFailure(unusable: "--all excludes --database and --zone")
         }
         var parts: [(database: DatabaseScope, zones: [WireZoneID])] = []
         for database in all ? DatabaseScope.allCases : [place.scope(client)] {
@@ -53,7 +53,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
         let folder = AssetFolder(path: assets)
         try folder.make()
-        // The file gets its name when it is whole.
+        // The file gets its final name when it is complete.
         let part = file + ".part"
         guard FileManager.default.createFile(atPath: part, contents: nil),
             let handle = FileHandle(forWritingAtPath: part)
@@ -84,9 +84,9 @@ struct ExportCommand: AsyncParsableCommand {
         )
     }
 
-    /// The zones to export.
+    /// Returns the zones to export.
     ///
-    /// - Throws: `CommandFailure` when a zone is not there, or the default zone's types are open.
+    /// - Throws: `CommandFailure` when a zone does not exist, or the default zone's types are unknown.
     private func chosenZones(
         _ client: WebClient,
         _ database: DatabaseScope

@@ -3,16 +3,16 @@ import CloudKitServer
 import CloudKitWebClient
 import Foundation
 
-/// Imports an exported database.
+/// A command that imports an exported database.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring an exported file and its assets to a database.",
+        abstract: "Import an exported file and its assets into a database.",
         discussion: """
-            A record replaces the one of its name, so an import can be run again; with --checkpoint, \
-            one that was cut goes on where it stopped. Lines that cannot \
-            be imported are reported by number, and kept with --rejects; the status is then 1. \
-            Shares are left out, as people have to be invited again.
+            A record replaces the one with its name, so an import can be run again; with \
+            --checkpoint, an interrupted import continues where it stopped. Lines that cannot be \
+            imported are reported by number, and kept with --rejects; the status is then 1. Shares \
+            are omitted, because people have to be invited again.
             """
     )
 
@@ -25,10 +25,10 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "A file for the lines that were not imported, to import them later.")
     var rejects: String?
 
-    @Option(help: "A file that says how far the import came; one that was cut goes on behind that.")
+    @Option(help: "A checkpoint file, with which an interrupted import continues.")
     var checkpoint: String?
 
-    @Flag(help: "Bring each part of an export with --all to the database that it came from.")
+    @Flag(help: "Import each part of an export with --all into its original database.")
     var all = false
 
     @OptionGroup(title: "Place")
@@ -43,7 +43,7 @@ struct ImportCommand: AsyncParsableCommand {
             throw CommandFailure(unusable: "\(file) does not start as cloudkit export writes it")
         }
         guard !all || place.database == nil else {
-            throw CommandFailure(unusable: "--all does not go with --database")
+            throw CommandFailure(unusable: "--all and --database exclude each other")
         }
         let client = try place.connection.client()
         let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
@@ -70,7 +70,7 @@ struct ImportCommand: AsyncParsableCommand {
             while let line = try lines.next() {
                 try await work.add(line)
                 number = line.number
-                // The last step is sending what waited.
+                // The last step sends the waiting records.
                 let fraction = Double(lines.position) / Double(max(1, size?.intValue ?? 1))
                 if fraction < 1 { progress.update(fraction) }
             }
@@ -79,7 +79,7 @@ struct ImportCommand: AsyncParsableCommand {
         } catch let error as WebClientError {
             let cause = CommandFailure(error)?.message ?? "\(error)"
             throw CommandFailure(
-                "\(cause). Stopped at line \(number); run the import again when that is mended: "
+                "\(cause). Stopped at line \(number); run the import again when that is corrected: "
                     + (checkpoint == nil
                         ? "what is there already is replaced by the same"
                         : "it goes on behind line \(work.state.line)")
@@ -114,7 +114,7 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the first line says of the file; nil when it is not of an export.
+    /// Returns the header in the first line; nil when the file is not an export.
     private static func header(_ line: LineReader.Line) -> ArchiveLine.Header? {
         (try? WireJSON.decode(ArchiveLine.self, from: line.data))?.export
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Which file of which record a command is about.
+/// The record, field and file of an asset command.
 struct AssetOptions: ParsableArguments {
     @Argument(help: "The file on this machine.")
     var file: String

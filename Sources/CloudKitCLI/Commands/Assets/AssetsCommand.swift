@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Moves files to and from records.
+/// A command that moves files to and from records.
 struct AssetsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assets",

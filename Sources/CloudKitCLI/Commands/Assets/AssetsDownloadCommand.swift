@@ -2,14 +2,14 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Downloads the file of a record's field.
+/// A command that downloads the file of a record's field.
 struct AssetsDownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",
         abstract: "Download the file of a record's field."
     )
 
-    /// What is printed for programs.
+    /// The output for programs.
     private struct Downloaded: Encodable {
         let file: String
         let size: Int64?
@@ -21,7 +21,7 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
     @Option(help: "The record's name.")
     var name: String
 
-    @Option(help: "Which file of a list, from 0.")
+    @Option(help: "The position of the file in a list, from 0.")
     var index = 0
 
     @OptionGroup

@@ -2,11 +2,11 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Uploads a file and sets a record's field to it.
+/// A command that uploads a file and sets a record's field to it.
 struct AssetsUploadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload",
-        abstract: "Upload a file into a field of a record, which is made where it is new."
+        abstract: "Upload a file to a field of a record, which is created if necessary."
     )
 
     @OptionGroup
@@ -15,7 +15,7 @@ struct AssetsUploadCommand: AsyncParsableCommand {
     @Option(help: "The record type.")
     var type: String
 
-    @Option(help: "The record's name; the service makes one when it is left out.")
+    @Option(help: "The record's name; the service creates one when it is omitted.")
     var name: String?
 
     @OptionGroup(title: "Place")

@@ -2,18 +2,18 @@ import ArgumentParser
 import CloudKitCoreData
 import Foundation
 
-/// Makes a database of a store.
+/// A command that converts a store to a database.
 struct CoreDataConvertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Make a GRDB database of a store, with the names of its records as keys.",
+        abstract: "Convert a store to a GRDB database, with the names of its records as keys.",
         discussion: """
-            The file appears when it is whole. A store that was mirrored, and knows no record of \
-            some rows, is refused, because these would be in CloudKit twice.
+            The file appears when it is complete. A mirrored store that knows no record of some rows \
+            is refused, because these would be in CloudKit twice.
             """
     )
 
-    /// A conversion, as `--json` prints one.
+    /// A conversion in the output of `--json`.
     private struct Entry: Encodable {
         let rows, mintedRecords, danglingLinks, filledValues, skippedValues: [String: Int]
         let notes: [String]
@@ -25,10 +25,10 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
     @Option(help: "The file of the new database.")
     var to: String
 
-    @Flag(help: "Give new names to rows and links that the mirrored store knows no record of.")
+    @Flag(help: "Give new names to rows and links without a known record.")
     var mintRecords = false
 
-    @Flag(help: "Make values NULL that cannot be read, instead of ending.")
+    @Flag(help: "Replace unreadable values by NULL, instead of stopping.")
     var skipUnreadable = false
 
     @OptionGroup
@@ -73,9 +73,9 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
         try Console.write(table)
         let counts = [
             ("new names", report.mintedRecords),
-            ("links to rows that are not there", report.danglingLinks),
-            ("missing values that are the default now", report.filledValues),
-            ("values that could not be read", report.skippedValues),
+            ("links to missing rows", report.danglingLinks),
+            ("missing values that became the default", report.filledValues),
+            ("unreadable values", report.skippedValues),
         ]
         for (text, places) in counts {
             for (place, count) in places.sorted(by: { $0.key < $1.key }) {

@@ -1,14 +1,14 @@
 import ArgumentParser
 import CloudKitCoreData
 
-/// Says what is in a store.
+/// A command that prints a summary of a store.
 struct CoreDataInspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Print a store's entities and rows, what comes over, and its state in CloudKit."
+        abstract: "Print a store's entities and rows, what is converted, and its state in CloudKit."
     )
 
-    /// A store, as `--json` prints one.
+    /// A store in the output of `--json`.
     private struct Entry: Encodable {
         struct Entity: Encodable {
             let name, table: String

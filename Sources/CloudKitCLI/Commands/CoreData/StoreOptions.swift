@@ -2,20 +2,20 @@ import ArgumentParser
 import CloudKitCoreData
 import Foundation
 
-/// A store, and the model that it is read with.
+/// The options of a store and its model.
 struct StoreOptions: ParsableArguments {
-    @Argument(help: "The store's file, with what belongs to it beside it.")
+    @Argument(help: "The store's file, with its companion files beside it.")
     var file: String
 
-    @Option(help: "The model: App.xcdatamodeld or a version in it; the store's own unless given.")
+    @Option(help: "The model: App.xcdatamodeld or a version in it; the store's own by default.")
     var model: String?
 
-    @Option(help: "The version of the model, where it is not the current one.")
+    @Option(help: "The version of the model; the current one by default.")
     var modelVersion: String?
 
     @Option(
         help: ArgumentHelp(
-            "An attribute whose values may be in files, where the model does not say.",
+            "An attribute whose values may be in files, if the model does not specify it.",
             valueName: "Entity.attribute"
         )
     )
@@ -23,7 +23,7 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An attribute whose values never are in files.",
+            "An attribute whose values are never in files.",
             valueName: "Entity.attribute"
         )
     )

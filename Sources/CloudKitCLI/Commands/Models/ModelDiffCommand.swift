@@ -1,18 +1,18 @@
 import ArgumentParser
 import CloudKitCoreData
 
-/// Compares two versions of a model.
+/// A command that compares two versions of a model.
 struct ModelDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Print what a version of a model changes, in stores and in CloudKit.",
+        abstract: "Print the changes in a version of a model, for stores and for CloudKit.",
         discussion: """
-            Each line says whether Core Data migrates the change by itself. The status is 1 when the \
-            versions differ.
+            Each line shows whether Core Data migrates the change automatically. The status is 1 \
+            when the versions differ.
             """
     )
 
-    /// A change, as `--json` prints one.
+    /// A change in the output of `--json`.
     private struct Entry: Encodable {
         let change, entity: String
         let property: String?
@@ -21,16 +21,16 @@ struct ModelDiffCommand: AsyncParsableCommand {
         let reason, cloudEffect: String?
     }
 
-    @Argument(help: "The model before, or the folder of both versions.")
+    @Argument(help: "The old model, or the folder of both versions.")
     var old: String
 
-    @Argument(help: "The model afterwards, where it is in another file or folder.")
+    @Argument(help: "The new model, if it is in another file or folder.")
     var new: String?
 
-    @Option(help: "The version before, where it is not the current one.")
+    @Option(help: "The old version; the current one by default.")
     var from: String?
 
-    @Option(help: "The version afterwards, where it is not the current one.")
+    @Option(help: "The new version; the current one by default.")
     var to: String?
 
     @OptionGroup

@@ -1,15 +1,15 @@
 import ArgumentParser
 import CloudKitCoreData
 
-/// Names what CloudKit forbids in a model.
+/// A command that lists the parts of a model that CloudKit forbids.
 struct ModelLintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
-        abstract: "Name what CloudKit forbids in a model, with the remedy.",
+        abstract: "List the parts of a model that CloudKit forbids, with the remedies.",
         discussion: "The status is 1 when there is an error; warnings alone do not change it."
     )
 
-    /// A finding, as `--json` prints one.
+    /// A finding in the output of `--json`.
     private struct Entry: Encodable {
         let severity, rule, entity: String
         let property: String?

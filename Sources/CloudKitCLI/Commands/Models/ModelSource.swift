@@ -1,18 +1,18 @@
 import CloudKitCoreData
 import Foundation
 
-/// Where a Core Data model is: a model's file or folder, or a store that holds a copy of its model.
+/// The source of a Core Data model: a model's file or folder, or a store that holds a copy of its model.
 struct ModelSource {
     let name: String
     let model: CoreDataModel
 
-    /// Reads a model.
+    /// Creates a source by reading a model.
     ///
     /// - Parameters:
     ///   - path: The model's file or folder.
     ///   - store: The store's file, instead of it.
     ///   - version: The version in a folder of several; nil for the current one.
-    /// - Throws: `CommandFailure` for what cannot be read.
+    /// - Throws: `CommandFailure` for a model that cannot be read.
     init(_ path: String?, store: String?, version: String?) throws {
         do {
             switch (path, store) {
@@ -36,7 +36,7 @@ struct ModelSource {
         }
     }
 
-    /// Tells a person what in the model is not known here.
+    /// Prints the parts of the model that are unknown here.
     func sayUnknownParts() {
         let parts = model.unknownParts
         guard !parts.isEmpty else { return }

@@ -2,14 +2,14 @@ import ArgumentParser
 import CloudKitServerSQLite
 import Foundation
 
-/// Backs a server's data up.
+/// A command that backs a server's data up.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Write all data of a server to one file, while the server may go on.",
+        abstract: "Write all data of a server to one file, even while the server runs.",
         discussion: """
-            The file is a tar archive with the database as it was at one moment and the files of \
-            assets. It is read again before it gets its name.
+            The file is a tar archive with the database at a single moment and the files of assets. \
+            It is verified before it gets its name.
             """
     )
 
@@ -42,9 +42,9 @@ struct BackupCommand: AsyncParsableCommand {
         }
         guard report.damaged.isEmpty else {
             throw CommandFailure(
-                "These assets are missing or damaged, and were so before: "
+                "These assets were already missing or damaged: "
                     + report.damaged.joined(separator: ", ")
-                    + "; cloudkit check says more"
+                    + "; cloudkit check reports details"
             )
         }
     }

@@ -1,19 +1,19 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Checks a server's data.
+/// A command that checks a server's data.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Look at all data of a server: rows, indexes, references and files.",
+        abstract: "Check all data of a server: rows, indexes, references and files.",
         discussion: """
             Each row and file is compared with its checksum, each value with the schema, and each \
-            index entry and reference with the record that it is of. The server may be running. \
-            The exit status is 1 when something is wrong.
+            index entry and reference with its record. The server may be running. The exit status is \
+            1 when something is wrong.
             """
     )
 
-    @Flag(help: "Make again what can be made of the records: indexes, references, sums.")
+    @Flag(help: "Rebuild the data that derives from records: indexes, references, sums.")
     var repair = false
 
     @Option(help: "The server's folder.")
@@ -32,7 +32,7 @@ struct CheckCommand: AsyncParsableCommand {
         } else {
             for finding in report.findings { try Console.write(Self.text(finding)) }
             try Console.write(
-                "Looked at \(Amount.text(report.records, "record")) in "
+                "Checked \(Amount.text(report.records, "record")) in "
                     + "\(Amount.text(report.zones, "zone")), and at "
                     + Amount.text(report.assets, "asset")
             )
@@ -42,7 +42,7 @@ struct CheckCommand: AsyncParsableCommand {
         let derived = left.filter(\.isDerived).count
         throw CommandFailure(
             Amount.text(left.count, "thing is", "things are") + " wrong"
-                + (derived > 0 ? "; --repair mends \(derived) of them" : "")
+                + (derived > 0 ? "; --repair corrects \(derived) of them" : "")
         )
     }
 

@@ -1,21 +1,21 @@
 import ArgumentParser
 import CloudKitServerSQLite
 
-/// Restores a server's data.
+/// A command that restores a server's data.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a server's data of a file of cloudkit backup.",
+        abstract: "Restore a server's data from a file of cloudkit backup.",
         discussion: """
-            Users, passwords and tokens come back as they were. Change tokens expire, so that \
-            clients fetch everything again.
+            Users, passwords and tokens are restored unchanged. Change tokens expire, so clients \
+            fetch everything again.
             """
     )
 
     @Argument(help: "The file that cloudkit backup wrote.")
     var file: String
 
-    @Option(help: "The folder to restore to; made when it is not there, and empty.")
+    @Option(help: "The folder to restore to, which must be empty; created if necessary.")
     var data = "cloudkit-data"
 
     @OptionGroup

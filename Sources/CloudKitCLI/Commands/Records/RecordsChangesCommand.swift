@@ -1,24 +1,24 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints what changed in a zone.
+/// A command that prints the changes of a zone.
 struct RecordsChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
         abstract: "List the records of a zone that changed since a token.",
         discussion: """
-            The default zone and the public database have no list of changes. With --json the last \
-            line is {"syncToken": …, "zoneID": …}: give the token to --since the next time.
+            The default zone and the public database have no change feed. With --json the last line \
+            is {"syncToken": …, "zoneID": …}: pass the token to --since the next time.
             """
     )
 
-    /// The last line for programs.
+    /// The last line of the output for programs.
     private struct End: Encodable {
         let syncToken: String
         let zoneID: WireZoneID
     }
 
-    @Option(help: "The token of the last time; everything when it is left out.")
+    @Option(help: "The token of the last call; all records when it is omitted.")
     var since: String?
 
     @OptionGroup(title: "Place")
@@ -52,6 +52,6 @@ struct RecordsChangesCommand: AsyncParsableCommand {
         let token = changes.syncToken ?? ""
         if output.json { return try output.write(End(syncToken: token, zoneID: place.zoneID)) }
         try output.write(found, RecordTable.list)
-        Console.say("For what comes after this: --since \(token)")
+        Console.say("For later changes: --since \(token)")
     }
 }

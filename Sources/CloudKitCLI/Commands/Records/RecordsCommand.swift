@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Reads and changes records.
+/// A command that reads and changes records.
 struct RecordsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "records",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Deletes records by name.
+/// A command that deletes records by name.
 struct RecordsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
@@ -11,7 +11,7 @@ struct RecordsDeleteCommand: AsyncParsableCommand {
     @Argument(help: "The records' names.")
     var names: [String]
 
-    @Option(help: "Delete only if the record's change tag is still this one; for one record.")
+    @Option(help: "Delete only if the record's change tag is still this one; for a single record.")
     var tag: String?
 
     @OptionGroup(title: "Place")
@@ -22,7 +22,7 @@ struct RecordsDeleteCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard tag == nil || names.count == 1 else {
-            throw ValidationError("--tag is of one record; delete the others without it")
+            throw ValidationError("--tag is for a single record; delete the others without it")
         }
     }
 

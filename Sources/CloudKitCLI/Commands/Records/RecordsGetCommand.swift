@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints records by name.
+/// A command that prints records by name.
 struct RecordsGetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",

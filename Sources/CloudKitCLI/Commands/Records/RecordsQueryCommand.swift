@@ -1,14 +1,14 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints the records that a query finds.
+/// A command that prints the records that a query finds.
 struct RecordsQueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Find records of a type.",
         discussion: """
             A condition is FIELD OPERATOR VALUE, such as 'age >= 18' or 'title BEGINS_WITH Mil'; \
-            FIELD:TYPE states the type of the value, as in 'due:TIMESTAMP < 2026-01-31T12:00:00Z'.
+            FIELD:TYPE sets the type of the value, as in 'due:TIMESTAMP < 2026-01-31T12:00:00Z'.
             """
     )
 
@@ -24,7 +24,7 @@ struct RecordsQueryCommand: AsyncParsableCommand {
     @Option(name: .customLong("field"), help: "A field to fetch, instead of all; repeatable.")
     var fields: [String] = []
 
-    @Option(help: "Records at most; 0 for all.")
+    @Option(help: "The maximum number of records; 0 for all.")
     var limit = 200
 
     @Flag(help: "Search all zones.")

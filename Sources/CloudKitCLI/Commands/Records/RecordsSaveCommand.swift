@@ -2,22 +2,22 @@ import ArgumentParser
 import CloudKitWebClient
 import Foundation
 
-/// Saves one record, or those of a file.
+/// A command that saves one record, or the records of a file.
 struct RecordsSaveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "save",
-        abstract: "Make or change records.",
+        abstract: "Create or change records.",
         discussion: """
-            Sets the fields that are given and keeps the others. A field is KEY=VALUE, or \
-            KEY:TYPE=VALUE, as in due:TIMESTAMP=2026-01-31T12:00:00Z; lists are JSON arrays: \
-            tags='["a","b"]'. With --file, each line is a record as --json prints one.
+            Sets the given fields and keeps the others. A field is KEY=VALUE, or KEY:TYPE=VALUE, as \
+            in due:TIMESTAMP=2026-01-31T12:00:00Z; lists are JSON arrays: tags='["a","b"]'. With \
+            --file, each line is a record in the format of --json.
             """
     )
 
     @Option(help: "The record type.")
     var type: String?
 
-    @Option(help: "The record's name; the service makes one when it is left out.")
+    @Option(help: "The record's name; the service creates one when it is omitted.")
     var name: String?
 
     @Option(name: .customLong("field"), help: "A field, KEY=VALUE; may be given several times.")
@@ -49,7 +49,7 @@ struct RecordsSaveCommand: AsyncParsableCommand {
             type == nil && name == nil && fields.isEmpty && assets.isEmpty && cleared.isEmpty
             && tag == nil
         guard file == nil || isAlone else {
-            throw ValidationError("--file stands without the options of a single record")
+            throw ValidationError("--file excludes the options of a single record")
         }
         guard file != nil || type != nil else {
             throw ValidationError("Give --type, or --file for records of a file")
@@ -77,7 +77,7 @@ struct RecordsSaveCommand: AsyncParsableCommand {
         return tag == nil ? .forceUpdate : .update
     }
 
-    /// The record that the options describe.
+    /// Returns the record that the options describe.
     private func single() throws -> WireRecord {
         var record = WireRecord(recordName: name, recordType: type, recordChangeTag: tag)
         for text in fields {
@@ -94,7 +94,7 @@ struct RecordsSaveCommand: AsyncParsableCommand {
         _ upload: AssetUpload
     ) async throws {
         guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
-            throw CommandFailure(unusable: "'\(text)' is no asset: KEY=FILE")
+            throw CommandFailure(unusable: "'\(text)' is not an asset: KEY=FILE")
         }
         let key = String(text[..<sign])
         let path = String(text[text.index(after: sign)...])
@@ -108,7 +108,7 @@ struct RecordsSaveCommand: AsyncParsableCommand {
         record.fields[key] = WireField(.asset(asset))
     }
 
-    /// The records of a file; what an answer says of them beyond their contents is left out.
+    /// Returns the records of a file, without the metadata that responses add to their fields.
     private func read(_ path: String) throws -> [WireRecord] {
         var lines = try LineReader(path: path)
         var records: [WireRecord] = []

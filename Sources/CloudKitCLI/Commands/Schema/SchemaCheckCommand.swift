@@ -3,28 +3,28 @@ import CloudKitCodable
 import CloudKitCoreData
 import CloudKitServerCore
 
-/// Finds out whether a deployed schema has what the app needs.
+/// A command that checks whether a deployed schema has everything that the app needs.
 struct SchemaCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Find out whether a deployed schema has all that another one has.",
+        abstract: "Check whether a deployed schema includes another schema.",
         discussion: """
-            Meant for CI: run the tests against a server, then compare the schema that grew in its \
-            development environment with the file of what production has. What only the file has \
-            is no mistake: an older version of the app may need it. The status is 1 when \
-            something has to be deployed first.
+            Intended for CI: run the tests against a server, then compare the schema of its \
+            development environment with the file of the production schema. Parts that only the file \
+            has are no mistake, because an older version of the app may need them. The status is 1 \
+            when a part has to be deployed first.
 
-            With --model, or --store, what is needed is what Core Data or SwiftData makes of that \
-            model; --schema is another word for --against.
+            With --model, or --store, the required schema is the one that Core Data or SwiftData \
+            creates from that model; --schema is another name for --against.
             """
     )
 
-    @Argument(help: "What is needed: a file, or the folder of a server.")
+    @Argument(help: "The required schema: a file, or the folder of a server.")
     var needed: String?
 
     @Option(
         name: [.customLong("against"), .customLong("schema")],
-        help: "What is deployed: a file, or a folder."
+        help: "The deployed schema: a file, or a folder."
     )
     var deployed: String
 
@@ -34,7 +34,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Model")
     var options: MirroringOptions
 
-    @Option(help: "The container in a folder, where it has several.")
+    @Option(help: "The container in a folder with several.")
     var container: String?
 
     @OptionGroup
@@ -53,11 +53,11 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             .filter { $0.kind != .removed }
         try SchemaChangeEntry.write(missing, output)
         guard missing.isEmpty else {
-            throw CommandFailure("\(deployed.name) lacks what \(needed.name) has; deploy it first")
+            throw CommandFailure("\(deployed.name) lacks parts of \(needed.name); deploy it first")
         }
     }
 
-    /// Compares what is deployed with what a model needs.
+    /// Compares a deployed schema with the requirements of a model.
     private func check(_ deployed: SchemaSource) throws {
         let source = try ModelSource(model, store: options.store, version: options.modelVersion)
         let differences: [CoreDataSchemaDifference]

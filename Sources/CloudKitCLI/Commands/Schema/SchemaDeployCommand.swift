@@ -1,12 +1,12 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Copies the development schema to production.
+/// A command that copies the development schema to production.
 struct SchemaDeployCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deploy",
         abstract: "Copy types, fields, indexes and roles from development to production.",
-        discussion: "No data is copied, and production keeps every type and field that it has."
+        discussion: "No data is copied, and production keeps its existing types and fields."
     )
 
     @Flag(help: "Print what would change, and change nothing.")

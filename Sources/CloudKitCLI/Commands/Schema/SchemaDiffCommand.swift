@@ -1,24 +1,24 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Compares two schemas.
+/// A command that compares two schemas.
 struct SchemaDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Print what turns one schema into another; the status is 1 when they differ.",
+        abstract: "Print the differences between two schemas; the status is 1 when they differ.",
         discussion: """
-            A schema is a file, or the folder of a server, whose development environment counts \
-            unless :production follows, as in ./cloud:production.
+            A schema is a file, or the folder of a server, with its development environment unless \
+            :production follows, as in ./cloud:production.
             """
     )
 
-    @Argument(help: "The schema before.")
+    @Argument(help: "The old schema.")
     var old: String
 
-    @Argument(help: "The schema afterwards.")
+    @Argument(help: "The new schema.")
     var new: String
 
-    @Option(help: "The container in a folder, where it has several.")
+    @Option(help: "The container in a folder with several.")
     var container: String?
 
     @OptionGroup

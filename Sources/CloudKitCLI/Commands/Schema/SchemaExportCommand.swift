@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Prints the schema of an environment.
+/// A command that prints the schema of an environment.
 struct SchemaExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",

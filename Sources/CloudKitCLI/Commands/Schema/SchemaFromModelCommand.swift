@@ -3,15 +3,16 @@ import CloudKitCodable
 import CloudKitCoreData
 import Foundation
 
-/// Prints the schema that a Core Data or SwiftData model needs.
+/// A command that prints the schema that a Core Data or SwiftData model needs.
 struct SchemaFromModelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "from-model",
         abstract: "Print the complete schema of a Core Data or SwiftData model.",
         discussion: """
-            It has all that a full initialization makes: each field with that of its large values, the \
-            fields of links and of sharing, and CloudKit's own types. An import into iCloud replaces \
-            the schema of development, so types of your own must be in the file too.
+            The schema has every part that a full initialization creates: each field with the field \
+            for its large values, the fields for links and for sharing, and CloudKit's own types. An \
+            import into iCloud replaces the development schema, so your own types must be in the \
+            file too.
             """
     )
 
@@ -40,7 +41,7 @@ struct SchemaFromModelCommand: AsyncParsableCommand {
         let errors = try source.model.findings(options.mirroring).count { $0.severity == .error }
         if errors > 0 {
             let things = Amount.text(errors, "thing")
-            Console.say("CloudKit does not take \(things) in the model: cloudkit model lint")
+            Console.say("CloudKit does not accept \(things) in the model: cloudkit model lint")
         }
         try SchemaOutput.write(text, to: file)
     }

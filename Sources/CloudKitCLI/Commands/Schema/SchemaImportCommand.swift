@@ -2,13 +2,14 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Makes a file the schema of an environment.
+/// A command that replaces the schema of an environment by a file.
 struct SchemaImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Make a file the schema of an environment in a server's data.",
+        abstract: "Replace the schema of an environment in a server's data by a file.",
         discussion: """
-            What the file does not name goes, where no data is lost by it. The server may be running.
+            Types and fields that are not in the file are removed if no data is lost. The server may \
+            be running.
             """
     )
 
@@ -28,7 +29,7 @@ struct SchemaImportCommand: AsyncParsableCommand {
         let schema = try SchemaFile(path: file)
         try await schema.parsed { try CloudService.validateSchema($0) }
         let service = try place.folder.open(isDryRun: dryRun)
-        // A dry run makes neither folder nor container, and says what would be in a new one.
+        // A dry run creates neither folder nor container, and prints the schema of a new container.
         let container = try await place.folder.containerName(service)
         let kind = try place.kind
         let changes = try await service.importSchema(

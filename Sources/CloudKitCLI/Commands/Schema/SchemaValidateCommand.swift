@@ -1,14 +1,14 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Finds out whether a file is a schema.
+/// A command that checks whether a file is a schema.
 struct SchemaValidateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Find out whether a file is a schema."
+        abstract: "Check whether a file is a schema."
     )
 
-    /// What is printed for programs.
+    /// The output for programs.
     private struct Verdict: Encodable {
         var valid: Bool
         var line: Int?

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Lists, makes and deletes subscriptions.
+/// A command that lists, creates and deletes subscriptions.
 struct SubscriptionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscriptions",

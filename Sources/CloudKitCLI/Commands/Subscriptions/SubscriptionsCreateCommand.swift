@@ -1,11 +1,11 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Makes a subscription.
+/// A command that creates a subscription.
 struct SubscriptionsCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Ask to be told of changes.",
+        abstract: "Subscribe to notifications about changes.",
         discussion: """
             A query subscription watches the records of a type that meet every --where condition; \
             a zone subscription watches --zone; a database subscription watches every zone.
@@ -15,7 +15,7 @@ struct SubscriptionsCreateCommand: AsyncParsableCommand {
     @Option(help: "query, zone or database.")
     var type: WireSubscription.SubscriptionType
 
-    @Option(help: "The subscription's name; the service makes one when it is left out.")
+    @Option(help: "The subscription's name; the service creates one when it is omitted.")
     var id: String?
 
     @Option(help: "The record type that a query subscription watches.")
@@ -26,7 +26,7 @@ struct SubscriptionsCreateCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("on"),
-        help: "create, update or delete; may be given several times, and means all when it is not."
+        help: "create, update or delete; repeatable, and all by default."
     )
     var events: [WireSubscription.Event] = []
 
@@ -48,7 +48,7 @@ struct SubscriptionsCreateCommand: AsyncParsableCommand {
         case .zone, .database:
             guard recordType == nil, conditions.isEmpty, events.isEmpty else {
                 throw ValidationError(
-                    "--record-type, --where and --on are of a query subscription only"
+                    "--record-type, --where and --on are only for query subscriptions"
                 )
             }
             guard type == .database || place.zone != nil else {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints the caller's subscriptions.
+/// A command that prints the caller's subscriptions.
 struct SubscriptionsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

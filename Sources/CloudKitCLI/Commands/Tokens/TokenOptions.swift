@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Where credentials are made and written to.
+/// The options for new credentials and their output.
 struct TokenOptions: ParsableArguments {
     @OptionGroup
     var place: EnvironmentOptions
@@ -22,7 +22,7 @@ struct TokenOptions: ParsableArguments {
     func validate() throws {
         guard ConnectionOptions.isAddress(url) else {
             throw ValidationError(
-                "--url '\(url)' is no address; one is a scheme and a host, such as "
+                "--url '\(url)' is not an address, which has a scheme and a host, such as "
                     + "http://127.0.0.1:8787"
             )
         }

@@ -2,11 +2,11 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Makes an API token.
+/// A command that creates an API token.
 struct TokensAPICommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api",
-        abstract: "Make an API token, which names a container and an environment."
+        abstract: "Create an API token, which names a container and an environment."
     )
 
     @OptionGroup(title: "Data")

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Makes credentials for a server of one's own, and revokes them.
+/// A command that creates and revokes credentials for a local server.
 struct TokensCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tokens",
-        abstract: "Make credentials in a server's data, list and revoke them.",
+        abstract: "Create, list and revoke credentials in a server's data.",
         discussion: """
-            The server may be running. It keeps hashes only, so what is printed when one is made cannot \
-            be had again.
+            The server may be running. It stores only hashes, so a new credential is printed once \
+            and cannot be shown again.
             """,
         subcommands: [
             TokensAPICommand.self, TokensWebAuthCommand.self, TokensServerKeyCommand.self,

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Prints the credentials of a server of one's own.
+/// A command that prints the credentials of a local server.
 struct TokensListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -2,22 +2,22 @@ import ArgumentParser
 import CloudKitServerCore
 import Foundation
 
-/// Makes credentials of a server of one's own worthless.
+/// A command that revokes credentials of a local server.
 struct TokensRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke credentials in a server's data, and print what is gone.",
+        abstract: "Revoke credentials in a server's data, and print them.",
         discussion: """
-            A credential is named by the identifier that cloudkit tokens list prints, by itself, or, a \
-            server-to-server key, by CLOUDKIT_KEY_ID. What names none revokes nothing. With an API \
-            token go the sessions that were begun with it; a web auth token ends its session. A server \
-            that runs notices within 5 seconds.
+            A credential is named by the identifier that cloudkit tokens list prints, by its own \
+            text, or, for a server-to-server key, by CLOUDKIT_KEY_ID. If any name is unknown, \
+            nothing is revoked. An API token is revoked with the sessions that were started with it; \
+            a web auth token ends its session. A running server notices within 5 seconds.
             """
     )
 
     @Argument(
         help: """
-            The credentials; - reads them from standard input, one on a line, because every user of \
+            The credentials; - reads them from standard input, one per line, because every user of \
             the machine can see arguments.
             """
     )
@@ -61,7 +61,7 @@ struct TokensRevokeCommand: AsyncParsableCommand {
         }
     }
 
-    /// As much of a name as tells which is meant, and no secret.
+    /// Returns enough of a name to identify it, without revealing a secret.
     private static func shown(_ name: String) -> String {
         name.count <= 16 ? "'\(name)'" : "'\(name.prefix(12))…'"
     }

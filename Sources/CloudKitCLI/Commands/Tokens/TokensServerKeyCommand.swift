@@ -3,14 +3,14 @@ import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
 
-/// Registers a server-to-server key.
+/// A command that registers a server-to-server key.
 struct TokensServerKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "server-key",
         abstract: "Register a server-to-server key, which signs requests to the public database."
     )
 
-    @Option(help: "The file of the private half; made when it is not there.")
+    @Option(help: "The file of the private key, which is created if necessary.")
     var privateKeyFile: String
 
     @OptionGroup(title: "Data")
@@ -33,11 +33,11 @@ struct TokensServerKeyCommand: AsyncParsableCommand {
         ])
     }
 
-    /// The public half, in PEM form.
+    /// Returns the public key in PEM form.
     private func publicKey() throws -> String {
         if !FileManager.default.fileExists(atPath: privateKeyFile) {
             try PrivateFile.write(ServerKey.makePrivateKeyPEM() + "\n", to: privateKeyFile)
-            Console.say("Made the key \(privateKeyFile)")
+            Console.say("Created the key \(privateKeyFile)")
         }
         do {
             let text = try String(contentsOfFile: privateKeyFile, encoding: .utf8)

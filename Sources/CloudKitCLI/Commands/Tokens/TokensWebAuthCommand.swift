@@ -2,17 +2,17 @@ import ArgumentParser
 import CloudKitServerCore
 import CloudKitWebClient
 
-/// Signs a user in.
+/// A command that signs a user in.
 struct TokensWebAuthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web-auth",
-        abstract: "Make a web auth token, with which a client acts for a user."
+        abstract: "Create a web auth token, with which a client acts for a user."
     )
 
-    @Option(help: "The user: record name, e-mail address, or full name where one user has it.")
+    @Option(help: "The user: record name, e-mail address, or a full name that only one user has.")
     var user: String
 
-    @Option(help: "The API token that the client uses beside it; a new one when left out.")
+    @Option(help: "The API token that the client uses with it; a new one by default.")
     var apiToken: String?
 
     @OptionGroup(title: "Data")

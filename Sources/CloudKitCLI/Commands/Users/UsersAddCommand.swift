@@ -1,14 +1,14 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Makes a user of a server of one's own.
+/// A command that adds a user to a local server.
 struct UsersAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add a user to a server's data.",
         discussion: """
-            Asks for the password with which the user signs in on the server's page. The server may \
-            be running.
+            Prompts for the password with which the user signs in on the server's page. The server \
+            may be running.
             """
     )
 
@@ -34,7 +34,7 @@ struct UsersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Nobody types a password for a folder that is none.
+        // Checked before a password is typed.
         let service = try folder.open()
         let container = try await folder.containerName(service)
         let password = try passwordOptions.password()
@@ -44,7 +44,7 @@ struct UsersAddCommand: AsyncParsableCommand {
                 .first(where: { $0.emailAddress == email })
         {
             throw CommandFailure(
-                "\(email) is the address of \(other.userRecordName) already; give another"
+                "\(email) is already the address of \(other.userRecordName); give another"
             )
         }
         let user = try await service.addUser(

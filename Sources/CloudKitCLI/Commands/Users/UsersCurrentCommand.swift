@@ -1,11 +1,11 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints who the caller is.
+/// A command that prints the caller's identity.
 struct UsersCurrentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "current",
-        abstract: "Say who you are to the service."
+        abstract: "Print your identity in the service."
     )
 
     @OptionGroup(title: "Connection")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Finds users of the container.
+/// A command that finds users of the container.
 struct UsersDiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover",

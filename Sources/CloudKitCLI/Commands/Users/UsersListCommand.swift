@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Prints the users of a server of one's own.
+/// A command that prints the users of a local server.
 struct UsersListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

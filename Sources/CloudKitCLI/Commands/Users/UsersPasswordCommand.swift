@@ -1,15 +1,15 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Gives a user of one's own server a password.
+/// A command that sets the password of a local server's user.
 struct UsersPasswordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
-        abstract: "Give a user in a server's data a password, another one, or none.",
-        discussion: "Sessions that have begun go on; cloudkit users sign-out ends them."
+        abstract: "Set, change or remove the password of a user in a server's data.",
+        discussion: "Existing sessions continue; cloudkit users sign-out ends them."
     )
 
-    @Argument(help: "The user: record name, e-mail address, or full name where one user has it.")
+    @Argument(help: "The user: record name, e-mail address, or a full name that only one user has.")
     var user: String
 
     @OptionGroup(title: "Password")
@@ -25,7 +25,7 @@ struct UsersPasswordCommand: AsyncParsableCommand {
         try await service.setPassword(try options.password(), of: user)
         Console.say(
             options.noPassword
-                ? "\(user.userRecordName) has no password any more"
+                ? "\(user.userRecordName) no longer has a password"
                 : "\(user.userRecordName) signs in with the new password"
         )
     }

@@ -1,18 +1,18 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// Ends the sessions of a user of one's own server.
+/// A command that ends the sessions of a local server's user.
 struct UsersSignOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-out",
         abstract: "End all sessions of a user in a server's data, and print them.",
         discussion: """
-            The user's web auth tokens are refused; who has the password can sign in again. A server \
-            that runs notices within 5 seconds. To end one session, see cloudkit tokens revoke.
+            The user's web auth tokens are refused; a person with the password can sign in again. A \
+            running server notices within 5 seconds. To end one session, see cloudkit tokens revoke.
             """
     )
 
-    @Argument(help: "The user: record name, e-mail address, or full name where one user has it.")
+    @Argument(help: "The user: record name, e-mail address, or a full name that only one user has.")
     var user: String
 
     @OptionGroup(title: "Data")

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Lists, makes and deletes zones.
+/// A command that lists, creates and deletes zones.
 struct ZonesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zones",

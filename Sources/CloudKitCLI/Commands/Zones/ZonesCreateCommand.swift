@@ -1,11 +1,11 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Makes zones.
+/// A command that creates zones.
 struct ZonesCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make zones; one that exists stays as it is."
+        abstract: "Create zones; an existing one does not change."
     )
 
     @Argument(help: "The zones' names.")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Deletes zones with everything in them.
+/// A command that deletes zones with everything in them.
 struct ZonesDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",

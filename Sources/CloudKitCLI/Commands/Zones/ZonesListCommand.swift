@@ -1,7 +1,7 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// Prints the zones of a database.
+/// A command that prints the zones of a database.
 struct ZonesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

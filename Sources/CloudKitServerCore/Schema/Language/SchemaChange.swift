@@ -1,22 +1,22 @@
-/// One difference between two schemas, as a line of text for people.
+/// A difference between two schemas, as a line of text for people.
 public struct SchemaChange: Hashable, Sendable, CustomStringConvertible {
-    /// What becomes of the thing.
+    /// The kind of change.
     public enum Kind: String, Hashable, Sendable {
-        /// It is there afterwards only.
+        /// The item exists only in the new schema.
         case added = "+"
-        /// It is there before only.
+        /// The item exists only in the old schema.
         case removed = "-"
-        /// It differs.
+        /// The item differs.
         case changed = "~"
     }
 
-    /// What becomes of it.
+    /// The kind of change.
     public var kind: Kind
-    /// The record type; nil for a role.
+    /// The record type; `nil` for a role.
     public var recordType: String?
-    /// What it is, as the schema language writes it.
+    /// The changed item, as written in the schema language.
     public var text: String
-    /// Whether data of the old schema may have no place in the new one.
+    /// A Boolean value that indicates whether data of the old schema may not fit the new one.
     public var losesData: Bool
 
     /// The change on one line.
@@ -26,7 +26,7 @@ public struct SchemaChange: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SchemaDefinition {
-    /// What turns this definition into another, in a fixed order.
+    /// Returns the changes that turn this definition into another, in a fixed order.
     func changes(to other: SchemaDefinition) -> [SchemaChange] {
         var changes: [SchemaChange] = []
         for role in roles.union(other.roles).sorted()

@@ -1,11 +1,11 @@
 import CloudKitSchemaLanguage
 import CloudKitWire
 
-// The meaning of a schema's text: the grammar is the parser's.
+// The semantics of a schema's text; the parser handles the grammar.
 extension SchemaDefinition {
-    /// Reads a whole text.
+    /// Reads a complete text.
     ///
-    /// - Throws: `SchemaSyntaxError` with the place of the first mistake.
+    /// - Throws: `SchemaSyntaxError` with the position of the first mistake.
     static func parse(_ text: String) throws(SchemaSyntaxError) -> SchemaDefinition {
         do throws(SchemaMistake) {
             var definition = SchemaDefinition()
@@ -52,7 +52,7 @@ extension SchemaDefinition {
         let builtIn = ["_world", "_icloud", "_creator"]
         guard builtIn.contains(role.text) || roles.contains(role.text) else {
             throw SchemaMistake(
-                "There is no role \(role.text); CREATE ROLE \(role.text); makes one",
+                "There is no role \(role.text); CREATE ROLE \(role.text); creates it",
                 at: role
             )
         }
@@ -105,7 +105,7 @@ extension SchemaDefinition.Field {
         }
     }
 
-    /// The type of the value; a number without a preference holds any number.
+    /// Returns the type of the value; a number without a preference holds any number.
     private static func scalar(
         _ statement: SchemaField
     )
@@ -114,7 +114,7 @@ extension SchemaDefinition.Field {
         let word = statement.type.text.uppercased()
         if word == "NUMBER" { return statement.preference == .int64 ? .int64 : .double }
         if word == "ASSET" { return .asset }
-        // The wire has another word for assets.
+        // The wire format has another name for assets.
         guard let scalar = FieldType.Scalar(rawValue: word), scalar != .asset else {
             throw SchemaMistake("There is no type \(statement.type.text)", at: statement.type)
         }

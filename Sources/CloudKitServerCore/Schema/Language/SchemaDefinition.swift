@@ -1,19 +1,19 @@
 import CloudKitSchemaLanguage
 import CloudKitWire
 
-/// What the text of a schema says, before it meets an environment.
+/// The contents of a schema text, independent of an environment.
 struct SchemaDefinition: Hashable, Sendable {
-    /// A field as the text defines it.
+    /// A field in the text.
     struct Field: Hashable, Sendable {
         var type: FieldType
         var isEncrypted = false
         var indexes: FieldSchema.Indexes = []
     }
 
-    /// A record type as the text defines it.
+    /// A record type in the text.
     struct RecordType: Hashable, Sendable {
         var fields: [String: Field] = [:]
-        /// What each role may do; nil when the text says nothing of it.
+        /// The permissions of each role; nil if the text does not have any.
         var grants: [String: RecordTypeSchema.Grant]?
     }
 
@@ -22,7 +22,7 @@ struct SchemaDefinition: Hashable, Sendable {
 }
 
 extension SchemaDefinition {
-    /// The definition of an environment's schema.
+    /// Creates the definition of an environment's schema.
     init(_ schema: Schema) {
         roles = schema.roles
         types = schema.types.mapValues { type in
@@ -35,7 +35,7 @@ extension SchemaDefinition {
         }
     }
 
-    /// The text, in an order that depends on nothing but the contents.
+    /// The text, in an order that depends only on the contents.
     var text: String {
         var text = "DEFINE SCHEMA\n"
         for role in roles.sorted() { text += "\nCREATE ROLE \(SchemaName.text(role));\n" }
@@ -55,7 +55,7 @@ extension SchemaDefinition {
         return text
     }
 
-    /// The fields that every type has, as Apple's tools write them.
+    /// Returns the fields that every type has, as Apple's tools write them.
     private static func systemLines(_ type: RecordType) -> [String] {
         let fields: [SystemField] = [
             .createdTimestamp, .createdUserRecordName, .modifiedTimestamp,
@@ -79,7 +79,7 @@ extension SchemaDefinition {
 }
 
 extension RecordTypeSchema.Grant {
-    /// The permissions as the schema language writes them.
+    /// The permissions as written in the schema language.
     fileprivate var text: String {
         [(Self.read, "READ"), (.create, "CREATE"), (.write, "WRITE")]
             .filter { contains($0.0) }.map(\.1).joined(separator: ", ")

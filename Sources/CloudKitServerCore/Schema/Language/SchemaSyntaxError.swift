@@ -1,12 +1,12 @@
-/// A text that is no schema.
+/// A syntax error in a schema.
 public struct SchemaSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line of the text, from 1.
+    /// The line of the text, counted from 1.
     public var line: Int
-    /// The column of the line, from 1.
+    /// The column of the line, counted from 1.
     public var column: Int
-    /// What was found and what was expected.
+    /// A description of the expected and the found text.
     public var message: String
 
-    /// The place and the message.
+    /// The position and the message.
     public var description: String { "line \(line), column \(column): \(message)" }
 }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Lets as many requests to a server out as there are connections, in the order in which they came.
+/// Limits the requests to a server to the number of connections, in the order of arrival.
 ///
-/// So a request waits here, and not in the HTTP client's pool, where the time would count as the
-/// server's.
+/// A request therefore waits here and not in the HTTP client's pool, where the time would count as
+/// the server's.
 final class ConnectionGate: Sendable {
-    /// Requests that are out to one server, and those that wait.
+    /// Active and waiting requests to one server.
     private struct Line {
         var out = 0
         var waiting: [(id: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
@@ -16,7 +16,7 @@ final class ConnectionGate: Sendable {
         var lastID: UInt64 = 0
     }
 
-    /// Requests to one server at a time.
+    /// The maximum number of simultaneous requests to one server.
     let width: Int
 
     private let state = Mutex(State())
@@ -25,9 +25,9 @@ final class ConnectionGate: Sendable {
         self.width = max(width, 1)
     }
 
-    /// Does something when it is its turn.
+    /// Performs work when its turn comes.
     ///
-    /// - Throws: What `body` throws, and `unreachable` when its turn did not come in time.
+    /// - Throws: Errors of `body`, and `unreachable` when its turn did not come in time.
     func pass<Success: Sendable>(
         to server: String,
         waiting seconds: Double,
@@ -71,7 +71,7 @@ final class ConnectionGate: Sendable {
         _ server: String
     ) {
         let result = state.withLock { state -> Result<Void, any Error>? in
-            // Who cancels later finds the continuation in the line.
+            // A later cancellation finds the continuation in the line.
             if Task.isCancelled { return .failure(CancellationError()) }
             if state.lines[server, default: Line()].out < width {
                 state.lines[server, default: Line()].out += 1
@@ -96,7 +96,7 @@ final class ConnectionGate: Sendable {
     private func leave(_ server: String) {
         let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
             guard var line = state.lines[server] else { return nil }
-            // Whoever is next takes the place over.
+            // The next request takes over the place.
             let next = line.waiting.isEmpty ? nil : line.waiting.removeFirst().continuation
             if next == nil { line.out -= 1 }
             state.lines[server] = line.out == 0 && line.waiting.isEmpty ? nil : line

@@ -6,21 +6,21 @@ package import NIOSSL
 
 /// The HTTP clients of transports that are not given one.
 ///
-/// All of a process share them, on the event loops that NIO keeps for the process. They heed
+/// All transports of a process share them, on NIO's event loops for the process. They respect
 /// `SSL_CERT_FILE`, `HTTPS_PROXY` and `NO_PROXY`.
 package struct HTTPClients: Sendable {
-    /// Connections to one server at a time.
+    /// The number of simultaneous connections to one server.
     ///
-    /// A request takes milliseconds of a server's time and some ten of the network's, so that 64
-    /// carry thousands of requests in a second, more than one program can use; each costs a
-    /// descriptor and some kilobytes while it is open. A server that speaks HTTP/2, as Apple's does,
-    /// needs one connection for all of them.
+    /// A request takes milliseconds of a server's time and some ten of the network's, so 64
+    /// connections carry thousands of requests per second, more than one program can use; each costs
+    /// a descriptor and some kilobytes while it is open. A server with HTTP/2, such as Apple's, needs
+    /// one connection for all of them.
     package static let connectionsPerServer = 64
 
-    /// The largest answer that is read into memory: 200 records of 1 MB and what is around them.
+    /// The largest response that is read into memory: 200 records of 1 MB with their surroundings.
     package static let largestBody = 256 * 1024 * 1024
 
-    /// The clients of the process, or which variable is wrong.
+    /// The clients of the process, or the error of a variable.
     static let shared = Result { () throws(TransportError) in
         try HTTPClients(HTTPVariables(ProcessInfo.processInfo.environment))
     }
@@ -30,8 +30,8 @@ package struct HTTPClients: Sendable {
 
     private let direct: HTTPClient
     private let proxied: HTTPClient?
-    /// For requests that wait: they keep their connections for long, and must not keep them from
-    /// others.
+    /// The client for requests that wait: they keep their connections for a long time, and must not
+    /// withhold them from others.
     private let waitingDirect: HTTPClient
     private let waitingProxied: HTTPClient?
     private let variables: HTTPVariables
@@ -52,14 +52,14 @@ package struct HTTPClients: Sendable {
         waitingProxied = variables.proxy.map { make(1024, $0) }
     }
 
-    /// The client for requests to a server.
+    /// Returns the client for requests to a server.
     func client(for address: ServerAddress, waits: Bool) -> HTTPClient {
         let isProxied = address.isSecure && !variables.isDirect(address.host)
         let proxied = waits ? waitingProxied : proxied
         return (isProxied ? proxied : nil) ?? (waits ? waitingDirect : direct)
     }
 
-    /// The configuration of the process's clients.
+    /// Returns the configuration of the process's clients.
     package static func configuration(
         _ connections: Int = connectionsPerServer,
         _ proxy: HTTPClient.Configuration.Proxy? = nil,
@@ -68,16 +68,16 @@ package struct HTTPClients: Sendable {
     ) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            // The transport itself watches over silence; see `IdleWatch`.
+            // The transport itself watches for silence; see `IdleWatch`.
             timeout: .init(connect: .seconds(10), read: nil),
             decompression: .enabled(limit: .size(largestBody))
         )
-        // A server that is not there is the caller's to know at once, and to try again.
+        // An unreachable server is reported to the caller immediately, who may try again.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
         configuration.proxy = proxy
         var tls = TLSConfiguration.makeClientConfiguration()
-        // As on Apple's platforms: tokens do not travel over what is broken.
+        // As on Apple's platforms: tokens are not sent over broken encryption.
         tls.minimumTLSVersion = .tlsv12
         if let roots { tls.trustRoots = roots }
         configuration.tlsConfiguration = tls

@@ -6,12 +6,12 @@ import NIOFileSystem
 import NIOHTTP1
 import Synchronization
 
-/// Carries requests over HTTP.
+/// A transport that sends requests over HTTP.
 ///
-/// `HTTPTransport()` needs nothing: all such transports of a process share one pool of connections,
-/// on the event loops that NIO keeps for the process, and heed `SSL_CERT_FILE`, `HTTPS_PROXY` and
-/// `NO_PROXY`. A program that has an HTTP client of its own, with its trust roots, its client
-/// certificate, its proxy and its event loops, gives it:
+/// `HTTPTransport()` needs no arguments: all of a process's transports of this kind share one pool of
+/// connections, on NIO's event loops for the process, and respect `SSL_CERT_FILE`, `HTTPS_PROXY` and
+/// `NO_PROXY`. A program with its own HTTP client, with its trust roots, client certificate, proxy
+/// and event loops, passes it:
 ///
 /// ```swift
 /// var tls = TLSConfiguration.makeClientConfiguration()
@@ -23,41 +23,42 @@ public struct HTTPTransport: Transport {
     /// The name and version of this package, as servers see them.
     public static let userAgent = "swift-cloudkit/\(PackageVersion.current)"
 
-    /// Seconds that a request waits for a connection to be free, before its own time begins.
+    /// Seconds that a request waits for a free connection, before its own time begins.
     public var connectionTimeout: Double = 300
 
-    /// What servers are told of the program.
+    /// The user agent that is sent to servers.
     public var userAgent = HTTPTransport.userAgent
 
-    /// Takes one line at `debug` for each request, and the steps of the HTTP client; never a token,
-    /// a link or a body.
+    /// The logger of one `debug` line for each request, and of the HTTP client's steps; it never
+    /// receives a token, a link or a body.
     public var logger: Logger?
 
     /// The app's client; nil for the process's.
     private let own: (client: HTTPClient, gate: ConnectionGate)?
 
-    /// Makes a transport over the connections that the process shares.
+    /// Creates a transport over the connections that the process shares.
     public init(logger: Logger? = nil) {
         self.logger = logger
         own = nil
     }
 
-    /// Makes a transport over a client of the app, who also shuts it down.
+    /// Creates a transport over a client of the app, which also shuts it down.
     ///
     /// - Parameters:
-    ///   - client: The HTTP client. Its timeouts hold besides those of requests; give it no `read`
-    ///     timeout, and `retryConnectionEstablishment = false`, to have this package's alone. Let it
-    ///     follow no redirects, with `redirectConfiguration = .disallow`: a request that was sent on
-    ///     to another server is an error, but its body has gone there.
-    ///   - connectionsPerHost: As many as the client's pool keeps to one host: further requests
-    ///     wait in the transport. Each listener for notifications takes one more.
-    ///   - logger: What logs.
+    ///   - client: The HTTP client. Its timeouts apply in addition to those of requests; set no `read`
+    ///     timeout, and `retryConnectionEstablishment = false`, to have only this package's. Disable
+    ///     redirects with `redirectConfiguration = .disallow`: a request that was redirected to another
+    ///     server is an error, but its body has already been sent there.
+    ///   - connectionsPerHost: The number of connections that the client's pool keeps to one host:
+    ///     further requests wait in the transport. Each listener for notifications takes an additional
+    ///     one.
+    ///   - logger: The logger.
     public init(client: HTTPClient, connectionsPerHost: Int = 8, logger: Logger? = nil) {
         own = (client, ConnectionGate(width: connectionsPerHost))
         self.logger = logger
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         var message = HTTPClientRequest(url: request.url)
         message.method = HTTPMethod(rawValue: request.method)
@@ -92,7 +93,7 @@ public struct HTTPTransport: Transport {
                         sent += Int64(chunk.readableBytes)
                         return sent
                     }
-                    // The last report comes with the answer.
+                    // The last report comes with the response.
                     if soFar < size { progress(Double(soFar) / Double(size)) }
                     return chunk
                 }
@@ -117,7 +118,7 @@ public struct HTTPTransport: Transport {
         try await upload(file, to: url, timeout: 60, progress: progress)
     }
 
-    /// Streams an answer into a file; without a size the answer has to say how long it is.
+    /// Streams a response into a file; without a size, the response must contain its length.
     public func download(
         _ url: String,
         to file: URL,
@@ -148,7 +149,7 @@ public struct HTTPTransport: Transport {
         }
     }
 
-    /// Streams an answer into a file; the server may be silent for a minute.
+    /// Streams a response into a file; the server may be silent for a minute.
     public func download(
         _ url: String,
         to file: URL,
@@ -159,7 +160,7 @@ public struct HTTPTransport: Transport {
 
     // MARK: One exchange
 
-    /// Bytes that a long piece of a body has; while pieces go out, a request is not silent.
+    /// The size of a body's large pieces; while pieces are sent, a request is not silent.
     private static let pieceLength = 1 << 16
 
     private var pace: BodyPace {
@@ -181,7 +182,7 @@ public struct HTTPTransport: Transport {
         return .stream(pieces, length: .known(Int64(bytes.count)))
     }
 
-    /// Sends a request when there is a connection for it, and does something with the answer.
+    /// Sends a request when a connection is free, and processes the response.
     private func exchange<Success: Sendable>(
         _ request: HTTPClientRequest,
         _ watch: IdleWatch,
@@ -205,12 +206,13 @@ public struct HTTPTransport: Transport {
                 try await watch.hold { [message] in
                     let response = try await client.execute(
                         message,
-                        // Silence is watched over above; this is only the client's own end.
+                        // The transport watches for silence; this is only the client's own limit.
                         timeout: .hours(24 * 365),
                         logger: logger
                     )
                     watch.touch()
-                    // Credentials and answers are between this program and the server that it named.
+                    // Credentials and responses are between this program and the server that it
+                    // named.
                     guard response.history.count < 2 else { throw TransportError.sentOn }
                     log.finished(Int(response.status.code))
                     return try await body(response)
@@ -225,7 +227,7 @@ public struct HTTPTransport: Transport {
         }
     }
 
-    /// The client for a server, and where requests wait for it.
+    /// Returns the client for a server, and the gate at which requests wait for it.
     private func route(
         to address: ServerAddress,
         waits: Bool
@@ -235,7 +237,7 @@ public struct HTTPTransport: Transport {
         return (clients.client(for: address, waits: waits), waits ? Self.open : clients.gate)
     }
 
-    /// Requests that wait for something to happen do not stand in the others' line.
+    /// Requests that wait for something to happen do not hold up others in the line.
     private static let open = ConnectionGate(width: .max)
 
     private static func read(
@@ -250,7 +252,7 @@ public struct HTTPTransport: Transport {
             }
             body.writeImmutableBuffer(bytes)
         }
-        // The stream of a cancelled task may end like one that is complete.
+        // The stream of a cancelled task may end like a complete one.
         try Task.checkCancellation()
         var headers: [String: String] = [:]
         for (name, value) in response.headers { headers[name.lowercased()] = value }
@@ -261,17 +263,17 @@ public struct HTTPTransport: Transport {
         )
     }
 
-    /// The most bytes that a file's server may send.
+    /// Returns the maximum number of bytes that a file's server may send.
     private static func length(
         of response: HTTPClientResponse,
         expected size: Int64?
     ) throws(TransportError) -> Int64 {
         guard response.status == .ok else {
             let isGone = [.notFound, .gone].contains(response.status)
-            // Without the link, which is all that is needed to read the file.
+            // Without the link, which suffices to read the file.
             throw TransportError(
                 isGone ? .gone : .refused,
-                message: "The file's server answered \(response.status.code)"
+                message: "The file's server responded with status \(response.status.code)"
             )
         }
         let announced = response.headers.first(name: "content-length").flatMap { Int64($0) }
@@ -303,7 +305,7 @@ public struct HTTPTransport: Transport {
             offset += Int64(bytes.readableBytes)
             progress(min(Double(offset) / Double(max(length, 1)), 1))
         }
-        // The stream of a cancelled task may end like one that is complete.
+        // The stream of a cancelled task may end like a complete one.
         try Task.checkCancellation()
     }
 }

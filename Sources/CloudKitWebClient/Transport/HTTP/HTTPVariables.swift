@@ -2,9 +2,9 @@ import AsyncHTTPClient
 import Foundation
 import NIOSSL
 
-/// What the environment says about HTTP, under the names that other programs heed too.
+/// The environment's HTTP settings, under the names that other programs use too.
 struct HTTPVariables: Sendable {
-    /// The certificates of `SSL_CERT_FILE`, in place of the system's; nil where it is not set.
+    /// The certificates of `SSL_CERT_FILE`, instead of the system's; nil if it is not set.
     let trustRoots: NIOSSLTrustRoots?
 
     /// The proxy of `HTTPS_PROXY`, for servers at https addresses.
@@ -15,8 +15,8 @@ struct HTTPVariables: Sendable {
 
     /// Reads variables.
     ///
-    /// - Throws: `badAddress` for a variable that cannot be used; the message names it, and keeps
-    ///   its value to itself.
+    /// - Throws: `badAddress` for an unusable variable; the message contains its name, but not its
+    ///   value.
     init(_ variables: [String: String]) throws(TransportError) {
         func value(_ name: String) -> (name: String, value: String)? {
             for name in [name, name.lowercased()] {
@@ -32,7 +32,7 @@ struct HTTPVariables: Sendable {
             } catch {
                 throw TransportError(
                     .badAddress,
-                    message: "\(name) is \(path), which is no file of certificates in PEM form",
+                    message: "\(name) is \(path), which is not a file of certificates in PEM form",
                     cause: error
                 )
             }
@@ -48,7 +48,7 @@ struct HTTPVariables: Sendable {
         }.filter { !$0.isEmpty }
     }
 
-    /// Whether a host is reached without the proxy.
+    /// Returns whether a host is reached without the proxy.
     func isDirect(_ host: String) -> Bool {
         let host = host.lowercased()
         return direct.contains { name in
@@ -72,7 +72,7 @@ struct HTTPVariables: Sendable {
         }
         do {
             let server = try ServerAddress(url)
-            guard !server.isSecure else { throw unusable("proxies are spoken to with http") }
+            guard !server.isSecure else { throw unusable("proxies are addressed with http") }
         } catch let error as ServerAddress.Unusable {
             throw unusable(error.reason)
         } catch let error as TransportError {
@@ -82,7 +82,7 @@ struct HTTPVariables: Sendable {
         }
         guard let parts = URLComponents(string: url, encodingInvalidCharacters: false),
             let host = parts.host
-        else { throw unusable("it is no URL") }
+        else { throw unusable("it is not a URL") }
         let port = parts.port ?? 80
         guard let user = parts.user else { return .server(host: host, port: port) }
         return .server(

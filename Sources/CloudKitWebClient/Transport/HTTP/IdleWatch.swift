@@ -1,21 +1,23 @@
 import Synchronization
 
-/// Ends an exchange in which no byte went either way for some time, however long it takes as a whole.
+/// Ends an exchange in which no byte was sent or received for some time, however long it takes in
+/// all.
 final class IdleWatch: Sendable {
     private let limit: Duration?
     private let last = Mutex(ContinuousClock.now)
 
-    /// Watches for so many seconds without a byte; infinity, and what comes close, is no limit.
+    /// Creates a watch that allows a number of seconds without a byte; infinity, and similar values,
+    /// are no limit.
     init(_ seconds: Double) {
         limit = seconds < 1e9 ? .seconds(max(seconds, 0)) : nil
     }
 
-    /// Notes that bytes went out or came in.
+    /// Notes that bytes were sent or received.
     func touch() { last.withLock { $0 = .now } }
 
-    /// Does something that notes its bytes.
+    /// Performs work that notes its bytes.
     ///
-    /// - Throws: What `body` throws, and `TimedOut` when there was no byte for too long.
+    /// - Throws: Errors of `body`, and `TimedOut` when there was no byte for too long.
     func hold<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
@@ -33,7 +35,7 @@ final class IdleWatch: Sendable {
         }
     }
 
-    /// There was no byte for too long.
+    /// An error that indicates that there was no byte for too long.
     struct TimedOut: Error {}
 
     private func wait(_ limit: Duration) async throws {

@@ -35,7 +35,8 @@ struct RequestLog: Sendable {
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
-    /// The last parts of a request's path; links to files and to the courier are secrets as a whole.
+    /// Returns the last parts of a request's path; links to files and to the courier are secrets as a
+    /// whole.
     private static func endpoint(of url: String) -> String {
         let path = url.prefix { $0 != "?" }.split(separator: "/").dropFirst(2)
         guard path.first == "database" || path.first == "device" else { return "file" }

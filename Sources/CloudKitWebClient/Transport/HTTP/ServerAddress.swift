@@ -1,20 +1,20 @@
 import Foundation
 
-/// Where a server is, as messages may say it: never with a path, a query or a password.
+/// The address of a server, for messages: never with a path, a query or a password.
 struct ServerAddress: Sendable {
     /// Scheme, host and port, such as `https://api.example.com`.
     let origin: String
     /// The host's name or number.
     let host: String
-    /// Whether the connection is encrypted.
+    /// `true` when the connection is encrypted.
     let isSecure: Bool
 
-    /// Why an address cannot be used, without the address, which may hold secrets.
+    /// An error that indicates an unusable address, without the address, which may contain secrets.
     struct Unusable: Error {
         let reason: String
     }
 
-    /// Reads an address, which may go on with a path and a query.
+    /// Parses an address, which may continue with a path and a query.
     init(_ url: String) throws(Unusable) {
         guard !url.isEmpty else { throw Unusable(reason: "it is empty") }
         guard let scheme = url.range(of: "://").map({ url[..<$0.lowerBound].lowercased() }) else {
@@ -25,8 +25,8 @@ struct ServerAddress: Sendable {
         }
         guard let parts = URLComponents(string: url, encodingInvalidCharacters: false) else {
             throw Unusable(
-                reason: "it is no URL; a space, another character that a URL does not have, or a "
-                    + "port that is no number may be in it"
+                reason: "it is not a URL; it may contain a space, another character that a URL "
+                    + "cannot contain, or a port that is not a number"
             )
         }
         guard let host = parts.host, !host.isEmpty else { throw Unusable(reason: "it has no host") }
@@ -38,7 +38,7 @@ struct ServerAddress: Sendable {
         isSecure = scheme == "https"
     }
 
-    /// Why an address is not that of a whole server; nil where it is.
+    /// Returns the reason why an address is not that of a whole server; nil if it is.
     static func problem(ofServer url: String) -> String? {
         do {
             _ = try ServerAddress(url)
@@ -57,7 +57,7 @@ struct ServerAddress: Sendable {
 }
 
 extension TransportError {
-    /// An address to which nothing can be sent.
+    /// Returns the error for an address to which nothing can be sent.
     static func badAddress(_ problem: String) -> TransportError {
         TransportError(.badAddress, message: "The server's address cannot be used: \(problem)")
     }

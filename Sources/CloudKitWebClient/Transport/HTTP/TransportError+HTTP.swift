@@ -11,14 +11,14 @@ import Network
 #endif
 
 extension TransportError {
-    /// The app's HTTP client sent a request on to another address.
+    /// The app's HTTP client redirected a request to another address.
     static let sentOn = TransportError(
         .refused,
         message: "The HTTP client followed a redirect, and credentials belong to the server that "
             + "was named; set its redirectConfiguration to .disallow"
     )
 
-    /// Puts what ended the transfer of a file into the client's terms.
+    /// Converts an error that ended the transfer of a file.
     init(file: URL, _ error: any Error) {
         switch error {
         case let error as TransportError: self = error
@@ -27,11 +27,11 @@ extension TransportError {
         }
     }
 
-    /// Puts what the HTTP client reports into the client's terms; the server is named by scheme,
-    /// host and port, because the rest of an address holds tokens.
+    /// Converts an error of the HTTP client; the server is named by scheme, host and port, because
+    /// the rest of an address contains tokens.
     ///
-    /// Whatever ends the request of a cancelled task was brought about by the cancellation, which
-    /// reaches files, streams and connections each in its own way.
+    /// Every error in the request of a cancelled task was caused by the cancellation, which affects
+    /// files, streams and connections in different ways.
     init(address server: String, _ error: any Error) {
         switch error {
         case let error as TransportError: self = error
@@ -49,18 +49,18 @@ extension TransportError {
             NIOHTTPDecompression.DecompressionError.limit as NIOHTTPDecompression.DecompressionError:
             self.init(
                 .oversized,
-                message: "\(server) sent more bytes than an answer may have",
+                message: "\(server) sent more bytes than a response may have",
                 cause: error
             )
         case HTTPClientError.proxyAuthenticationRequired as HTTPClientError:
             self.init(
                 .refused,
-                message: "The proxy on the way to \(server) asks for a name and a password; give "
+                message: "The proxy on the way to \(server) requires a name and a password; set "
                     + "them with HTTPS_PROXY=http://name:password@host:port",
                 cause: error
             )
         case HTTPClientError.alreadyShutdown as HTTPClientError:
-            // Not worth a repetition, and nothing was sent.
+            // A retry is pointless, and nothing was sent.
             self.init(
                 .refused,
                 message: "The program's HTTP client was shut down before the request to \(server)",
@@ -75,7 +75,7 @@ extension TransportError {
         case let error as HTTPClientError where Self.late.contains(error):
             self.init(
                 .timedOut,
-                message: "\(server) did not answer in time",
+                message: "\(server) did not respond in time",
                 cause: error
             )
         case let failure where Self.isUnreachable(failure):
@@ -89,11 +89,11 @@ extension TransportError {
         }
     }
 
-    /// Whether a server's certificate was refused, or ours by the server.
+    /// Returns whether a server's certificate was refused, or the server refused ours.
     private static func isAboutTrust(_ error: any Error) -> Bool {
         switch error {
         case let error as NIOSSLExtraError: error == .failedToValidateHostname
-        // Boring SSL's errors are told apart by their text alone.
+        // BoringSSL's errors are distinguished only by their text.
         case NIOSSLError.handshakeFailed(let cause):
             ["CERTIFICATE_VERIFY_FAILED", "CERTIFICATE_REQUIRED", "UNKNOWN_CA", "BAD_CERTIFICATE"]
                 .contains { "\(cause)".contains($0) }
@@ -106,7 +106,7 @@ extension TransportError {
     }
 
     #if canImport(Network)
-    /// Secure Transport's statuses for a certificate that was refused, and for one that is missing.
+    /// Secure Transport's statuses for a refused certificate, and for a missing one.
     private static let certificateStatuses: Set<OSStatus> = [
         -9807, -9808, -9812, -9813, -9814, -9815, -9825, -9826, -9827, -9828, -9829, -9831, -9843,
         -9863,
@@ -119,14 +119,14 @@ extension TransportError {
             message: "The certificates of this program and of \(server) do not agree: it is "
                 + "expired, made for another name, or of an authority that is not trusted. Name the "
                 + "file of the authority's certificate with SSL_CERT_FILE, or give HTTPTransport a "
-                + "client with trust roots and, where the server asks for one, a certificate",
+                + "client with trust roots and, where the server requires one, a certificate",
             cause: cause
         )
     }
 
-    /// Whether Network.framework, over which requests go on Apple platforms, found no server.
+    /// Returns whether Network.framework, which carries requests on Apple platforms, found no server.
     ///
-    /// AsyncHTTPClient puts its errors into types of its own.
+    /// AsyncHTTPClient wraps its errors in types of its own.
     private static func isUnreachable(_ error: any Error) -> Bool {
         #if canImport(Network)
         switch error {
@@ -144,12 +144,12 @@ extension TransportError {
     private static func noServer(at address: String, _ cause: any Error) -> TransportError {
         TransportError(
             .unreachable,
-            message: "No server answers at \(address); is it running, and is the address right?",
+            message: "No server responds at \(address); is it running, and is the address right?",
             cause: cause
         )
     }
 
-    /// The system's errors of a connection that was never made.
+    /// The system's errors of a connection that was never established.
     private static let unconnected: Set<CInt> = [
         ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL,
     ]
@@ -162,7 +162,7 @@ extension TransportError {
 
     private static let late: [HTTPClientError] = [.deadlineExceeded, .readTimeout, .writeTimeout]
 
-    /// A file's server sends more than the file has.
+    /// Returns the error for a file's server that sends more than the file contains.
     static func oversized(_ length: Int64) -> TransportError {
         TransportError(
             .oversized,
@@ -172,7 +172,7 @@ extension TransportError {
         )
     }
 
-    /// Puts what the file system reports into the client's terms.
+    /// Converts an error of the file system.
     init(file: URL, _ error: FileSystemError) {
         self.init(
             error.code == .notFound ? .fileNotFound : .fileUnusable,

@@ -4,22 +4,23 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Says which value must be where, by a model of merging that is made from the guide alone.
+/// An oracle that computes the expected values, with a model of merging that is derived from the
+/// guide alone.
 ///
-/// It shares no code with the store: it reads rows by SQL of its own, and the service's records from
-/// requests and by an observer, and it believes no journal. Everything that is private to the store,
-/// such as stamps and forms, it passes over.
+/// It shares no code with the store: it reads rows with its own SQL, and the service's records from
+/// requests and through an observer, and it does not use journals. It ignores the store's internal
+/// data, such as stamps and forms.
 final class MergeOracle: Sendable {
     private struct State {
         var records: [String: OracleRecord] = [:]
-        /// By how many milliseconds each device's clock is ahead of the service's, now and at most.
+        /// The offsets of each device's clock from the service's, in milliseconds, now and at most.
         var clocks: [(now: Int64, peak: Int64)]
-        /// The devices that know by how much.
+        /// The devices that know their offset.
         var rightClocks: Set<Int> = []
         /// The devices whose edits may be refused.
         var guests: Set<Int> = []
         var problems: [String] = []
-        /// Whether nothing can be told any more.
+        /// `true` when nothing can be predicted any longer.
         var isBlind = false
     }
 
@@ -27,7 +28,7 @@ final class MergeOracle: Sendable {
     private let variant: SimulationVariant
     private let state: Mutex<State>
 
-    /// Below this, a device's clock is good enough to be believed, and not exact.
+    /// The offset below which a device's clock is trusted, although it is not exact.
     private static let tolerance: Int64 = 30_000
 
     init(_ plan: SimulationPlan) {
@@ -47,7 +48,7 @@ final class MergeOracle: Sendable {
         try OracleTable.rows(database, tables)
     }
 
-    /// What was wrong since it was asked last.
+    /// Returns the problems since the last call.
     func takeProblems() -> [String] {
         state.withLock { state in
             defer { state.problems = [] }
@@ -57,7 +58,7 @@ final class MergeOracle: Sendable {
 
     // MARK: What devices do
 
-    /// Takes in a user's write, from what the device showed before and after it.
+    /// Adds a user's write, from the device's rows before and after it.
     func wrote(
         _ before: OracleTable.Rows,
         _ after: OracleTable.Rows,
@@ -100,7 +101,7 @@ final class MergeOracle: Sendable {
         return table?.rules.first { $0.column == column }?.rule ?? .later
     }
 
-    /// A device's clock was set to another time.
+    /// Sets a device's clock to another time.
     func setClock(of device: Int, by milliseconds: Int64) {
         state.withLock { state in
             state.rightClocks.remove(device)
@@ -115,9 +116,9 @@ final class MergeOracle: Sendable {
         }
     }
 
-    /// A device has had responses to what it saved, from which it knows the service's time.
+    /// Marks a device as having received responses to its saves, from which it knows the service's time.
     ///
-    /// One whose clock was set back tells its edits apart, but not how long ago they were.
+    /// A device whose clock was set back can order its edits, but does not know how long ago they were.
     func learnedTime(_ device: Int) {
         state.withLock { state in
             let clock = state.clocks[device]
@@ -128,12 +129,12 @@ final class MergeOracle: Sendable {
         }
     }
 
-    /// The zone is gone, and everything may come again.
+    /// Marks the zone as deleted, after which everything may reappear.
     func loseZone() { state.withLock { $0.isBlind = true } }
 
     // MARK: What the service takes
 
-    /// Takes in a request and its response; nil where none came.
+    /// Adds a request and its response, which is nil if none arrived.
     func sent(_ request: TransportRequest, _ response: TransportResponse?, by device: Int) {
         let attempts = OracleAttempt.all(in: request, by: device)
         let versions = response.map(OracleAttempt.versions)
@@ -150,7 +151,7 @@ final class MergeOracle: Sendable {
     }
 
     private func take(_ attempt: OracleAttempt, _ tag: String, _ state: inout State) {
-        // One that nobody answered came between.
+        // A save without a response happened in between.
         if let between = attempt.tag, let record = state.records[attempt.record],
             between != record.tag,
             let place = record.unknown.firstIndex(where: { $0.tag == record.tag })
@@ -164,7 +165,7 @@ final class MergeOracle: Sendable {
             record.isOpen = true
             record.isRemade = record.isRemade || record.deletions.isEmpty
         }
-        // Between the version that it knew and this one there is another that nobody told of.
+        // Between the version that it knew and this one there is another that was not reported.
         if attempt.tag != record.tag { record.isOpen = true }
         record.tag = tag
         for column in Set(record.fields.keys).union(attempt.fields.keys).sorted()
@@ -191,14 +192,14 @@ final class MergeOracle: Sendable {
         }
     }
 
-    /// The records of which it is not known whether the service took something.
+    /// The records for which it is unknown whether the service accepted a save.
     var uncertain: [String] {
         state.withLock { state in
             state.records.filter { !$0.value.unknown.isEmpty }.keys.sorted()
         }
     }
 
-    /// Takes in the versions that the service has of uncertain records; nil for those that it has not.
+    /// Adds the service's versions of uncertain records; nil for missing records.
     func resolve(_ tags: [String: String?]) {
         state.withLock { state in
             for (name, tag) in tags.sorted(by: { $0.key < $1.key }) {
@@ -223,12 +224,12 @@ final class MergeOracle: Sendable {
 
     // MARK: At rest
 
-    /// What is wrong with what devices hold when all has been sent and fetched.
+    /// Returns the problems of the devices' rows after everything has been sent and fetched.
     ///
     /// - Parameters:
     ///   - devices: The devices' numbers and files, those of the owner first.
-    ///   - records: What the service has, by name.
-    /// - Returns: What is wrong.
+    ///   - records: The service's records, by name.
+    /// - Returns: The problems.
     /// - Throws: An error of a file.
     func problems(
         _ devices: [(number: Int, database: DatabaseQueue)],
@@ -265,7 +266,7 @@ final class MergeOracle: Sendable {
         return problems
     }
 
-    /// Rows and records are of the same names.
+    /// Checks that rows and records have the same names.
     private func compare(
         _ rows: [String: [String]],
         _ records: [String: CKRecord],
@@ -285,7 +286,7 @@ final class MergeOracle: Sendable {
             }
     }
 
-    /// Every value is written alike on all devices, as far as they have the column.
+    /// Checks that every value has the same written form on all devices that have the column.
     private static func differences(
         _ first: [String: [String]],
         _ other: [String: [String]],
@@ -303,7 +304,7 @@ final class MergeOracle: Sendable {
         }
     }
 
-    /// Deleted rows are there, or gone, as the table's rule says, where nothing else decides.
+    /// Checks that deleted rows exist or not according to the table's rule, if nothing else decides.
     private func fates(_ rows: OracleTable.Rows, _ known: [String: OracleRecord]) -> [String] {
         guard variant.hasPlainRows else { return [] }
         return known.sorted { $0.key < $1.key }.compactMap { name, record -> String? in

@@ -5,45 +5,45 @@ enum OracleValue: Hashable, Sendable {
     case text(String)
 }
 
-/// What decides between two edits of one field, as the guide has it.
+/// The rule that decides between two edits of one field, according to the guide.
 enum OracleRule: Sendable {
     case later, server, client, smallest, greatest
-    /// The app's own rule: no text loses against a text, of two the one that sorts later wins.
+    /// The app's custom rule: a text wins over no text, and of two texts the one that sorts later wins.
     case sortsLater
 }
 
-/// One field of one row: the values that the service has had, who wrote what when, and what each device
-/// may hold of it by the rules.
+/// One field of one row: the service's values, the edits with their authors and times, and the
+/// values that each device may hold according to the rules.
 ///
-/// A device merges the service's versions when it hears of them, and nobody else knows when that is. So
-/// every device has a set of possibilities. What its user sees before a write, what it sends and what it
-/// holds in the end leaves some of them; where none is left, a rule was broken.
+/// A device merges the service's versions when it receives them, at a time that only the device
+/// knows. So every device has a set of possibilities. Each observed value reduces the set: the row
+/// before a write, the sent values, and the final row. An empty set means that a rule was violated.
 struct OracleField {
-    /// A value that a user wrote.
+    /// A user's edit.
     private struct Edit {
         var value: OracleValue
         var device: Int
-        /// When, by the service's clock.
+        /// The time of the edit, by the service's clock.
         var time: Int64
-        /// Whether the device knew the time.
+        /// `true` when the device knew the time.
         var isTimed: Bool
     }
 
-    /// What a device may hold.
+    /// A state that a device may be in.
     private struct Possibility: Hashable {
-        /// How many of the service's versions it has merged.
+        /// The number of the service's versions that it has merged.
         var seen = 0
         var base = OracleValue.none
         var local = OracleValue.none
-        /// The values that its user wrote since then and that may be on their way, oldest first; none
-        /// when nothing is to be sent.
+        /// The values that its user has written since then and that may be in flight, oldest first;
+        /// empty when nothing is to be sent.
         var unsent: [OracleValue] = []
 
         var isEdited: Bool { !unsent.isEmpty }
     }
 
     let rule: OracleRule
-    /// The service's values, from before the first version.
+    /// The service's values, starting before the first version.
     private var history: [OracleValue] = [.none]
     private var edits: [Edit] = []
     private var devices: [Int: Set<Possibility>] = [:]
@@ -54,7 +54,7 @@ struct OracleField {
 
     // MARK: What happens
 
-    /// A user writes on a device; says what is wrong with what the device showed before.
+    /// Adds a user's write on a device; returns the problem of the device's previous value.
     mutating func write(
         _ value: OracleValue,
         over old: OracleValue?,
@@ -76,15 +76,14 @@ struct OracleField {
         return shown.isEmpty ? "shows \(text(old)), \(allowed(reached))" : nil
     }
 
-    /// A device's clock was set: times of what it has not sent are uncertain from then on.
+    /// Marks the times of a device's unsent edits as uncertain, because its clock was set.
     mutating func loseTimes(of device: Int) {
         for place in edits.indices where edits[place].device == device {
             if !history.contains(edits[place].value) { edits[place].isTimed = false }
         }
     }
 
-    /// The service takes a version of a device, which says a value of the field, or nothing; says what
-    /// is wrong with it.
+    /// Adds a version of a device, with or without a value of the field; returns its problem.
     mutating func save(_ value: OracleValue?, by device: Int) -> String? {
         let last = history.count - 1
         history.append(value ?? history[last])
@@ -94,15 +93,15 @@ struct OracleField {
         return next.isEmpty ? "sends \(text(value)), \(allowed(reached))" : nil
     }
 
-    /// The service has a version that no store made, with the values of before.
+    /// Adds a version that no store created, with the previous values.
     mutating func pass() { history.append(history[history.count - 1]) }
 
-    /// The device is taken to hold what the service has, such as after an edit that was refused.
+    /// Allows the device to hold the service's value, for example after a refused edit.
     mutating func mayLose(_ device: Int) {
         devices[device, default: [Possibility()]].insert(settled(history.count - 1))
     }
 
-    /// Says what is wrong with what a device shows when everything has been sent and fetched.
+    /// Returns the problem of a device's value after everything has been sent and fetched.
     func rest(_ value: OracleValue, on device: Int) -> String? {
         let last = history.count - 1
         let reached = reach(possibilities(device), last).filter { $0.seen == last }
@@ -112,7 +111,7 @@ struct OracleField {
             + allowed(reached)
     }
 
-    /// The values that the device may hold.
+    /// Returns the states that the device may be in.
     private func possibilities(_ device: Int) -> Set<Possibility> {
         devices[device] ?? [Possibility()]
     }
@@ -128,7 +127,7 @@ struct OracleField {
         return "where \(rule) allows \(values.isEmpty ? "no value" : values)"
     }
 
-    /// Whether every edit's time is known, so that the last one wins.
+    /// `true` when every edit's time is known, so that the last one wins.
     var lastEditWins: Bool {
         guard case .later = rule else { return false }
         return edits.allSatisfy(\.isTimed)
@@ -144,7 +143,7 @@ struct OracleField {
     ) -> Possibility? {
         var next = possibility
         next.seen = history.count - 1
-        // What is as it was says nothing.
+        // An unchanged value gives no information.
         guard let value, value != before else { return next }
         guard let place = possibility.unsent.firstIndex(of: value) else { return nil }
         next.base = value
@@ -152,7 +151,7 @@ struct OracleField {
         return next
     }
 
-    /// What may come of merging some of the versions up to one, or none.
+    /// Returns the possible results of merging some of the versions up to one, or none.
     private func reach(_ possibilities: Set<Possibility>, _ last: Int) -> Set<Possibility> {
         var all = possibilities
         guard last > 0 else { return all }
@@ -181,7 +180,7 @@ struct OracleField {
         }
     }
 
-    /// Whether the device's value wins; nil where that cannot be told from outside.
+    /// Returns whether the device's value wins; nil if that cannot be determined from outside.
     private func winner(_ ours: OracleValue, _ theirs: OracleValue, _ version: Int) -> Bool? {
         switch rule {
         case .server: false
@@ -198,7 +197,7 @@ struct OracleField {
         }
     }
 
-    /// Whether a number comes before another; no value never does.
+    /// Returns whether a number sorts before another; no value never does.
     private func precedes(_ one: OracleValue, _ other: OracleValue) -> Bool {
         switch (one, other) {
         case (.number(let one), .number(let other)): one < other
@@ -212,7 +211,7 @@ struct OracleField {
         than theirs: OracleValue,
         _ version: Int
     ) -> Bool? {
-        // A wrong time that is in the record may be that of every edit since.
+        // A wrong time in the record may be that of every edit since.
         let known = history[1...version].map { value in edits.last { $0.value == value } }
         guard known.allSatisfy({ $0?.isTimed == true }),
             let mine = edits.last(where: { $0.value == ours }), mine.isTimed,

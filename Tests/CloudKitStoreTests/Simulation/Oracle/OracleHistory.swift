@@ -1,18 +1,18 @@
 import CloudKitWebClient
 import Foundation
 
-/// What a device asks the service to save, read from the request.
+/// A save that a device requests, read from the request.
 struct OracleAttempt {
     var device: Int
     var record: String
-    /// The version that it goes over; nil for a record that is to be made.
+    /// The version that it replaces; nil for a new record.
     var tag: String?
     var fields: [String: OracleValue]
     var isDeletion: Bool
-    /// Whether a store made it, which stamps what it saves.
+    /// `true` when a store created it, which stamps its saves.
     var isStamped: Bool
 
-    /// The attempts of a request of `records/modify`.
+    /// Returns the attempts in a request of `records/modify`.
     static func all(in request: TransportRequest, by device: Int) -> [OracleAttempt] {
         guard let body = request.body,
             let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
@@ -43,9 +43,9 @@ struct OracleAttempt {
         }
     }
 
-    /// The new versions of records, by name, as a response has them; nil for one that cannot be read.
+    /// Returns the new versions of records in a response, by name; nil for an unreadable response.
     ///
-    /// Records that were refused are not among them.
+    /// Refused records are not included.
     static func versions(in response: TransportResponse) -> [String: String]? {
         guard response.status == 200 else { return [:] }
         guard

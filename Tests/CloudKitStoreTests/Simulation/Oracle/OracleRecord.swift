@@ -1,16 +1,16 @@
-/// A record, as the service and the devices have it.
+/// A record in the service and on the devices.
 struct OracleRecord {
     var tag: String?
     var fields: [String: OracleField] = [:]
-    /// What was asked and not answered.
+    /// The saves without a response.
     var unknown: [OracleAttempt] = []
-    /// Whether somebody deleted the row or its record, so that fields begin anew.
+    /// `true` when the row or its record was deleted, so that fields start again.
     var isOpen = false
-    /// The rows as they were deleted, by the users who did it.
+    /// The rows at their deletion, by the deleting users.
     var deletions: [[String: OracleValue]] = []
-    /// Whether the row was made again, or could have been.
+    /// `true` when the row was created again, or could have been.
     var isRemade = false
-    /// Who wrote what, of single fields, newest last.
+    /// The edits of single fields with their authors, newest last.
     var writes: [(device: Int, column: String, value: OracleValue)] = []
 }
 
@@ -41,7 +41,7 @@ extension OracleRecord {
             .save(attempt.fields[column], by: attempt.device)
     }
 
-    /// Whether somebody wrote a value that nobody saw who deleted the row.
+    /// `true` when a value was written that no deleting user had seen.
     var hasUnseenEdit: Bool {
         writes.indices.contains { place in
             let write = writes[place]

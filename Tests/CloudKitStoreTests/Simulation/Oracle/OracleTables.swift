@@ -1,18 +1,18 @@
 import GRDB
 
-/// The columns that the oracle looks at, and the rows that it reads by SQL of its own.
+/// The columns that the oracle checks, with its own SQL for reading the rows.
 struct OracleTable {
     let name: String
     /// The SQL of the record's name: the record type, a colon and the key.
     let recordName: String
-    /// The columns whose values have to be what a rule says.
+    /// The columns whose values have to follow a rule.
     let rules: [(column: String, rule: OracleRule)]
-    /// The other columns that are synced.
+    /// The other synced columns.
     let others: [String]
-    /// Whether a deletion wins against an edit.
+    /// `true` when a deletion wins against an edit.
     var deletionWins = false
 
-    /// The name of a row's record, and what the columns of rules hold.
+    /// The values of the columns with rules, by record name.
     typealias Rows = [String: [String: OracleValue]]
 
     static func tables(_ variant: SimulationVariant) -> [OracleTable] {
@@ -90,7 +90,7 @@ struct OracleTable {
         ),
     ]
 
-    /// The rows of all tables, of the columns that there are.
+    /// Returns the rows of all tables, with the existing columns.
     static func rows(_ database: Database, _ tables: [OracleTable]) throws -> Rows {
         var rows: Rows = [:]
         for table in tables where try database.tableExists(table.name) {
@@ -118,7 +118,7 @@ struct OracleTable {
         return rows
     }
 
-    /// How SQLite writes every synced value, with its type, by row and column.
+    /// Returns SQLite's form of every synced value, with its type, by row and column.
     static func written(
         _ database: Database,
         _ tables: [OracleTable]

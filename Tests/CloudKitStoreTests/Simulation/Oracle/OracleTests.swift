@@ -51,17 +51,17 @@ struct OracleTests {
         #expect(outcome.problems == [])
     }
 
-    /// A conflict: two devices write over one value, the first one reaches the service first.
+    /// A conflict: two devices overwrite one value, and the first one reaches the service first.
     struct Conflict: CustomTestStringConvertible {
         var rule: OracleRule
         var first: OracleValue
         var second: OracleValue
-        /// Whether the second device's value has to win.
+        /// `true` when the second device's value has to win.
         var secondWins: Bool
 
         var testDescription: String { "\(rule): \(first), then \(second)" }
 
-        /// The field after both wrote, the first was accepted, and the second merged it.
+        /// Returns the field after both wrote, the first was accepted, and the second merged it.
         func field(from base: OracleValue = .text("base")) -> OracleField {
             var field = OracleField(rule)
             #expect(field.write(base, over: nil, by: 0, at: 1, isTimed: true) == nil)
@@ -88,7 +88,7 @@ struct OracleTests {
 
     @Test("It accepts the value that has to win, and objects to the other", arguments: conflicts)
     func winners(_ conflict: Conflict) {
-        // Sending is the only way for the second device to win.
+        // The second device can only win by sending.
         var sending = conflict.field()
         #expect((sending.save(conflict.second, by: 1) == nil) == conflict.secondWins)
         let silent = conflict.field()

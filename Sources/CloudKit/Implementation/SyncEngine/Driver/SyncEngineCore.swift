@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Where an engine's machine is kept: whoever has news signals it here, from any thread, and the
-/// driver carries out what the machine answers, in order.
+/// The owner of an engine's machine: it accepts signals from any thread, and the driver executes
+/// the resulting actions in order.
 final class SyncEngineCore: Sendable {
     private struct Contents {
         var machine: SyncEngineMachine
@@ -10,7 +10,7 @@ final class SyncEngineCore: Sendable {
         var lastCall = 0
     }
 
-    /// Why the state that the engine was given could not be used; nil where it could.
+    /// The reason why the given state could not be used; nil if it could.
     let stateProblem: String?
     private let contents: Mutex<Contents>
     private let environment: SyncEngineEnvironment
@@ -41,21 +41,21 @@ final class SyncEngineCore: Sendable {
         contents = Mutex(Contents(machine: machine))
     }
 
-    /// Sets the engine going.
+    /// Starts the engine.
     func start(_ driver: SyncEngineDriver) {
         let actions = actions
-        // Ends by itself when `stop` ends the stream.
+        // The task ends when `stop` ends the stream.
         Task(executorPreference: environment.executor) { await driver.run(actions) }
         signal(.start)
     }
 
-    /// Ends everything; calls that wait return.
+    /// Ends everything; waiting calls return.
     func stop() {
         signal(.stop)
         carryOut.finish()
     }
 
-    /// Tells the machine, and queues what it wants done.
+    /// Passes a signal to the machine, and queues the resulting actions.
     func signal(_ signal: SyncEngineSignal) {
         contents.withLock { contents in
             let moment = SyncEngineMoment(now: environment.now(), chance: environment.chance())
@@ -73,7 +73,7 @@ final class SyncEngineCore: Sendable {
         contents.withLock { body($0.machine) }
     }
 
-    /// Where the engine's tasks run.
+    /// The executor of the engine's tasks.
     var executor: (any TaskExecutor)? { environment.executor }
 
     func log(_ message: String) { environment.log(message) }
@@ -82,7 +82,7 @@ final class SyncEngineCore: Sendable {
 
     // MARK: Calls
 
-    /// Calls the engine, and waits until it has done what was asked.
+    /// Calls the engine, and waits until the call has finished.
     func call(_ kind: SyncEngineCall.Kind) async throws(CKError) {
         guard !isInsideDelegate else {
             throw CKError(
@@ -95,7 +95,7 @@ final class SyncEngineCore: Sendable {
         if let error = await wait({ .call(SyncEngineCall(id: $0, kind: kind)) }) { throw error }
     }
 
-    /// Stops what is running, and waits until it has ended.
+    /// Cancels the running operations, and waits until they have ended.
     func cancelOperations() async {
         guard !isInsideDelegate else {
             signal(.cancelAll(nextCall()))
@@ -141,9 +141,9 @@ final class SyncEngineCore: Sendable {
 
     private static var task: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-    /// Whether the caller is one of the delegate's methods itself.
+    /// `true` when the caller is one of the delegate's methods itself.
     ///
-    /// A task that such a method starts is not, although it inherits the task's values.
+    /// A task that the method starts is not one, although it inherits the task's values.
     var isInsideDelegate: Bool {
         let visits = Self.visits
         guard !visits.isEmpty else { return false }
@@ -159,7 +159,7 @@ final class SyncEngineCore: Sendable {
         return await Self.visiting.withValue(Self.visits + [visit]) { await body() }
     }
 
-    /// Tells the engine whose delegate makes a batch that a record of it is about to be asked for.
+    /// Notifies the engine whose delegate creates a batch that a record is about to be requested.
     static func noteReading(of recordID: CKRecord.ID) {
         visits.last?.signal(.readingRecord(recordID))
     }

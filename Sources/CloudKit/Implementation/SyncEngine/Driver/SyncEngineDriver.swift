@@ -1,12 +1,12 @@
-/// Carries out what an engine's machine wants done, one action after the other, and signals what
-/// came of it. It decides nothing.
+/// Executes the actions of an engine's machine, one after the other, and signals their outcomes. It
+/// makes no decisions.
 actor SyncEngineDriver {
     private let core: SyncEngineCore
     private let service: any SyncEngineService
     private weak let engine: CKSyncEngine?
     private weak let delegate: (any CKSyncEngineDelegate)?
 
-    /// The event, question or request that is under way.
+    /// The event, delegate call or request in flight.
     private var work: Task<Void, Never>?
     private var timer: Task<Void, Never>?
     private var listener: Task<Void, Never>?
@@ -26,7 +26,7 @@ actor SyncEngineDriver {
         accountChanges = service.accountChanges()
     }
 
-    /// Carries out actions until the engine is gone.
+    /// Executes actions until the engine is deinitialised.
     func run(_ actions: AsyncStream<SyncEngineAction>) async {
         accountListener = Task(executorPreference: core.executor) {
             @concurrent [core, accountChanges] in
@@ -66,7 +66,7 @@ actor SyncEngineDriver {
         }
     }
 
-    /// Calls the delegate; an engine without one has nothing more to do.
+    /// Calls the delegate; an engine without one has nothing further to do.
     private func visit(
         _ body:
             @escaping @Sendable (any CKSyncEngineDelegate, CKSyncEngine) async -> SyncEngineSignal
@@ -89,7 +89,7 @@ actor SyncEngineDriver {
                     try await core.sleep(until: time)
                     core.signal(.wake)
                 } catch {
-                    // Another time, or none, was asked for.
+                    // Another time, or none, was requested.
                 }
             }
         }

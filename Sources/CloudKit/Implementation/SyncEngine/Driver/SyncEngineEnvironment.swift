@@ -1,22 +1,22 @@
 import CloudKitWebClient
 import Foundation
 
-/// Time, chance, log and threads of an engine; a test may put its own in their place.
+/// The clock, jitter, log and threads of an engine; a test can replace them.
 package struct SyncEngineEnvironment: Sendable {
-    /// The time since a beginning that stays the same.
+    /// A closure that returns the time since a fixed start.
     package var now: @Sendable () -> Duration
-    /// Waits until a time.
+    /// A closure that waits until a time.
     package var sleep: @Sendable (Duration) async throws -> Void
-    /// A number by chance, at least 0 and less than 1.
+    /// A closure that returns a random number for jitter, at least 0 and less than 1.
     package var chance: @Sendable () -> Double
-    /// Takes what the engine put up with.
+    /// A closure that logs a condition that the engine tolerated.
     package var log: @Sendable (String) -> Void
-    /// Where the engine's tasks run; nil for where Swift runs tasks by itself.
+    /// The executor of the engine's tasks; nil for Swift's default.
     package var executor: (any TaskExecutor)?
     package var timing: SyncEngineTiming
     package var defect: SyncEngineDefect?
 
-    /// Makes an environment over a clock.
+    /// Creates an environment with a clock.
     package init<C: Clock>(
         clock: C,
         chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
@@ -38,7 +38,7 @@ package struct SyncEngineEnvironment: Sendable {
     /// The environment of an app.
     package static let live = SyncEngineEnvironment(clock: DeadlineClock())
 
-    /// Writes a line that says where it comes from.
+    /// Writes a line with a prefix that names its source.
     package static func writeToStandardError(_ message: String) {
         FileHandle.standardError.write(Data("CKSyncEngine: \(message)\n".utf8))
     }

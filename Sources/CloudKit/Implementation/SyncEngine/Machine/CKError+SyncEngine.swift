@@ -1,6 +1,6 @@
 extension CKError {
-    /// Whether what failed so is kept and tried again: the network or the server's load was to
-    /// blame, or nobody knows the outcome.
+    /// `true` when the error is transient and the change is kept for a retry: the cause was the
+    /// network or the server's load, or the outcome is unknown.
     var passes: Bool {
         switch code {
         case .notAuthenticated, .accountTemporarilyUnavailable, .networkFailure,
@@ -11,14 +11,14 @@ extension CKError {
         }
     }
 
-    /// Whether the server was not reached.
+    /// `true` when the server was not reached.
     var isOfNetwork: Bool { code == .networkUnavailable || code == .networkFailure }
 
-    /// Whether the failure of one zone says that the next request fails as well.
+    /// `true` when a zone's error means that the next request fails too.
     var concernsAllZones: Bool { passes && code != .zoneBusy }
 
-    /// What calls throw that were stopped.
-    static func stopped(_ reason: String = "The engine was asked to stop") -> CKError {
+    /// Returns the error of stopped calls.
+    static func stopped(_ reason: String = "The engine was stopped") -> CKError {
         CKError(.operationCancelled, message: reason)
     }
 }

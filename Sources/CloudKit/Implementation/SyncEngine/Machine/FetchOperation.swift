@@ -1,6 +1,7 @@
-/// One fetch: the database's changes, then the changed zones one after the other.
+/// One operation that fetches the database's changes, then those of the changed zones one after the
+/// other.
 ///
-/// A machine of its own inside the engine's: it is asked for its next step, and told the outcome.
+/// A state machine inside the engine's, which requests the next step and reports the outcome.
 struct FetchOperation {
     typealias Delivery = SyncEngineStep.Delivery
 
@@ -15,26 +16,26 @@ struct FetchOperation {
     }
 
     let context: CKSyncEngine.FetchChangesContext
-    /// The call that waits for the end; nil for a scheduled fetch.
+    /// The call that waits for the end; nil for a scheduled operation.
     let call: SyncEngineCall.ID?
     var defect: SyncEngineDefect?
 
     private var phase = Phase.beginning
-    /// The options as the delegate last said them.
+    /// The options that the delegate last returned.
     private(set) var options: CKSyncEngine.FetchChangesOptions
-    /// The zone whose `will` event has no `did` event yet.
+    /// The zone with a `will` event but no `did` event yet.
     private var current: CKRecordZone.ID?
     private var finished: Set<CKRecordZone.ID> = []
     private var restarted: Set<CKRecordZone.ID> = []
     private var hasRestartedDatabase = false
-    /// The zones seen since the database was read from its beginning; nil when it was not.
+    /// The zones seen since the database was read from its beginning; nil if it was not.
     private var listing: Set<CKRecordZone.ID>?
-    /// Why the fetch was cut short.
+    /// The error that ended the fetch early.
     private(set) var error: CKError?
     private(set) var failures = ItemFailures()
-    /// What the service asked to be waited for, whatever became of the request.
+    /// The wait that the service requested, whatever the result of the request.
     private var throttling: CKError?
-    /// The account may be another: what comes in now is nobody's.
+    /// `true` when the account may have changed, so that further results belong to no user.
     private(set) var isVoid = false
 
     init(
@@ -48,12 +49,12 @@ struct FetchOperation {
         options = context.options
     }
 
-    /// What failed and may pass.
+    /// The error that is transient.
     var passingFailure: CKError? {
         failures.longestPassing(with: error, throttling)
     }
 
-    /// Ends the fetch as soon as what is under way allows.
+    /// Ends the fetch as soon as the request in flight allows.
     mutating func stop(_ error: CKError, isVoid: Bool = false) {
         self.isVoid = self.isVoid || isVoid
         if phase != .ended, phase != .ending { self.error = self.error ?? error }
@@ -90,7 +91,7 @@ struct FetchOperation {
         )
     }
 
-    /// Says of the zone under way that its fetch has ended.
+    /// Reports the end of the current zone's fetch.
     private mutating func closeZone(
         _ error: CKError?,
         then change: SyncEngineStep.Change? = nil
@@ -108,7 +109,7 @@ struct FetchOperation {
 
     // MARK: Outcomes
 
-    /// Takes the delegate's options, and chooses what to read.
+    /// Accepts the delegate's options, and chooses what to read.
     mutating func take(
         _ options: CKSyncEngine.FetchChangesOptions,
         _ state: SyncEngineState
@@ -142,7 +143,7 @@ struct FetchOperation {
         return options.prioritizedZoneIDs.first(where: waiting.contains) ?? waiting.first
     }
 
-    /// Takes the answer to the request that was the last step.
+    /// Handles the response to the last step's request.
     mutating func take(_ answer: SyncAnswer, _ state: SyncEngineState) -> [Delivery] {
         if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
             throttling = failure
@@ -155,7 +156,10 @@ struct FetchOperation {
             return take(page, of: zoneID, state)
         case (.readingZone(let zoneID), .failure(let error)): return failed(error, zoneID, state)
         default:
-            error = CKError(.internalError, message: "The answer is not to the request: \(answer)")
+            error = CKError(
+                .internalError,
+                message: "The response does not match the request: \(answer)"
+            )
             return []
         }
     }
@@ -164,7 +168,7 @@ struct FetchOperation {
         _ page: SyncAnswer.DatabaseChangesPage,
         _ state: SyncEngineState
     ) -> [Delivery] {
-        // Default zones keep no changes that could be fetched.
+        // Default zones have no change feed to fetch.
         let modified = page.modifications.filter {
             $0.zoneName != CKRecordZone.ID.defaultZoneName
         }
@@ -172,12 +176,13 @@ struct FetchOperation {
         let isWhole = !page.moreComing || page.token.isEqual(state.databaseToken)
         phase = isWhole ? .choosingZone : .choosingDatabase
         if listing != nil {
-            // Who never knew a zone has not lost it to the user's settings.
+            // A zone that was never known cannot have been lost to the user's settings.
             deletions.removeAll { $0.reason != .deleted && !state.knownZones.contains($0.zoneID) }
         }
         listing?.formUnion(modified)
         if isWhole, let listing, defect != .overlooksLostZone {
-            // A reading from the beginning lists no deletions: what was there and is not, is gone.
+            // A fetch from the beginning lists no deletions: known zones that are missing were
+            // deleted.
             let lost = state.knownZones.subtracting(listing).subtracting(deletions.map(\.zoneID))
             deletions += lost.sorted { "\($0)" < "\($1)" }.map {
                 .init(zoneID: $0, reason: .deleted)
@@ -236,7 +241,7 @@ struct FetchOperation {
                 then: .zone(zoneID, page.token, isWhole: isWhole)
             )
         ]
-        // A record that cannot be read does not keep the others back; it is reported and passed.
+        // A record that cannot be read does not hold up the others; it is reported and skipped.
         for (recordID, error) in page.failures { failures.add(error, of: recordID) }
         if isWhole { deliveries += closeZone(page.failures.values.first) }
         return deliveries
@@ -255,7 +260,7 @@ struct FetchOperation {
             return [Delivery(nil, then: .zoneRestart(zoneID))]
         case .zoneNotFound, .userDeletedZone:
             failures.add(error, of: zoneID)
-            // The database's next changes say why.
+            // The database's next changes report the reason.
             return closeZone(error, then: .zoneGone(zoneID))
         default:
             if error.concernsAllZones {
@@ -269,7 +274,7 @@ struct FetchOperation {
 }
 
 extension CKError {
-    /// Whether a token may be to blame: one that is too old, or that the service does not know,
-    /// which it calls an invalid argument.
+    /// `true` when a token may be the cause: it is too old, or the service does not know it, which
+    /// it reports as an invalid argument.
     fileprivate var isAboutToken: Bool { code == .changeTokenExpired || code == .invalidArguments }
 }

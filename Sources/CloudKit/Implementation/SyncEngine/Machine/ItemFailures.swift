@@ -1,4 +1,4 @@
-/// The records and zones that failed in an operation, and why.
+/// The records and zones that failed in an operation, with their errors.
 struct ItemFailures: Sendable {
     private(set) var records: [CKRecord.ID: CKError] = [:]
     private(set) var zones: [CKRecordZone.ID: CKError] = [:]
@@ -9,15 +9,15 @@ struct ItemFailures: Sendable {
 
     mutating func add(_ error: CKError, of zoneID: CKRecordZone.ID) { zones[zoneID] = error }
 
-    /// The failure that will pass after the longest wait, the operation's own included; nil when
-    /// none will.
+    /// Returns the transient error with the longest wait, including the operation's own errors; nil
+    /// if none is transient.
     func longestPassing(with errors: CKError?...) -> CKError? {
         let all = Array(records.values) + zones.values + errors.compactMap { $0 }
         return all.filter(\.passes)
             .max { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }
     }
 
-    /// The error of the call whose items these are; nil when none failed.
+    /// The error of the call with these items; nil if none failed.
     var error: CKError? {
         guard !isEmpty else { return nil }
         var errors: [AnyHashable: any Error] = [:]
@@ -27,7 +27,7 @@ struct ItemFailures: Sendable {
         return CKError(
             .partialFailure,
             message: "\(errors.count) items failed: \(codes.sorted().joined(separator: ", ")); "
-                + "the errors stand by item under partialErrorsByItemID, and the delegate was told "
+                + "partialErrorsByItemID has the errors by item, and the delegate was notified "
                 + "of each",
             userInfo: [CKPartialErrorsByItemIDKey: errors]
         )

@@ -1,6 +1,6 @@
-/// One sending: zones first, then batches of records as the delegate gives them.
+/// One operation that sends changes: zones first, then the delegate's batches of records.
 ///
-/// A machine of its own inside the engine's: it is asked for its next step, and told the outcome.
+/// A state machine inside the engine's, which requests the next step and reports the outcome.
 struct SendOperation {
     typealias Delivery = SyncEngineStep.Delivery
     typealias Batch = CKSyncEngine.RecordZoneChangeBatch
@@ -16,34 +16,35 @@ struct SendOperation {
         case ended
     }
 
-    /// Up to which addition the records of a batch hold what was pending.
+    /// The additions to the pending changes that a batch's records include.
     private struct Reading {
-        /// What was added before the delegate was asked.
+        /// The latest addition before the delegate was called.
         ///
-        /// A later edit may be in the batch or not: the delegate may have taken what it makes
-        /// records of before any of them was asked for.
+        /// A later edit may be in the batch or not: the delegate may have read the data of its
+        /// records before any of them was requested.
         let start: UInt64
-        /// The records that were asked for.
+        /// The requested records.
         var recordIDs: Set<CKRecord.ID> = []
     }
 
-    /// What one request about zones can hold.
+    /// The maximum number of zones in one request.
     private static let zonesPerRequest = 200
 
-    /// What one request about records can hold, which is what can be atomic.
+    /// The maximum number of records in one request, and therefore in an atomic one.
     private static let recordsPerRequest = 200
 
     let context: CKSyncEngine.SendChangesContext
-    /// The call that waits for the end; nil for a scheduled sending.
+    /// The call that waits for the end; nil for a scheduled operation.
     let call: SyncEngineCall.ID?
     var defect: SyncEngineDefect?
 
     private var phase = Phase.beginning
-    /// A zone failed for good: no further zones in this sending, or it might never end.
+    /// `true` after a zone failed permanently: the operation sends no further zones, or it might
+    /// never end.
     private var skipsZones = false
-    /// Why the sending was cut short.
+    /// The error that ended the operation early.
     private(set) var error: CKError?
-    /// Why no request could be sent at all.
+    /// The error that kept all requests from being sent.
     private var networkError: CKError?
     private(set) var failures = ItemFailures()
 
@@ -57,21 +58,22 @@ struct SendOperation {
         self.defect = defect
     }
 
-    /// What the call throws: without a network its error, not one for each item.
+    /// The error that the call throws: without a network that error, not one for each item.
     var errorOfCall: CKError? { error ?? networkError ?? failures.error }
 
-    /// What failed and may pass.
+    /// The error that is transient.
     var passingFailure: CKError? {
         failures.longestPassing(with: error)
     }
 
-    /// Whether a batch was refused for what it holds.
+    /// `true` when a batch was refused because of its contents.
     var wasRefused: Bool { error.map { !$0.passes } ?? !failures.isEmpty }
 
-    /// The number for a change that the delegate adds while it makes a batch, if it has one.
+    /// Returns the number for a change that the delegate adds while it creates a batch, if it has
+    /// one.
     ///
-    /// A change that is new belongs to the batch, unless its record was asked for already; one that
-    /// was pending may be added again for an edit that the batch does not hold.
+    /// A new change belongs to the batch, unless its record has already been requested; a pending
+    /// change may be added again for an edit that is not in the batch.
     func horizon(
         of change: CKSyncEngine.PendingRecordZoneChange,
         _ state: SyncEngineState
@@ -83,14 +85,14 @@ struct SendOperation {
         return reading.start
     }
 
-    /// Notes that a record of a batch is about to be asked for.
+    /// Records that a record of a batch is about to be requested.
     mutating func noteReading(of recordID: CKRecord.ID) {
         guard case .choosingRecords(var reading) = phase else { return }
         reading.recordIDs.insert(recordID)
         phase = .choosingRecords(reading)
     }
 
-    /// Ends the sending as soon as what is under way allows.
+    /// Ends the operation as soon as the request in flight allows.
     mutating func stop(_ error: CKError) {
         switch phase {
         case .ending, .ended: break
@@ -142,7 +144,7 @@ struct SendOperation {
 
     // MARK: Outcomes
 
-    /// Takes the delegate's batch.
+    /// Accepts the delegate's batch.
     mutating func take(_ batch: Batch?) {
         guard case .choosingRecords(let reading) = phase, let batch, batch.count > 0 else {
             phase = .ending
@@ -164,8 +166,8 @@ struct SendOperation {
         guard batch.count <= Batch.itemLimit else {
             throw CKError(
                 .limitExceeded,
-                message: "A batch of \(batch.count) items; at most \(Batch.itemLimit) are taken: "
-                    + "give the rest with the next batch"
+                message: "A batch of \(batch.count) items; the limit is \(Batch.itemLimit): "
+                    + "return the rest with the next batch"
             )
         }
         let scope = context.options.scope
@@ -179,7 +181,7 @@ struct SendOperation {
         }
     }
 
-    /// Takes the answer to the request that was the last step, and settles what was pending.
+    /// Handles the response to the last step's request, and settles the pending changes.
     mutating func take(_ answer: SyncAnswer, _ state: inout SyncEngineState) -> [Delivery] {
         switch phase {
         case .sendingZones(let changes, let horizon):
@@ -275,7 +277,7 @@ struct SendOperation {
                 hasFailure = true
             }
         }
-        // What was added again would be sent again, with what made it fail.
+        // Changes that were added again would be sent again, with the cause of the failure.
         phase = hasFailure && defect != .asksAfterFailure ? .ending : .zones
         let event = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: saved,
@@ -286,7 +288,7 @@ struct SendOperation {
         return [Delivery(.sentRecordZoneChanges(event))]
     }
 
-    /// Whether a change is pending no more: it was done, or failed for good.
+    /// Returns whether a change is no longer pending: it succeeded, or failed permanently.
     private func isSettled(_ outcome: Result<some Any, CKError>) -> Bool {
         guard case .failure(let error) = outcome else { return true }
         return error.passes ? defect == .dropsHeldUpChange : defect != .keepsFailedChange

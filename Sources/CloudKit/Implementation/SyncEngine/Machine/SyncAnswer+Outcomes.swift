@@ -1,5 +1,5 @@
 extension SyncAnswer {
-    /// What came of an item, where an item without an answer counts as held up.
+    /// Returns an item's outcome; an item without a response counts as held up.
     private func outcome<Value>(
         _ result: Result<Value, CKError>?,
         _ item: String
@@ -7,7 +7,7 @@ extension SyncAnswer {
         if case .failure(let error) = self { return .failure(error) }
         return result
             ?? .failure(
-                CKError(.serviceUnavailable, message: "The server said nothing of \(item)")
+                CKError(.serviceUnavailable, message: "The server returned no result for \(item)")
             )
     }
 
@@ -25,7 +25,7 @@ extension SyncAnswer {
         return outcome(answer.deletions[recordID], recordID.description)
     }
 
-    /// The zone as saved; nil for a deletion.
+    /// Returns the zone as saved; nil for a deletion.
     func outcome(
         of change: CKSyncEngine.PendingDatabaseChange
     ) -> Result<CKRecordZone?, CKError> {

@@ -1,37 +1,37 @@
-/// What the machine wants done.
+/// The actions that the machine requests.
 ///
-/// Of the first four at most one is under way at any time, and its outcome comes back as a signal.
+/// At most one of the first four is in flight at any time, and its outcome is signaled back.
 package enum SyncEngineAction: Sendable {
-    /// Hand an event to the delegate; then signal `delivered`.
+    /// Deliver an event to the delegate; then signal `delivered`.
     case deliver(CKSyncEngine.Event)
-    /// Ask the delegate for the next batch; then signal `batch`.
+    /// Request the next batch from the delegate; then signal `batch`.
     case askForBatch(CKSyncEngine.SendChangesContext)
-    /// Ask the delegate for the options of the next request; then signal `options`.
+    /// Request the next options from the delegate; then signal `options`.
     case askForOptions(CKSyncEngine.FetchChangesContext)
     /// Send a request on behalf of a user, as part of a group; then signal `answer`.
     case request(SyncRequest, user: String?, group: CKOperationGroup?)
 
-    /// Cancel the request that is under way; its answer is still waited for.
+    /// Cancel the request in flight; its response is still awaited.
     case cancelRequest
-    /// Signal `wake` at a time, instead of at the time asked for before; nil for never.
+    /// Signal `wake` at a time, which replaces an earlier one; nil for never.
     case wake(at: Duration?)
-    /// Begin to signal what the service reports by itself, or end it.
+    /// Start or stop signaling the service's own reports.
     case listen(Bool)
     /// Return from a call, with its error.
     case finish(SyncEngineCall.ID, CKError?)
-    /// Write to the log that something unexpected was put up with.
+    /// Log that an unexpected condition was tolerated.
     case log(String)
 }
 
-/// What the machine is told.
+/// The signals that the machine receives.
 package enum SyncEngineSignal: Sendable {
-    /// The engine was made.
+    /// The engine was created.
     case start
-    /// The engine goes: nothing more is to be done.
+    /// The engine is being deinitialised: nothing further is to be done.
     case stop
-    /// The time asked for has come.
+    /// The requested time has come.
     case wake
-    /// The service reports something.
+    /// The service reported something.
     case notice(SyncNotice)
 
     case delivered
@@ -39,16 +39,16 @@ package enum SyncEngineSignal: Sendable {
     case options(CKSyncEngine.FetchChangesOptions)
     case answer(SyncAnswer)
 
-    /// The app calls and waits for `finish`.
+    /// The app made a call and waits for `finish`.
     case call(SyncEngineCall)
-    /// The app's task that waits for a call was cancelled.
+    /// The task that waits for a call was cancelled.
     case cancel(SyncEngineCall.ID)
-    /// The app wants everything stopped; `finish` says when it is.
+    /// The app stops everything; `finish` reports the end.
     case cancelAll(SyncEngineCall.ID)
 
-    /// `byDelegate`: inside one of its methods, so that a batch it makes holds these changes.
+    /// `byDelegate`: inside one of its methods, so that a batch it creates includes these changes.
     case addRecordChanges([CKSyncEngine.PendingRecordZoneChange], byDelegate: Bool)
-    /// A record of the batch that the delegate makes is about to be asked for.
+    /// The delegate's batch is about to request a record.
     case readingRecord(CKRecord.ID)
     case removeRecordChanges([CKSyncEngine.PendingRecordZoneChange])
     case addDatabaseChanges([CKSyncEngine.PendingDatabaseChange])

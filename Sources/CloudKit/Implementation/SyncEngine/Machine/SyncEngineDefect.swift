@@ -1,39 +1,39 @@
-/// Ways to break the machine on purpose, so that tests can show that they would notice.
+/// The deliberate defects of the machine with which tests show that they detect them.
 ///
-/// Only tests set one; an engine that an app makes has none.
+/// Only tests set one; an app's engine has none.
 package enum SyncEngineDefect: String, CaseIterable, Sendable {
-    /// A result clears a change that was added again after its batch was made.
+    /// A result clears a change that was added again after its batch was created.
     case clearsNewerChange
-    /// What the network or the server's load held up is not kept for another try.
+    /// A change that failed because of the network or the server's load is not kept for a retry.
     case dropsHeldUpChange
-    /// What failed for good stays pending.
+    /// A change that failed permanently stays pending.
     case keepsFailedChange
-    /// A deletion does not take the place of a pending save.
+    /// A deletion does not replace a pending save.
     case keepsOppositeChange
-    /// The token counts as reached before the delegate has the records.
+    /// The token counts as reached before the delegate has received the records.
     case movesTokenBeforeEvent
-    /// A zone is taken as fetched after its first page.
+    /// A zone counts as fetched after its first page.
     case ignoresMoreComing
-    /// A token that expired is kept and fails again.
+    /// An expired token is kept and fails again.
     case keepsExpiredToken
-    /// Zones that went away while the database's token was lost are not noticed.
+    /// Zones that were deleted while the database's token was lost are not noticed.
     case overlooksLostZone
     /// Zones that a fetch did not reach count as fetched.
     case forgetsUnreachedZone
-    /// A push that comes during a fetch is thought to be answered by it.
+    /// A push during a fetch counts as handled by it.
     case forgetsPushDuringFetch
-    /// A change that is added while others are sent schedules nothing.
+    /// A change that is added while others are being sent schedules nothing.
     case forgetsChangeDuringSend
-    /// Another user gets what was pending for the last one.
+    /// Another user receives the pending changes of the last one.
     case keepsChangesOfLastAccount
-    /// The wait that the service asks for is cut short.
+    /// The wait that the service requests is shortened.
     case ignoresRetryAfter
-    /// After a failure that would pass, nothing is scheduled.
+    /// A transient error schedules nothing.
     case givesUp
-    /// A failure is repeated at once.
+    /// A failure is retried immediately.
     case repeatsAtOnce
-    /// The delegate gets no state after a change of it.
+    /// The delegate does not receive a changed state.
     case keepsStateToItself
-    /// A batch with a failure is followed by the next one, which holds the same again.
+    /// A batch with a failure is followed by the next one, with the same contents.
     case asksAfterFailure
 }

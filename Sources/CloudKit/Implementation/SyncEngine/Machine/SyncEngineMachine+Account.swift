@@ -1,5 +1,5 @@
 extension SyncEngineMachine {
-    /// Takes in who is signed in.
+    /// Handles the identity of the signed-in user.
     mutating func identified(_ answer: SyncAnswer) {
         operation = nil
         if isAccountAskedAgain {
@@ -14,13 +14,13 @@ extension SyncEngineMachine {
             accountBecame(user)
         case .failure(let error): accountUnknown(error)
         default:
-            accountUnknown(CKError(.internalError, message: "The answer names no user"))
+            accountUnknown(CKError(.internalError, message: "The response names no user"))
         }
     }
 
     private mutating func accountUnknown(_ error: CKError) {
         failCalls(error)
-        // What only calls set going waits for the next one.
+        // Work that only calls start waits for the next call.
         schedule.identify = nil
         if settings.automaticallySync {
             hold(error)
@@ -34,7 +34,8 @@ extension SyncEngineMachine {
             goOn()
             return
         }
-        // Whoever signs in first gets what was made before; nobody gets what another user made.
+        // The first user who signs in receives earlier pending changes; no user receives another
+        // one's.
         let isForeign = state.salvagedUser.map { $0 != user } ?? false
         if previous != .unknown || isForeign, defect != .keepsChangesOfLastAccount { state.reset() }
         if defect == .keepsChangesOfLastAccount {
@@ -63,7 +64,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Plans what there is to do for the user who is signed in.
+    /// Schedules the operations for the signed-in user.
     private mutating func goOn() {
         guard settings.automaticallySync else { return }
         guard state.account.user != nil else {
@@ -84,7 +85,7 @@ extension SyncEngineMachine {
         return settings.subscriptionID == nil || settings.subscriptionID == subscriptionID
     }
 
-    /// Takes in how the subscription went.
+    /// Handles the result of subscribing.
     mutating func subscribed(_ answer: SyncAnswer) {
         operation = nil
         schedule.subscribe = nil
@@ -100,7 +101,7 @@ extension SyncEngineMachine {
             hold(error)
         case .failure(let error):
             actions.append(.log("no pushes: the database cannot be subscribed to: \(error)"))
-        default: actions.append(.log("no pushes: the answer names no subscription"))
+        default: actions.append(.log("no pushes: the response names no subscription"))
         }
     }
 
@@ -110,13 +111,13 @@ extension SyncEngineMachine {
         actions.append(.listen(isListening))
     }
 
-    /// Learns the account anew before anything else.
+    /// Identifies the account again before anything else.
     mutating func doubtAccount() {
         isAccountKnown = false
         schedule.identify = moment.now
     }
 
-    /// Takes in what the service reports.
+    /// Handles a report of the service.
     mutating func take(_ notice: SyncNotice) {
         switch notice {
         case .databaseChanged:
@@ -131,7 +132,7 @@ extension SyncEngineMachine {
     private mutating func accountMayHaveChanged() {
         doubtAccount()
         schedule.hope()
-        let error = CKError.stopped("The account changed while the engine was at work")
+        let error = CKError.stopped("The account changed while the engine was working")
         switch operation {
         case .fetch(var fetch):
             fetch.stop(error, isVoid: true)

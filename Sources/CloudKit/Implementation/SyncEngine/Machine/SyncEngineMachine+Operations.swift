@@ -5,7 +5,7 @@ extension SyncEngineMachine {
         schedule.identify = moment.now
     }
 
-    /// Begins what is due; false when nothing is.
+    /// Begins an operation that is due; returns false if none is.
     mutating func beginOperation() -> Bool {
         let now = moment.now
         if !isAccountKnown {
@@ -35,7 +35,7 @@ extension SyncEngineMachine {
         return true
     }
 
-    /// When something is due again; nil where only a signal can change anything.
+    /// The time when something is due again; nil if only a signal can change anything.
     var nextDue: Duration? {
         guard isAccountKnown else { return schedule.identify }
         guard state.account.user != nil else { return nil }
@@ -106,7 +106,7 @@ extension SyncEngineMachine {
         }
         schedule.release()
         if send.wasRefused {
-            // The batches after the refused one were not asked for.
+            // The batches after the refused one were not requested.
             guard hasSomethingToSend, settings.automaticallySync else { return }
             schedule.send = nil
             wishToSend(
@@ -117,7 +117,7 @@ extension SyncEngineMachine {
         }
     }
 
-    /// Whether the engine tries again by itself what failed for now; it then waits first.
+    /// Returns whether the engine itself retries after a transient error; it then waits first.
     private mutating func repeats(after failure: CKError) -> Bool {
         if failure.code == .notAuthenticated { doubtAccount() }
         guard settings.automaticallySync, defect != .givesUp else { return false }
@@ -136,7 +136,7 @@ extension SyncEngineMachine {
         calls = []
     }
 
-    /// Takes a call; one that finds nobody signed in has the engine look again.
+    /// Accepts a call; if no user is signed in, the engine checks again.
     mutating func take(_ call: SyncEngineCall) {
         calls.append(call)
         if isAccountKnown, state.account.user == nil { doubtAccount() }
@@ -146,7 +146,7 @@ extension SyncEngineMachine {
         failCalls(
             CKError(
                 .notAuthenticated,
-                message: "Nobody is signed in; the engine waits until somebody is"
+                message: "No user is signed in; the engine waits for a sign-in"
             )
         )
     }
@@ -154,7 +154,7 @@ extension SyncEngineMachine {
     mutating func cancel(_ id: SyncEngineCall.ID) {
         if let place = calls.firstIndex(where: { $0.id == id }) {
             calls.remove(at: place)
-            actions.append(.finish(id, .stopped("The task that waited was cancelled")))
+            actions.append(.finish(id, .stopped("The waiting task was cancelled")))
             return
         }
         switch operation {
@@ -188,12 +188,16 @@ extension SyncEngineMachine {
     }
 
     mutating func stop() {
-        failCalls(.stopped("The engine is gone"))
+        failCalls(.stopped("The engine no longer exists"))
         switch operation {
         case .fetch(let fetch):
-            if let id = fetch.call { actions.append(.finish(id, .stopped("The engine is gone"))) }
+            if let id = fetch.call {
+                actions.append(.finish(id, .stopped("The engine no longer exists")))
+            }
         case .send(let send):
-            if let id = send.call { actions.append(.finish(id, .stopped("The engine is gone"))) }
+            if let id = send.call {
+                actions.append(.finish(id, .stopped("The engine no longer exists")))
+            }
         case .identify, .subscribe, nil: break
         }
         for id in cancellations { actions.append(.finish(id, nil)) }
@@ -205,10 +209,10 @@ extension SyncEngineMachine {
         isStopped = true
     }
 
-    /// What a stopped engine answers.
+    /// Returns a stopped engine's response.
     func refusal(of signal: SyncEngineSignal) -> [SyncEngineAction] {
         switch signal {
-        case .call(let call): [.finish(call.id, .stopped("The engine is gone"))]
+        case .call(let call): [.finish(call.id, .stopped("The engine no longer exists"))]
         case .cancelAll(let id): [.finish(id, nil)]
         default: []
         }

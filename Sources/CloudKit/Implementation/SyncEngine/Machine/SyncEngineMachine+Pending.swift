@@ -19,7 +19,7 @@ extension SyncEngineMachine {
         pendingChanged(wishes: true)
     }
 
-    /// Notes that a record of the batch that the delegate makes is about to be asked for.
+    /// Records that the delegate's batch is about to request a record.
     mutating func noteReading(of recordID: CKRecord.ID) {
         guard case .send(var send) = operation else { return }
         send.noteReading(of: recordID)
@@ -59,7 +59,7 @@ extension SyncEngineMachine {
         if wishes { wishToSend(after: settings.timing.sendDelay) }
     }
 
-    /// Schedules a sending, not later than one that is scheduled already.
+    /// Schedules sending, no later than already scheduled.
     mutating func wishToSend(after wait: Duration) {
         guard settings.automaticallySync else { return }
         if case .send = operation, defect == .forgetsChangeDuringSend { return }
@@ -67,7 +67,7 @@ extension SyncEngineMachine {
         schedule.send = min(schedule.send ?? time, time)
     }
 
-    /// Takes the wish to send as fulfilled where a sending covers everything.
+    /// Clears the schedule for sending if an operation that sends everything fulfils it.
     mutating func forgetSendWish(fulfilledBy send: SendOperation) {
         if send.context.options.scope == .all { schedule.send = nil }
     }

@@ -1,13 +1,13 @@
-/// All rules of a sync engine: signals in, actions out.
+/// The rules of a sync engine, as a state machine: signals in, actions out.
 ///
-/// It has no clock, does no input or output and draws no lots; time and chance come with every
-/// signal. The driver carries actions out; a simulation can do the same for many engines at once.
+/// It has no clock, performs no I/O and uses no random numbers; time and jitter come with every
+/// signal. The driver executes the actions; a simulation can do the same for many engines together.
 ///
-/// At most one of its main actions (an event, a question to the delegate, a request) is under way.
-/// When its outcome is in, the next is chosen in this order: an event that waits, the state if it
-/// changed, the next step of the operation that runs, and only then another operation.
+/// At most one of its main actions (an event, a delegate call, a request) is in flight. After its
+/// outcome the next is chosen in this order: a waiting event, the state if it changed, the next
+/// step of the running operation, and only then another operation.
 package struct SyncEngineMachine: Sendable {
-    /// What an app chooses when it makes an engine.
+    /// The app's choices when it creates an engine.
     package struct Settings: Sendable {
         package var automaticallySync: Bool
         package var subscriptionID: CKSubscription.ID?
@@ -31,7 +31,7 @@ package struct SyncEngineMachine: Sendable {
         case send(SendOperation)
     }
 
-    /// What the outcome of is awaited.
+    /// The main action whose outcome is awaited.
     enum Outstanding: Sendable {
         case delivery(SyncEngineStep.Change?)
         case question
@@ -46,23 +46,23 @@ package struct SyncEngineMachine: Sendable {
     var actions: [SyncEngineAction] = []
     var outstanding: Outstanding?
     var outbox: [SyncEngineStep.Delivery] = []
-    /// Whether the state changed since the delegate last had it.
+    /// `true` when the state has changed since the delegate last received it.
     var isDirty = false
     var operation: Operation?
     var calls: [SyncEngineCall] = []
     /// The calls of `cancelOperations` that wait for the operation to end.
     var cancellations: [SyncEngineCall.ID] = []
     var schedule = SyncEngineSchedule()
-    /// Whether the account was learnt since the last sign that it may be another.
+    /// `true` when the account has been identified since the last signal that it may have changed.
     var isAccountKnown = false
-    /// A notice that the account may be another came while it was being learnt.
+    /// `true` when another such signal came during the identification.
     var isAccountAskedAgain = false
     var isListening = false
     var isStopped = false
-    /// The time that the last `wake` action named.
+    /// The time of the last `wake` action.
     private var wakeTime: Duration?
 
-    /// Makes the machine of an engine; `start` sets it going.
+    /// Creates the machine of an engine; `start` starts it.
     package init(
         state: SyncEngineState,
         settings: Settings,
@@ -73,7 +73,7 @@ package struct SyncEngineMachine: Sendable {
         self.defect = defect
     }
 
-    /// Takes a signal.
+    /// Handles a signal.
     package mutating func handle(
         _ signal: SyncEngineSignal,
         at moment: SyncEngineMoment
@@ -106,7 +106,7 @@ package struct SyncEngineMachine: Sendable {
 
     // MARK: Going on
 
-    /// Chooses what to do next, until something is under way or nothing is to be done.
+    /// Chooses the next actions until one is in flight or nothing is left to do.
     private mutating func advance() {
         while outstanding == nil, !isStopped {
             if !outbox.isEmpty {
@@ -145,7 +145,7 @@ package struct SyncEngineMachine: Sendable {
         isDirty = true
     }
 
-    /// Takes events over for delivery.
+    /// Queues events for delivery.
     mutating func enqueue(_ deliveries: [SyncEngineStep.Delivery]) {
         guard defect == .movesTokenBeforeEvent else {
             outbox += deliveries
@@ -170,7 +170,7 @@ package struct SyncEngineMachine: Sendable {
         case .send(var send):
             let step = send.next(state)
             operation = .send(send)
-            // What was wished up to here is asked for now.
+            // Everything scheduled so far is now being requested.
             if case .askForBatch = step { forgetSendWish(fulfilledBy: send) }
             perform(step)
         case .identify(isAsked: false):
@@ -201,7 +201,7 @@ package struct SyncEngineMachine: Sendable {
         }
     }
 
-    /// What the requests of the operation that runs belong to.
+    /// The operation group of the running operation's requests.
     private var operationGroup: CKOperationGroup? {
         switch operation {
         case .fetch(let fetch): fetch.options.operationGroup
@@ -210,7 +210,7 @@ package struct SyncEngineMachine: Sendable {
         }
     }
 
-    /// Asks to be woken for what is due next; not at all while something is under way.
+    /// Requests a wake-up for the next due time; none while an action is in flight.
     private mutating func sleep() {
         let time = outstanding == nil && !isStopped ? nextDue : nil
         guard time != wakeTime else { return }

@@ -1,8 +1,8 @@
-/// What the machine cannot know by itself when something happens.
+/// The inputs that the machine cannot compute when something happens.
 package struct SyncEngineMoment: Hashable, Sendable {
-    /// The time since a beginning that stays the same while the engine lives.
+    /// The time since a start that stays the same while the engine exists.
     package var now: Duration
-    /// A number by chance, at least 0 and less than 1.
+    /// A random number for jitter, at least 0 and less than 1.
     package var chance: Double
 
     package init(now: Duration, chance: Double) {

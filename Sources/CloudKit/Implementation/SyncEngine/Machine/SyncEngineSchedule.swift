@@ -1,38 +1,39 @@
 import CloudKitWire
 
-/// What an engine means to do by itself, and from when on it may.
+/// The schedule of an engine's automatic operations, and the earliest time to run them.
 ///
-/// A wish has the time it is due from; a wish that is nil is none. Waits after failures hold for
-/// all wishes alike, because network and throttling concern all requests of an engine.
+/// A scheduled operation has a due time; nil means that none is scheduled. Waits after failures
+/// apply to all operations, because network and throttling concern all requests of an engine.
 struct SyncEngineSchedule: Sendable {
     var identify: Duration?
     var subscribe: Duration?
     var fetch: Duration?
     var send: Duration?
 
-    /// Until when the service asked to be left alone.
+    /// The end of the wait that the service requested.
     private var throttledUntil = Duration.zero
-    /// Until when a repetition makes no sense, unless something shows that the service is back.
+    /// The end of the wait before a retry, unless there are signs that the service is available
+    /// again.
     private var heldUntil = Duration.zero
     private var backoff = Backoff()
-    /// For batches that are refused again and again.
+    /// The waits after repeatedly refused batches.
     private var refusals = Backoff()
 
-    /// The time before which nothing is done without being asked.
+    /// The time before which no automatic operation runs.
     var quietUntil: Duration { max(throttledUntil, heldUntil) }
 
-    /// Whether a wish can be fulfilled now.
+    /// Returns whether an operation that is due at a time may run now.
     func isDue(_ wish: Duration?, at now: Duration) -> Bool {
         guard let wish else { return false }
         return max(wish, quietUntil) <= now
     }
 
-    /// When the next of some wishes is due.
+    /// Returns the earliest of some due times.
     func next(of wishes: [Duration?]) -> Duration? {
         wishes.compactMap { $0 }.min().map { max($0, quietUntil) }
     }
 
-    /// Something failed that will pass.
+    /// Waits after a transient error.
     mutating func hold(
         _ error: CKError,
         at moment: SyncEngineMoment,
@@ -48,18 +49,18 @@ struct SyncEngineSchedule: Sendable {
         }
     }
 
-    /// The service answered: it can be reached.
+    /// Ends the wait, because the service responded: it can be reached.
     mutating func release() {
         backoff.reset()
         heldUntil = .zero
     }
 
-    /// The service can be reached again, as it seems: the next attempt need not wait.
+    /// Ends the wait before a retry, because the service seems to be available again.
     mutating func hope() { heldUntil = .zero }
 
-    /// A batch was refused; says how long to wait before the next one.
+    /// Records a refused batch; returns the wait before the next one.
     ///
-    /// Conflicts are ordinary, so the first refusal costs no more than an edit does.
+    /// Conflicts are normal, so the first refusal waits no longer than an edit.
     mutating func refused(
         at moment: SyncEngineMoment,
         _ timing: SyncEngineTiming,
@@ -71,6 +72,6 @@ struct SyncEngineSchedule: Sendable {
         return isFirst ? timing.sendDelay : wait
     }
 
-    /// A batch was taken.
+    /// Records an accepted batch.
     mutating func accepted() { refusals.reset() }
 }

@@ -1,16 +1,16 @@
-/// What an operation of the machine wants next.
+/// The next step of an operation of the machine.
 enum SyncEngineStep: Sendable {
-    /// Hand over events, then go on.
+    /// Deliver events, then continue.
     case deliver([Delivery])
     case askForBatch(CKSyncEngine.SendChangesContext)
     case askForOptions(CKSyncEngine.FetchChangesContext)
     case request(SyncRequest)
-    /// Nothing more: the operation has ended.
+    /// The operation has ended.
     case finish
 
-    /// An event, and what is true once the delegate has it.
+    /// An event, and the change that applies once the delegate has received it.
     struct Delivery: Sendable {
-        /// The event; without one the change holds at once.
+        /// The event; without one the change applies immediately.
         var event: CKSyncEngine.Event?
         var change: Change?
 
@@ -20,23 +20,23 @@ enum SyncEngineStep: Sendable {
         }
     }
 
-    /// A change of the state that must not run ahead of its event.
+    /// A change of the state that must not precede its event.
     enum Change: Sendable {
-        /// The database was followed up to a token.
+        /// The database was read up to a token.
         case database(CKServerChangeToken, modified: [CKRecordZone.ID], deleted: [CKRecordZone.ID])
-        /// The database's token is void.
+        /// The database's token is invalid.
         case databaseRestart
-        /// A zone was followed up to a token, or to its end.
+        /// A zone was read up to a token, or to its end.
         case zone(CKRecordZone.ID, CKServerChangeToken, isWhole: Bool)
-        /// A zone's token is void.
+        /// A zone's token is invalid.
         case zoneRestart(CKRecordZone.ID)
-        /// A zone is gone.
+        /// A zone was deleted.
         case zoneGone(CKRecordZone.ID)
     }
 }
 
 extension SyncEngineState {
-    /// Makes a change hold.
+    /// Applies a change.
     mutating func apply(_ change: SyncEngineStep.Change) {
         switch change {
         case .database(let token, let modified, let deleted):

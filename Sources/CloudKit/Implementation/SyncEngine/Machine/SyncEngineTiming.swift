@@ -1,21 +1,22 @@
-/// How long an engine waits, when it decides for itself.
+/// The waits of an engine's automatic operations.
 package struct SyncEngineTiming: Hashable, Sendable {
-    /// Between a pending change and its sending, so that changes made together go together.
+    /// The wait between a pending change and sending it, by which simultaneous changes share a
+    /// batch.
     package var sendDelay: Duration = .milliseconds(100)
-    /// Before the first repetition of what failed; each doubles the last.
+    /// The wait before the first retry after a failure; each further wait is twice as long.
     package var firstRetry: Duration = .seconds(1)
-    /// What a repetition never waits longer than, unless the service asks for it.
+    /// The maximum wait before a retry, unless the service requests a longer one.
     package var longestRetry: Duration = .seconds(300)
 
     package init() {}
 }
 
-/// The waits between repetitions of what fails: growing, and spread by chance, so that many devices
-/// do not come back at the same time.
+/// The waits between retries: they grow, with jitter, because many devices should not return at the
+/// same time.
 struct Backoff: Hashable, Sendable {
     private(set) var failures = 0
 
-    /// How long to wait after one more failure; `chance` lies between 0 and 1.
+    /// Returns the wait after one more failure; `chance` is between 0 and 1.
     mutating func next(_ timing: SyncEngineTiming, chance: Double) -> Duration {
         failures += 1
         let growing = timing.firstRetry * (1 << min(failures - 1, 20))

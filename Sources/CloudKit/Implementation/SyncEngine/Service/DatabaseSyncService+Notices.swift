@@ -4,10 +4,10 @@ import Foundation
 import Synchronization
 
 extension DatabaseSyncService {
-    /// The name of the subscription that engines make for themselves, one for each database.
+    /// The name of the subscription that engines create, one for each database.
     private static let subscriptionName = "CKSyncEngine"
 
-    /// Makes the subscription that has the service report changes, or finds it.
+    /// Creates the subscription by which the service reports changes, or finds it.
     func subscribe(_ subscriptionID: CKSubscription.ID?) async throws(CKError) -> SyncAnswer {
         let name = subscriptionID ?? Self.subscriptionName
         if case .success? = try await requests.fetchSubscriptions([name])[name] {
@@ -42,7 +42,8 @@ extension DatabaseSyncService {
             let connection = requests.connection
             let last = Mutex(connection.accountEdition)
             let observer = Observer { _ in
-                // The notice is the whole process's; other containers sign in without effect here.
+                // The notification concerns the whole process; sign-ins of other containers have no
+                // effect here.
                 let edition = connection.accountEdition
                 let isNews = last.withLock { last in
                     defer { last = edition }
@@ -54,16 +55,17 @@ extension DatabaseSyncService {
         }
     }
 
-    /// Waits at the courier for one push after the other, until cancelled.
+    /// Waits at the courier for one push after the other, until it is cancelled.
     private func follow(_ continuation: AsyncStream<Void>.Continuation) async {
         var backoff = Backoff()
         while !Task.isCancelled {
             do {
                 var client = try requests.connection.client.begun()
-                // The same place after every interruption; engines of one process do not share it.
+                // The same address after every interruption; the engines of one process do not
+                // share it.
                 client.clientID = clientID
                 let place = try await client.createToken(clientID: clientID).webcourierURL
-                // What was pushed before the place existed, or got lost on the way, came to nobody.
+                // Pushes from before the address existed, or lost on the way, reached nobody.
                 continuation.yield()
                 while true {
                     let push = try await client.nextNotification(at: place)
@@ -71,7 +73,7 @@ extension DatabaseSyncService {
                     if push != nil { continuation.yield() }
                 }
             } catch {
-                // A service that is busy says when to come back.
+                // A busy service reports when to try again.
                 let asked = (error as? WebClientError).flatMap { CKError($0).retryAfterSeconds }
                 let wait = max(
                     backoff.next(reconnection, chance: environment.chance()),
@@ -82,16 +84,16 @@ extension DatabaseSyncService {
         }
     }
 
-    /// A minute at most: a connection that is back is noticed soon enough.
+    /// A minute at most: a restored connection is noticed soon enough.
     private var reconnection: SyncEngineTiming {
         var timing = environment.timing
         timing.longestRetry = min(timing.longestRetry, .seconds(60))
         return timing
     }
 
-    /// An observer of the notification centre, to be removed from any thread.
+    /// An observer of the notification center, which any thread may remove.
     private struct Observer: @unchecked Sendable {
-        // @unchecked Sendable because the token is only handed back to the centre, which is safe.
+        // @unchecked Sendable because the token is only passed back to the center, which is safe.
         private let token: any NSObjectProtocol
 
         init(_ observe: @escaping @Sendable (Notification) -> Void) {

@@ -4,19 +4,19 @@ import Foundation
 /// A database as an engine's service.
 package struct DatabaseSyncService: SyncEngineService {
     private(set) var requests: DatabaseRequests
-    /// What the database's own configuration sets.
+    /// The settings of the database's own configuration.
     private let settings: OperationSettings
-    /// The engine's own name: it hears of what other engines of its process change, and of nothing
-    /// that it changed itself.
+    /// The engine's client ID: it is notified of changes by other engines of its process, but not
+    /// of its own.
     let clientID = UUID().uuidString
-    /// Where the service waits between attempts to listen.
+    /// The environment for the waits between attempts to listen.
     let environment: SyncEngineEnvironment
 
     package init(_ database: CKDatabase, environment: SyncEngineEnvironment = .live) {
         self.environment = environment
         settings = database.settings
         requests = database.anybodysRequests
-        // The engine repeats by itself what found no server, and says so between the attempts.
+        // The engine itself retries when it found no server, and reports that between the attempts.
         requests.settings.isPatient = false
         requests.settings.clientID = clientID
     }
@@ -26,7 +26,7 @@ package struct DatabaseSyncService: SyncEngineService {
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncAnswer {
-        // The user who is found to be the right one is the one who is asked for.
+        // The user is checked for the same sign-in that the request uses.
         let service = begun(in: group)
         do {
             if let user { try await service.check(user) }
@@ -36,8 +36,8 @@ package struct DatabaseSyncService: SyncEngineService {
         }
     }
 
-    /// The service for one request of the user of this moment, under a group's configuration, which
-    /// wins over the database's.
+    /// Returns the service for one request of the current user, with a group's configuration, which
+    /// takes precedence over the database's.
     private func begun(in group: CKOperationGroup?) -> Self {
         var service = self
         service.requests = requests.begun()
@@ -46,13 +46,13 @@ package struct DatabaseSyncService: SyncEngineService {
         return service
     }
 
-    /// Sends nothing of one user's on behalf of another.
+    /// Throws unless the user is still signed in, so that no change is sent for another user.
     private func check(_ user: String) async throws(CKError) {
         let name: String?
         do {
             name = try await requests.connection.callerName(requests.client)
         } catch let error where error.code == .managedAccountRestricted {
-            // No item was refused: what is pending waits, until the engine has learnt of it too.
+            // No item was refused: pending changes wait until the engine has been notified too.
             throw CKError(
                 .accountTemporarilyUnavailable,
                 message: error.localizedDescription,
@@ -60,7 +60,7 @@ package struct DatabaseSyncService: SyncEngineService {
             )
         }
         guard name == user else {
-            throw CKError(.notAuthenticated, message: "The user who was signed in is not any more")
+            throw CKError(.notAuthenticated, message: "The user is no longer signed in")
         }
     }
 
@@ -71,7 +71,7 @@ package struct DatabaseSyncService: SyncEngineService {
                 throw CKError(
                     .badDatabase,
                     message: "A sync engine needs a private or shared database; the public one "
-                        + "keeps no changes"
+                        + "has no change feed"
                 )
             }
             return .user(try await requests.connection.callerName(requests.client))
@@ -123,7 +123,7 @@ package struct DatabaseSyncService: SyncEngineService {
             limit: nil,
             assets: .existing
         ).get()
-        // In the feed's order, oldest first.
+        // The order of the feed, oldest first.
         var records: [CKRecord] = []
         var failures: [CKRecord.ID: CKError] = [:]
         for (recordID, result) in page.changed {
@@ -145,7 +145,7 @@ package struct DatabaseSyncService: SyncEngineService {
 }
 
 extension CKError {
-    /// An error of an item, which is of this type already but for bugs.
+    /// Creates an item's error, which is of this type already, unless there is a bug.
     init(any error: any Error) {
         self = error as? CKError ?? CKError(.internalError, message: "\(error)", cause: error)
     }

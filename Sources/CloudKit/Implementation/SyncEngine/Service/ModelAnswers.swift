@@ -1,24 +1,24 @@
 extension CKRecord {
-    /// Takes over the version that a service gave the record: nothing is changed any more.
+    /// Sets the version that a service assigned to the record, which then has no changes.
     ///
-    /// For services that do not speak the wire protocol, such as a model of one.
+    /// For services that do not use the wire protocol, such as a model of one.
     package func acknowledge(changeTag: String) {
         acknowledge { $0.changeTag = changeTag }
     }
 }
 
 extension CKServerChangeToken {
-    /// The token as its service wrote it.
+    /// The token's text from its service.
     package var text: String { token }
 
-    /// Makes the token of a service that does not speak the wire protocol.
+    /// Creates the token of a service that does not use the wire protocol.
     package convenience init(text: String) {
         self.init(token: text)
     }
 }
 
 extension CKDatabase.DatabaseChange.Deletion {
-    /// Makes the deletion that a service reports.
+    /// Returns a deletion that a service reports.
     package static func reported(
         _ zoneID: CKRecordZone.ID,
         _ reason: Reason = .deleted
@@ -28,7 +28,7 @@ extension CKDatabase.DatabaseChange.Deletion {
 }
 
 extension CKDatabase.RecordZoneChange.Deletion {
-    /// Makes the deletion that a service reports.
+    /// Returns a deletion that a service reports.
     package static func reported(
         _ recordID: CKRecord.ID,
         _ recordType: CKRecord.RecordType

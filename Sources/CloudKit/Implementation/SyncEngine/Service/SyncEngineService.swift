@@ -1,45 +1,44 @@
-/// All that an engine asks of the outside: the one seam between it and a service.
+/// The service that an engine works on: the only seam between it and the outside.
 package protocol SyncEngineService: Sendable {
-    /// Answers a request, on behalf of a user.
+    /// Sends a request on behalf of a user and returns the response.
     ///
-    /// When somebody else is signed in by now, nothing is sent and the answer is
-    /// `notAuthenticated`; nil asks for no user in particular. The request goes out as the group's
-    /// configuration says.
+    /// If another user is signed in by then, nothing is sent and the response is
+    /// `notAuthenticated`; nil stands for any user. The request uses the group's configuration.
     func answer(
         _ request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncAnswer
 
-    /// The changes of the database that the service reports by itself while the stream is read.
+    /// Returns the database's changes that the service reports while the stream is read.
     ///
-    /// The stream begins with a report, and has one after every interruption, because some may
+    /// The stream begins with a report, and has one after every interruption, because reports may
     /// have been missed.
     func pushes() -> AsyncStream<Void>
 
-    /// Signs that another user, or none, may be signed in.
+    /// Returns signals that another user, or none, may be signed in.
     func accountChanges() -> AsyncStream<Void>
 }
 
-/// What an engine asks a service.
+/// The requests of an engine to a service.
 package enum SyncRequest: Sendable {
-    /// Who is signed in.
+    /// Identifies the signed-in user.
     case identifyUser
-    /// To report changes of the database under a subscription, one of any name where it is nil.
+    /// Subscribes to changes of the database with a subscription, of any name for nil.
     case subscribe(CKSubscription.ID?)
-    /// The next page of the zones that changed.
+    /// Fetches the next page of the changed zones.
     case databaseChanges(since: CKServerChangeToken?)
-    /// The next page of the records of a zone that changed.
+    /// Fetches the next page of a zone's changed records.
     case zoneChanges(CKRecordZone.ID, since: CKServerChangeToken?)
-    /// To save and delete zones.
+    /// Saves and deletes zones.
     case modifyZones(saving: [CKRecordZone], deleting: [CKRecordZone.ID])
-    /// To save and delete records.
+    /// Saves and deletes records.
     case modifyRecords(CKSyncEngine.RecordZoneChangeBatch)
 }
 
-/// What a service answers.
+/// The responses of a service.
 package enum SyncAnswer: Sendable {
-    /// The record name of the user; nil when nobody is signed in.
+    /// The user's record name; nil when no user is signed in.
     case user(String?)
     case subscribed(CKSubscription.ID)
     case databaseChanges(DatabaseChangesPage)
@@ -71,7 +70,7 @@ package enum SyncAnswer: Sendable {
     package struct ZoneChangesPage: Sendable {
         package var modifications: [CKRecord]
         package var deletions: [CKDatabase.RecordZoneChange.Deletion]
-        /// Why some records of the page could not be read.
+        /// The errors of the page's records that could not be read.
         package var failures: [CKRecord.ID: CKError]
         package var token: CKServerChangeToken
         package var moreComing: Bool
@@ -118,10 +117,10 @@ package enum SyncAnswer: Sendable {
     }
 }
 
-/// What a service reports by itself.
+/// The events that a service reports.
 package enum SyncNotice: Hashable, Sendable {
-    /// Something in the database changed.
+    /// The database changed.
     case databaseChanged
-    /// Somebody signed in or out.
+    /// A user signed in or out.
     case accountChanged
 }

@@ -1,10 +1,10 @@
-/// A change that waits to be sent: of a record or of a zone.
+/// A change to send: of a record or of a zone.
 package protocol PendingChange: Hashable, Sendable {
     associatedtype Subject: Hashable
 
     /// The record or zone; at most one change of it is pending.
     var subject: Subject { get }
 
-    /// Whether the subject is to be deleted rather than saved.
+    /// `true` when the subject is to be deleted rather than saved.
     var isDeletion: Bool { get }
 }

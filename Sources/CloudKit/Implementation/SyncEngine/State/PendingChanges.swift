@@ -1,7 +1,7 @@
-/// Changes that wait to be sent, oldest first, at most one for each record or zone.
+/// The changes to send, oldest first, at most one for each record or zone.
 ///
-/// Every addition has a number, also one that changes nothing: so an acknowledgement can leave a
-/// change alone that was added again after the request for it was made up.
+/// Every addition has a number, even one without effect: so an acknowledgement can keep a change
+/// that was added again after its request was created.
 package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subject: Sendable {
     /// The number of an addition.
     package typealias Stamp = UInt64
@@ -11,7 +11,7 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
         var stamp: Stamp
     }
 
-    /// The entries in order, with gaps where one was removed.
+    /// The entries in order, with gaps for removed ones.
     private var entries: [Entry?] = []
     private var places: [Change.Subject: Int] = [:]
     private var last: Stamp = 0
@@ -25,7 +25,7 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
     /// The changes, oldest first.
     package var elements: [Change] { entries.compactMap { $0?.change } }
 
-    /// The first changes that fulfil a condition.
+    /// Returns the first changes that satisfy a condition.
     package func prefix(_ limit: Int, where isIncluded: (Change) -> Bool) -> [Change] {
         var found: [Change] = []
         for case let entry? in entries where isIncluded(entry.change) {
@@ -40,10 +40,10 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
         return entries[place]?.change == change
     }
 
-    /// The number of the latest addition: what is added from now on is newer.
+    /// The number of the latest addition: later ones are newer.
     package var horizon: Stamp { last }
 
-    /// Adds a change; one that is pending keeps its place, the opposite of it goes.
+    /// Adds a change; a pending one keeps its place, and its opposite is removed.
     ///
     /// The addition gets a new number, or that of `horizon`.
     package mutating func add(_ change: Change, horizon: Stamp? = nil) {
@@ -62,7 +62,7 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
 
     /// Removes a change, unless it was added again after `horizon`.
     ///
-    /// - Returns: Whether the change was there and went.
+    /// - Returns: Whether the change was pending and has been removed.
     @discardableResult
     package mutating func remove(_ change: Change, until horizon: Stamp = .max) -> Bool {
         guard let place = places[change.subject], let entry = entries[place],

@@ -1,13 +1,13 @@
 import Foundation
 
 extension SyncEngineState: Codable {
-    /// The version of the form that this build writes, and the only one it reads.
+    /// The version of the format that this build writes, and the only one it reads.
     private static let version = 1
 
-    /// Why a state cannot be used.
+    /// The reason why a state cannot be used.
     package struct Unreadable: Error, CustomStringConvertible {
         package let description: String
-        /// What can be read of it: what is pending, and whose it is.
+        /// The readable parts: the pending changes and their owner.
         var rest = SyncEngineState()
 
         init(_ error: any Error, rest: SyncEngineState) {
@@ -40,7 +40,7 @@ extension SyncEngineState: Codable {
         case pendingZones, pendingRecords, untracked
     }
 
-    /// A zone, named once and referred to by its place.
+    /// A zone, stored once and referred to by its index.
     private struct Zone: Codable {
         var name: String
         var owner: String
@@ -60,7 +60,7 @@ extension SyncEngineState: Codable {
         }
     }
 
-    /// A pending change: of a record where it has a name, of a zone where it has none.
+    /// A pending change: of a record if it has a name, otherwise of a zone.
     private struct Change: Codable {
         var zone: Int
         var save: String?
@@ -70,7 +70,7 @@ extension SyncEngineState: Codable {
             delete == nil ? .saveZone(CKRecordZone(zoneID: zoneID)) : .deleteZone(zoneID)
         }
 
-        /// The change of a record; nil without the record's name.
+        /// Returns the change of a record; nil without the record's name.
         func ofRecord(in zoneID: CKRecordZone.ID) -> CKSyncEngine.PendingRecordZoneChange? {
             guard let name = save ?? delete, !name.isEmpty else { return nil }
             let recordID = CKRecord.ID(recordName: name, zoneID: zoneID)
@@ -127,9 +127,10 @@ extension SyncEngineState: Codable {
         try container.encode(zones, forKey: .zones)
     }
 
-    /// Reads what is pending, and whose it is, of a state that cannot be read as a whole.
+    /// Creates a state from the pending changes and their owner in one that cannot be read as a
+    /// whole.
     ///
-    /// The rest the server knows; what is pending only the state does.
+    /// The server has everything else; only the state has the pending changes.
     init(salvaging decoder: any Decoder) {
         self.init()
         guard let container = try? decoder.container(keyedBy: Key.self) else { return }
@@ -226,7 +227,7 @@ extension SyncEngineState: Codable {
         }
     }
 
-    /// The state to start an engine with, and why a given one was not taken.
+    /// Returns the state to start an engine with, and the reason why a given one was not used.
     package static func restored(
         from serialization: CKSyncEngine.State.Serialization?,
         origin: Origin

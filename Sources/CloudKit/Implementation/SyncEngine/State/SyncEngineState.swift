@@ -1,17 +1,17 @@
-/// What an engine keeps between two runs of the app.
+/// The state that an engine keeps between two runs of the app.
 package struct SyncEngineState: Sendable {
-    /// The database the state belongs to; nil in a state that no engine has taken yet.
+    /// The database of the state; nil in a state that no engine has used yet.
     package var origin: Origin?
-    /// What is known of the account.
+    /// The known state of the account.
     package var account: Account = .unknown
-    /// Whose the pending changes are of a state that could not be read as a whole.
+    /// The owner of the pending changes in a state that could not be read as a whole.
     package var salvagedUser: String?
     package var subscriptionID: CKSubscription.ID?
     package var databaseToken: CKServerChangeToken?
     package var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
-    /// The zones that changed and were not fetched yet, in the order they were heard of.
+    /// The zones that changed and were not fetched yet, in the order of their notifications.
     package var unfetchedZones: [CKRecordZone.ID] = []
-    /// The zones that something was sent to and that were never fetched.
+    /// The zones that changes were sent to and that were never fetched.
     package var sentZones: Set<CKRecordZone.ID> = []
     package var pendingDatabaseChanges = PendingChanges<CKSyncEngine.PendingDatabaseChange>()
     package var pendingRecordZoneChanges = PendingChanges<CKSyncEngine.PendingRecordZoneChange>()
@@ -19,11 +19,11 @@ package struct SyncEngineState: Sendable {
 
     package init() {}
 
-    /// Whose data an engine works on.
+    /// The account whose data an engine works on.
     package enum Account: Hashable, Sendable {
-        /// No user was ever seen: pending changes are for the first who signs in.
+        /// No user was ever seen: pending changes belong to the first who signs in.
         case unknown
-        /// The last user signed out: nothing that was pending then is kept.
+        /// The last user signed out: changes that were pending then are discarded.
         case signedOut
         /// The record name of the user.
         case user(String)
@@ -33,7 +33,7 @@ package struct SyncEngineState: Sendable {
         }
     }
 
-    /// A database, as far as the client can tell one from another.
+    /// A database, as far as the client can distinguish it from others.
     package struct Origin: Hashable, Sendable {
         package var container: String?
         package var scope: CKDatabase.Scope
@@ -44,29 +44,29 @@ package struct SyncEngineState: Sendable {
         }
     }
 
-    /// Zones that the app knows of: it is to be told when they are gone.
+    /// The zones that the app knows: it is to be notified of their deletion.
     var knownZones: Set<CKRecordZone.ID> {
         sentZones.union(zoneTokens.keys).union(unfetchedZones)
     }
 
-    /// Remembers that the app has sent something to a zone.
+    /// Records that the app has sent a change to a zone.
     mutating func noteSending(to zoneID: CKRecordZone.ID) {
         if zoneTokens[zoneID] == nil { sentZones.insert(zoneID) }
     }
 
-    /// Forgets everything that belongs to an account.
+    /// Discards everything that belongs to an account.
     mutating func reset() {
         let origin = origin
         self = SyncEngineState()
         self.origin = origin
     }
 
-    /// Remembers that a zone has changes.
+    /// Records that a zone has changes.
     mutating func noteChanges(in zoneID: CKRecordZone.ID) {
         if !unfetchedZones.contains(zoneID) { unfetchedZones.append(zoneID) }
     }
 
-    /// Forgets a zone that is gone.
+    /// Discards a deleted zone.
     mutating func forget(_ zoneID: CKRecordZone.ID) {
         zoneTokens[zoneID] = nil
         sentZones.remove(zoneID)
