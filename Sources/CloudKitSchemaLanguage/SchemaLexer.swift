@@ -37,7 +37,7 @@ struct SchemaLexer {
     }
 
     /// Returns the next token; at the end of the text, every call returns `end`.
-    mutating func next() throws(SchemaMistake) -> Token {
+    mutating func next() throws(SchemaParsingError) -> Token {
         try skipBlanks()
         let (line, column) = (line, column)
         func token(_ kind: Token.Kind, _ text: String) -> Token {
@@ -50,7 +50,7 @@ struct SchemaLexer {
             return token(.mark, String(first))
         }
         guard Self.isLetter(first) else {
-            throw SchemaMistake(
+            throw SchemaParsingError(
                 line: line,
                 column: column,
                 message: "Encountered '\(first)'; names with characters other than letters, "
@@ -65,7 +65,7 @@ struct SchemaLexer {
         return token(.word, String(word))
     }
 
-    private mutating func quoted() throws(SchemaMistake) -> String {
+    private mutating func quoted() throws(SchemaParsingError) -> String {
         let (line, column) = (line, column)
         advance()
         var name = String.UnicodeScalarView()
@@ -74,14 +74,14 @@ struct SchemaLexer {
             if scalar == "\"" { return String(name) }
             name.append(scalar)
         }
-        throw SchemaMistake(
+        throw SchemaParsingError(
             line: line,
             column: column,
             message: "The quotation mark is never closed"
         )
     }
 
-    private mutating func skipBlanks() throws(SchemaMistake) {
+    private mutating func skipBlanks() throws(SchemaParsingError) {
         while let first = rest.first {
             let second = rest.dropFirst().first
             if first.properties.isWhitespace {
@@ -96,7 +96,7 @@ struct SchemaLexer {
         }
     }
 
-    private mutating func skipComment() throws(SchemaMistake) {
+    private mutating func skipComment() throws(SchemaParsingError) {
         let (line, column) = (line, column)
         advance()
         advance()
@@ -108,7 +108,7 @@ struct SchemaLexer {
                 return
             }
         }
-        throw SchemaMistake(line: line, column: column, message: "The comment is never closed")
+        throw SchemaParsingError(line: line, column: column, message: "The comment is never closed")
     }
 
     private mutating func advance() {

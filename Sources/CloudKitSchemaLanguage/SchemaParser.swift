@@ -6,8 +6,8 @@ package struct SchemaParser {
 
     /// Creates a parser and reads the words with which every schema begins.
     ///
-    /// - Throws: `SchemaMistake` when the text begins differently.
-    package init(_ text: String) throws(SchemaMistake) {
+    /// - Throws: `SchemaParsingError` when the text begins differently.
+    package init(_ text: String) throws(SchemaParsingError) {
         lexer = SchemaLexer(text)
         token = try lexer.next()
         try keyword("DEFINE")
@@ -16,8 +16,8 @@ package struct SchemaParser {
 
     /// Reads a statement; returns `nil` at the end of the text.
     ///
-    /// - Throws: `SchemaMistake` with the first position that the grammar does not allow.
-    package mutating func next() throws(SchemaMistake) -> SchemaStatement? {
+    /// - Throws: `SchemaParsingError` with the first position that the grammar does not allow.
+    package mutating func next() throws(SchemaParsingError) -> SchemaStatement? {
         guard token.kind != .end else { return nil }
         let statement: SchemaStatement =
             token.isKeyword("CREATE") ? .role(try role()) : .recordType(try recordType())
@@ -27,13 +27,13 @@ package struct SchemaParser {
 
     // MARK: Statements
 
-    private mutating func role() throws(SchemaMistake) -> SchemaWord {
+    private mutating func role() throws(SchemaParsingError) -> SchemaWord {
         try keyword("CREATE")
         try keyword("ROLE")
         return try name()
     }
 
-    private mutating func recordType() throws(SchemaMistake) -> SchemaRecordType {
+    private mutating func recordType() throws(SchemaParsingError) -> SchemaRecordType {
         try keyword("RECORD")
         try keyword("TYPE")
         let name = try name()
@@ -47,7 +47,7 @@ package struct SchemaParser {
         return SchemaRecordType(name: name, members: members)
     }
 
-    private mutating func grant() throws(SchemaMistake) -> SchemaGrant {
+    private mutating func grant() throws(SchemaParsingError) -> SchemaGrant {
         try keyword("GRANT")
         var permissions: [SchemaGrant.Permission] = []
         while true {
@@ -64,7 +64,7 @@ package struct SchemaParser {
 
     // MARK: Fields
 
-    private mutating func field() throws(SchemaMistake) -> SchemaField {
+    private mutating func field() throws(SchemaParsingError) -> SchemaField {
         let name = try name()
         let isList = token.isKeyword("LIST")
         let isEncrypted = token.isKeyword("ENCRYPTED")
@@ -83,7 +83,7 @@ package struct SchemaParser {
         )
     }
 
-    private mutating func type() throws(SchemaMistake) -> SchemaWord {
+    private mutating func type() throws(SchemaParsingError) -> SchemaWord {
         guard token.kind == .word else { throw expected("a type") }
         let type = token.word
         try advance()
@@ -93,7 +93,7 @@ package struct SchemaParser {
     private mutating func preference(
         of type: SchemaWord
     )
-        throws(SchemaMistake) -> SchemaNumber?
+        throws(SchemaParsingError) -> SchemaNumber?
     {
         guard type.text.uppercased() == "NUMBER", token.isKeyword("PREFERRED") else { return nil }
         try advance()
@@ -105,7 +105,7 @@ package struct SchemaParser {
         return number
     }
 
-    private mutating func indexes() throws(SchemaMistake) -> [SchemaField.Index] {
+    private mutating func indexes() throws(SchemaParsingError) -> [SchemaField.Index] {
         var indexes: [SchemaField.Index] = []
         while token.kind == .word {
             guard let kind = SchemaField.Index.Kind(rawValue: token.text.uppercased()) else {
@@ -119,7 +119,7 @@ package struct SchemaParser {
 
     // MARK: Tokens
 
-    private mutating func name() throws(SchemaMistake) -> SchemaWord {
+    private mutating func name() throws(SchemaParsingError) -> SchemaWord {
         guard token.kind == .word || token.kind == .quoted, !token.text.isEmpty else {
             throw expected("a name")
         }
@@ -128,26 +128,26 @@ package struct SchemaParser {
         return name
     }
 
-    private mutating func keyword(_ keyword: String) throws(SchemaMistake) {
+    private mutating func keyword(_ keyword: String) throws(SchemaParsingError) {
         guard token.isKeyword(keyword) else { throw expected("\"\(keyword)\"") }
         try advance()
     }
 
-    private mutating func mark(_ mark: String) throws(SchemaMistake) {
+    private mutating func mark(_ mark: String) throws(SchemaParsingError) {
         guard token.isMark(mark) else { throw expected("\"\(mark)\"") }
         try advance()
     }
 
     /// Reads a comma if there is one, and returns whether there was.
-    private mutating func acceptComma() throws(SchemaMistake) -> Bool {
+    private mutating func acceptComma() throws(SchemaParsingError) -> Bool {
         guard token.isMark(",") else { return false }
         try advance()
         return true
     }
 
-    private mutating func advance() throws(SchemaMistake) { token = try lexer.next() }
+    private mutating func advance() throws(SchemaParsingError) { token = try lexer.next() }
 
-    private func expected(_ what: String) -> SchemaMistake {
-        SchemaMistake("Encountered \"\(token.text)\". Was expecting \(what)", at: token.word)
+    private func expected(_ what: String) -> SchemaParsingError {
+        SchemaParsingError("Encountered \"\(token.text)\". Was expecting \(what)", at: token.word)
     }
 }

@@ -94,7 +94,7 @@ public struct InProcessTransport: Transport {
             try Self.checkCancellation()
             let isGone = (error as? RequestError)?.serverErrorCode == .notFound
             throw TransportError(
-                isGone ? .gone : .refused,
+                isGone ? .notFound : .refused,
                 message: "\(url): \(error)",
                 cause: error
             )

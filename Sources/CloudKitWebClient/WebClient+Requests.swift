@@ -45,7 +45,7 @@ extension WebClient {
                 let errors = Redaction.errors { Redaction(request, credentials, response) }
                 return try Self.read(Response.self, from: response, errors)
             } catch {
-                guard let delay = repetition.delay(after: attempt, error, mayRepeat) else {
+                guard let delay = retryPolicy.delay(after: attempt, error, mayRepeat) else {
                     throw Redaction(request, credentials).clean(error)
                 }
                 attempt += 1
@@ -141,7 +141,7 @@ extension WebClient {
                 error.retryAfter = error.retryAfter ?? response.retryAfter()
                 throw .refused(error, status: response.status)
             }
-            throw .unexpectedAnswer(
+            throw .unexpectedResponse(
                 status: response.status,
                 message: kind(of: response),
                 retryAfter: response.retryAfter()
@@ -153,7 +153,7 @@ extension WebClient {
             // For JSON, the path is enough, and reveals no user data.
             let place = (error as? DecodingError).map(WireJSON.place) ?? "\(error)"
             let isForeign = response.body.first != UInt8(ascii: "{")
-            throw .unexpectedAnswer(
+            throw .unexpectedResponse(
                 status: response.status,
                 message: isForeign ? kind(of: response) : place
             )

@@ -32,7 +32,7 @@ public struct WebClient: Sendable {
     /// waiting for a connection does not count.
     public var timeout: Double = 60
     /// The retry policy for failed requests.
-    public var repetition = Repetition.never
+    public var retryPolicy = RetryPolicy.never
     /// The name by which the service recognizes this client, so that it does not notify it of its own
     /// changes; sent with a user's requests, unless it is nil.
     public var clientID: String? = UUID().uuidString

@@ -8,7 +8,7 @@ public enum WebClientError: Error, Sendable {
     case transport(TransportError)
     /// The response is not from the service, or not in a form that this client knows; it may specify
     /// after how many seconds to retry.
-    case unexpectedAnswer(status: Int, message: String, retryAfter: Double? = nil)
+    case unexpectedResponse(status: Int, message: String, retryAfter: Double? = nil)
     /// The request cannot be encoded: it contains a number that JSON does not support, such as
     /// infinity.
     case unwritable(message: String)
@@ -35,7 +35,7 @@ extension WebClientError: CustomStringConvertible {
         case .refused(let error, let status):
             "\(error.serverErrorCode.rawValue) (\(status)): \(error.reason ?? "no reason given")"
         case .transport(let error): error.message
-        case .unexpectedAnswer(let status, let message, _):
+        case .unexpectedResponse(let status, let message, _):
             "The response is not from the service, or not in a known form "
                 + "(HTTP status \(status)): \(message)"
         case .unwritable(let message): message

@@ -79,7 +79,7 @@ struct StoreFuzzTests {
             #expect(row.values["text"] == text.map(CoreDataValue.string))
         }
         var options = CoreDataConversionOptions()
-        options.mintsMissingRecords = true
+        options.createsMissingRecords = true
         options.skipsUnreadableValues = true
         options.replacesFile = true
         let target = file.deletingLastPathComponent().appendingPathComponent("converted.sqlite")

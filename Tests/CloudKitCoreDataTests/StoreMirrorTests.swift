@@ -71,7 +71,7 @@ struct StoreMirrorTests {
             #expect(notes.map { $0.record?.name } == ["B7E2", "N2", "N3"])
             #expect(notes[1].record?.zone?.owner == "_owner")
             try fixture.converted(store) { database, report throws in
-                #expect(report.mintedRecords.isEmpty)
+                #expect(report.createdRecords.isEmpty)
                 #expect(
                     try String.fetchAll(database, sql: "SELECT recordName FROM Note ORDER BY rowid")
                         == ["B7E2", "N2", "N3"]
@@ -114,9 +114,9 @@ struct StoreMirrorTests {
             #expect(error?.message.contains("Note 1") == true)
             #expect(FileManager.default.fileExists(atPath: file.path) == false)
             var options = CoreDataConversionOptions()
-            options.mintsMissingRecords = true
+            options.createsMissingRecords = true
             try fixture.converted(store, options) { database, report throws in
-                #expect(report.mintedRecords == ["Note": 1, "Note.tags": 2])
+                #expect(report.createdRecords == ["Note": 1, "Note.tags": 2])
                 let new = try String.fetchAll(
                     database,
                     sql: "SELECT recordName FROM coreDataRecord WHERE state = 'new'"

@@ -23,7 +23,7 @@ struct DateTests {
     func whole() async throws {
         let cloud = try await TestCloud()
         let database = try await cloud.device(of: cloud.addUser()).privateCloudDatabase
-        var chance = SeededChance(seed: 11)
+        var chance = SeededRandom(seed: 11)
         let moments =
             (0..<40).map { _ in
                 Int64.random(in: 1_500_000_000_000..<1_900_000_000_000, using: &chance)

@@ -204,7 +204,7 @@ struct FormatTests {
         let seeds = ProcessInfo.processInfo.environment["CLOUDKIT_QUERY_MUTATIONS"].flatMap(
             Int.init
         )
-        var chance = SeededChance(seed: 7)
+        var chance = SeededRandom(seed: 7)
         var records: [CKRecord] = []
         for index in 0..<8 {
             let record = Self.record([

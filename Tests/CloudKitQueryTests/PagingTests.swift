@@ -29,7 +29,7 @@ struct PagingTests {
     ) async throws -> [String: Int] {
         let counts = Counts()
         try await CloudFixture.inProcess.run { cloud in
-            var chance = SeededChance(seed: seed)
+            var chance = SeededRandom(seed: seed)
             let database = try await cloud.database(of: try await cloud.addUser())
             try await database.save(Self.zone)
             _ = try await database.modifyRecords(

@@ -41,7 +41,7 @@ struct ChangesTests {
         #expect(none.records.elements.isEmpty)
     }
 
-    @Test("Pages follow each other without a gap or a repetition while data changes")
+    @Test("Pages follow each other without a gap or a retryPolicy while data changes")
     func pages() async throws {
         _ = try await cloud.modify(as: ada, (0..<25).map { TestCloud.note("create", "r\($0)") })
         var names: [String] = []

@@ -161,16 +161,16 @@ struct CourierFaultTests {
             to: ServiceRequest(method: "GET", path: "/aps", query: query, baseURL: "")
         )
         while other.waitingRequests != 1 { await Task.yield() }
-        let before = try await storage.foreignChanges()
-        #expect(try await storage.foreignChanges() == before)
+        let before = try await storage.externalChangeCount()
+        #expect(try await storage.externalChangeCount() == before)
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
-        #expect(try await storage.foreignChanges() != before)
+        #expect(try await storage.externalChangeCount() != before)
         #expect(other.waitingRequests == 1)
-        try await other.wakeAfterForeignChanges()
+        try await other.wakeAfterExternalChanges()
         #expect(try await JSON(answer.body).ck.met.sid == "d")
         // A write through it does not count as another's change.
-        let quiet = try await storage.foreignChanges()
+        let quiet = try await storage.externalChangeCount()
         try await storage.write { try $0.setSetting("x", Data([1])) }
-        #expect(try await storage.foreignChanges() == quiet)
+        #expect(try await storage.externalChangeCount() == quiet)
     }
 }

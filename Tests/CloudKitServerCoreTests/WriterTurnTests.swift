@@ -39,10 +39,10 @@ struct WriterTurnTests {
             }
         }
 
-        func writeAlone<Value: Sendable>(
+        func writeExclusively<Value: Sendable>(
             _ body: @escaping @Sendable (any StorageWriter) throws -> Value
         ) async throws -> Value {
-            try await base.writeAlone { writer in
+            try await base.writeExclusively { writer in
                 self.alone.withLock { $0 += 1 }
                 return try body(writer)
             }

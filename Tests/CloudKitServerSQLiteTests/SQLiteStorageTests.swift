@@ -82,7 +82,7 @@ struct SQLiteStorageTests {
                     }
                     do {
                         if write.isAlone {
-                            try await storage.writeAlone(body)
+                            try await storage.writeExclusively(body)
                         } else {
                             try await storage.write(body)
                         }

@@ -18,7 +18,7 @@ struct HTTPConformanceTests {
             )
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
-                let found = try await use(HTTPDoor(url: try await server.url()))
+                let found = try await use(HTTPConnection(url: try await server.url()))
                 group.cancelAll()
                 while (try? await group.next()) != nil {}
                 return found

@@ -58,7 +58,7 @@ struct ObservationTests {
     func terminal() async throws {
         let seen = Watched()
         var configuration = Self.configuration()
-        configuration.watcher = { entry in seen.add(entry.description) }
+        configuration.onRequest = { entry in seen.add(entry.description) }
         try await TestServer.run(configuration) { server in
             try await server.addZone("Notes")
             let evil = "x\u{1B}]0;pwned\u{7}\u{1B}[2J\r\n09:00:00  200  GET  forged\u{202E}\u{9B}2J"
@@ -135,7 +135,7 @@ struct ObservationTests {
     func watcher() async throws {
         let lines = Lines()
         var configuration = Self.configuration()
-        configuration.watcher = { lines.add($0.description) }
+        configuration.onRequest = { lines.add($0.description) }
         try await TestServer.run(configuration) { server in
             _ = try await server.save([TestCloud.note("create", "a")], in: "Nowhere")
         }

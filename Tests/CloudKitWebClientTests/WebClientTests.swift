@@ -185,7 +185,7 @@ struct WebClientTests {
             let error = await #expect(throws: WebClientError.self) {
                 try await found(client, "a", "b")
             }
-            guard case .unexpectedAnswer(200, let message, nil) = error else {
+            guard case .unexpectedResponse(200, let message, nil) = error else {
                 Issue.record("\(String(describing: error))")
                 continue
             }
@@ -213,7 +213,8 @@ struct WebClientTests {
             let error = await #expect(throws: WebClientError.self) {
                 _ = try await Self.client(transport).listZones(in: .private)
             }
-            guard case .unexpectedAnswer(status, "24 bytes of an unknown type", nil) = error else {
+            guard case .unexpectedResponse(status, "24 bytes of an unknown type", nil) = error
+            else {
                 Issue.record("\(String(describing: error))")
                 return
             }

@@ -48,7 +48,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("Pages follow one another without gap or repetition", arguments: CloudFixture.allCases)
+    @Test("Pages follow one another without gap or retryPolicy", arguments: CloudFixture.allCases)
     func pages(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())

@@ -118,7 +118,7 @@ struct TwoUserTests {
     func rounds() async throws {
         let seed = UInt64.random(in: 0..<1_000_000)
         try await CloudFixture.overHTTP.run { cloud in
-            var chance = SeededChance(seed: seed)
+            var chance = SeededRandom(seed: seed)
             let users = [try await cloud.addUser("Ada"), try await cloud.addUser("Bob")]
             var tokens: [[String]] = []
             for user in users {

@@ -28,7 +28,7 @@ public struct OverHTTP: TestTrait, SuiteTrait, TestScoping {
         private let tasks = Mutex<[Task<Void, any Error>]>([])
 
         /// Starts a server and returns the connection to it.
-        func serve(_ service: CloudService) async throws -> any ConformanceDoor {
+        func serve(_ service: CloudService) async throws -> any ConformanceConnection {
             let server = CloudServer(
                 serving: service,
                 // The addresses of assets are those of a cloud without a server.
@@ -37,7 +37,7 @@ public struct OverHTTP: TestTrait, SuiteTrait, TestScoping {
             )
             let task = Task { try await server.run() }
             tasks.withLock { $0.append(task) }
-            return HTTPDoor(url: try await server.url())
+            return HTTPConnection(url: try await server.url())
         }
 
         func stop() {

@@ -14,11 +14,11 @@ public struct TestCloud: Sendable {
     public let apiToken: String
     public let environment: ServiceEnvironment
     /// The connection that requests use.
-    let door: any ConformanceDoor
+    let door: any ConformanceConnection
 
     /// Opens the connection to the service of a new cloud; nil when requests stay in the process.
     @TaskLocal public static var opening:
-        (@Sendable (CloudService) async throws -> any ConformanceDoor)?
+        (@Sendable (CloudService) async throws -> any ConformanceConnection)?
 
     /// A response: its status and its body.
     public struct Answer: Sendable {
@@ -68,7 +68,7 @@ public struct TestCloud: Sendable {
             container: Self.container,
             environment: environment
         )
-        door = try await Self.opening?(service) ?? ServiceDoor(service)
+        door = try await Self.opening?(service) ?? ServiceConnection(service)
     }
 
     public func addUser(

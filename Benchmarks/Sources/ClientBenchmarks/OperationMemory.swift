@@ -7,7 +7,7 @@ enum OperationMemory {
     /// Returns the process's size after a number of operations of default quality of service, divided
     /// by its size after a part of them.
     static func growth(from warmUp: Int, to count: Int) async throws -> Figure {
-        let database = ReadyAnswers().database
+        let database = PreparedResponses().database
         try await run(warmUp, on: database)
         let before = try megabytes()
         try await run(count - warmUp, on: database)

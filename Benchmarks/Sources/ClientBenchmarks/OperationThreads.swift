@@ -11,7 +11,7 @@ enum OperationThreads {
         let before = try threads()
         var most = 0
         for _ in 0..<5 {
-            let service = ReadyAnswers(holds: true)
+            let service = PreparedResponses(holds: true)
             let database = service.database
             // The queue of a container runs 256 at a time.
             let held = min(count, 256)

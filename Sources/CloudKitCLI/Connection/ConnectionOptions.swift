@@ -65,7 +65,7 @@ struct ConnectionOptions: ParsableArguments {
         var client = try ConnectionVariables(variables).client()
         // A user waits for the command: requested delays are respected, and an unreachable service
         // is reported soon.
-        client.repetition = Repetition(attempts: 4, delay: 0.2, longestDelay: 5)
+        client.retryPolicy = RetryPolicy(attempts: 4, delay: 0.2, longestDelay: 5)
         return client
     }
 

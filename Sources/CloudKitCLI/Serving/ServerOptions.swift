@@ -113,7 +113,7 @@ struct ServerOptions: ParsableArguments {
         configuration.faults = try settings.text("faults", faults).map(Self.faultPlan)
         configuration.hasVirtualClock = try flag("virtual-clock", virtualClock)
         if try flag("verbose", verbose) {
-            configuration.watcher = { entry in
+            configuration.onRequest = { entry in
                 Console.say(
                     entry.description,
                     entry.status >= 500 ? .red : entry.status >= 400 ? .yellow : nil

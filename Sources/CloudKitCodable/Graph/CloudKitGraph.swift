@@ -31,7 +31,7 @@ public struct CloudKitGraph<Root: CloudKitModel> {
     private(set) var former: Set<GraphRelease> = []
 
     /// The items that the last save sent without receiving a response.
-    private(set) var unanswered = UnansweredSave()
+    private(set) var unanswered = UnconfirmedSave()
 
     /// Creates a graph of a value and its known records.
     public init(root: Root, rootID: CKRecord.ID, records: [CKRecord]) {
@@ -61,7 +61,7 @@ public struct CloudKitGraph<Root: CloudKitModel> {
         }
         if isComplete {
             former = []
-            unanswered = UnansweredSave()
+            unanswered = UnconfirmedSave()
         }
         unanswered.formUnion(outcome.unanswered)
         let others = isComplete && deletesOrphans ? [] : encoded.orphans.reversed()

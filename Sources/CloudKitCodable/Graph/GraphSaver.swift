@@ -22,7 +22,7 @@ struct GraphSaver {
         var saved: [CKRecord] = []
 
         /// The items that were sent without a response.
-        var unanswered = UnansweredSave()
+        var unanswered = UnconfirmedSave()
 
         /// The error that ended the save early.
         var error: (any Error)?
@@ -79,7 +79,7 @@ struct GraphSaver {
             deleting: recordIDs,
             savePolicy: savePolicy
         )
-        outcome.unanswered = UnansweredSave()
+        outcome.unanswered = UnconfirmedSave()
         var errors: [CKRecord.ID: any Error] = [:]
         for (recordID, result) in results.saveResults {
             if case .failure(let error) = result { errors[recordID] = error }

@@ -5,7 +5,7 @@ public struct CoreDataConversionOptions: Hashable, Sendable {
     ///
     /// If CloudKit has records of them nevertheless, they exist twice afterwards. A store that was
     /// never mirrored has no records; its rows always get names.
-    public var mintsMissingRecords = false
+    public var createsMissingRecords = false
     /// A Boolean value that indicates whether an unreadable value becomes NULL, and is counted,
     /// instead of ending the conversion.
     public var skipsUnreadableValues = false
@@ -33,7 +33,7 @@ public struct CoreDataConversionReport: Hashable, Sendable {
     /// The number of rows, by table.
     public internal(set) var rows: [String: Int] = [:]
     /// The number of rows and links that got new names, by entity, or by entity and relationship.
-    public internal(set) var mintedRecords: [String: Int] = [:]
+    public internal(set) var createdRecords: [String: Int] = [:]
     /// The number of links to missing rows, which are NULL or omitted, by entity and relationship.
     public internal(set) var danglingLinks: [String: Int] = [:]
     /// The number of missing required values that got the model's default, by entity and attribute.

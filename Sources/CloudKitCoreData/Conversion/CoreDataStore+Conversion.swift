@@ -55,14 +55,14 @@ extension CoreDataStore {
         _ options: CoreDataConversionOptions
     ) throws(CoreDataStoreError) {
         let missing = mirror?.missingRecords ?? [:]
-        guard !missing.isEmpty, !options.mintsMissingRecords else { return }
+        guard !missing.isEmpty, !options.createsMissingRecords else { return }
         let counts = missing.sorted { $0.key < $1.key }.prefix(20).map { "\($0.key) \($0.value)" }
         throw CoreDataStoreError(
             .missingRecords,
             url.lastPathComponent,
             "the store was mirrored to CloudKit and knows no record of some rows "
                 + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
-                + "and copy it again, or allow new records for them: mintsMissingRecords, "
+                + "and copy it again, or allow new records for them: createsMissingRecords, "
                 + "--mint-records"
         )
     }

@@ -87,7 +87,7 @@ struct StoreConversion {
                     """
             )
             if database.changesCount > 0 {
-                report.mintedRecords[table.root.name] = database.changesCount
+                report.createdRecords[table.root.name] = database.changesCount
             }
             return
         }
@@ -102,7 +102,7 @@ struct StoreConversion {
                 """
         )
         for entity in table.entities.values {
-            report.mintedRecords[entity.name] = store.mirror?.missingRecords[entity.name]
+            report.createdRecords[entity.name] = store.mirror?.missingRecords[entity.name]
         }
     }
 
@@ -151,7 +151,7 @@ struct StoreConversion {
         )
         if let all, all > inserted { report.danglingLinks[place] = all - inserted }
         let minted = store.mirror == nil ? inserted : store.mirror?.missingRecords[place] ?? 0
-        if minted > 0 { report.mintedRecords[place] = minted }
+        if minted > 0 { report.createdRecords[place] = minted }
     }
 
     /// Returns the SQL of the name of a link's record, which either end may have written.

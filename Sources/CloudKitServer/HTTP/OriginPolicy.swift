@@ -93,7 +93,7 @@ struct OriginPolicy: Sendable {
     }
 
     /// Returns whether a request was forwarded by a proxy that is not trusted to name its client.
-    func isForwardedByStranger(_ request: Request, from peer: Peer) -> Bool {
+    func isForwardedByUntrustedProxy(_ request: Request, from peer: Peer) -> Bool {
         !peer.isTrusted
             && request.headers.contains { Self.isForwarding($0.name.canonicalName) }
     }

@@ -76,7 +76,7 @@ struct RequestObserver: Sendable {
         let time: Int64
 
         /// Records the response.
-        func end(_ answer: FaceAnswer) {
+        func end(_ answer: AdapterResponse) {
             observer.series.inFlight.decrement()
             let path = answer.path ?? ServicePath(request.uri.path)
             let endpoint = endpoint(path)
@@ -127,7 +127,7 @@ struct RequestObserver: Sendable {
             if let route = AssetRoute(path: text) { return Self.name(route) }
             if text == CourierRoute.path { return "push/wait" }
             if text == "/metrics" || text.hasPrefix(Administration.prefix)
-                || HTTPFace.isHealth(text) || DashboardPage.isPart(text)
+                || HTTPAdapter.isHealth(text) || DashboardPage.isPart(text)
             {
                 return Self.administration
             }

@@ -15,7 +15,7 @@ struct JournalBodies: Sendable {
     private let answer: Data
     private let isWhole: Bool
 
-    init(_ answer: FaceAnswer) {
+    init(_ answer: AdapterResponse) {
         let request = answer.requestBody ?? Data()
         let body = answer.service?.body ?? Data()
         // Copies, so that they do not keep a large body in memory.

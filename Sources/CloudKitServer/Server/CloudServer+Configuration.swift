@@ -69,7 +69,7 @@ extension CloudServer {
         /// The version of the running program, which operators can read; `nil` for none.
         public var version: String?
         /// A closure that receives the journal entry of each request after its response, for live output.
-        public var watcher: (@Sendable (JournalEntry) -> Void)?
+        public var onRequest: (@Sendable (JournalEntry) -> Void)?
 
         /// Creates a configuration; without arguments, of an in-memory server on a free loopback port.
         public init(

@@ -165,7 +165,7 @@ public final class CloudServer: Service {
     private func watchStorage() async {
         while (try? await Task.sleep(for: .milliseconds(250))) != nil {
             // A failure is retried; if the storage is broken, requests report it.
-            try? await service.wakeAfterForeignChanges()
+            try? await service.wakeAfterExternalChanges()
         }
     }
 
@@ -184,7 +184,7 @@ public final class CloudServer: Service {
         return "http://\(host):\(try await port())"
     }
 
-    private func application() -> Application<HTTPFace> {
+    private func application() -> Application<HTTPAdapter> {
         let connections = Connections(
             .init(
                 all: configuration.maxConnections,
@@ -196,7 +196,7 @@ public final class CloudServer: Service {
         )
         let times = ConnectionGuard.Times(request: .seconds(Int64(configuration.requestSeconds)))
         return Application(
-            responder: HTTPFace(
+            responder: HTTPAdapter(
                 service: service,
                 policy: policy,
                 bodyLimit: configuration.service.requestBodyBytes,
@@ -219,7 +219,7 @@ public final class CloudServer: Service {
                         MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
                     ),
                     keepsBodies: policy.isPrivate,
-                    watcher: configuration.watcher
+                    watcher: configuration.onRequest
                 )
             ),
             server: HTTPServerBuilder { [configuration] responder in

@@ -95,7 +95,7 @@ extension CloudService {
         to writer: inout JSONWriter
     ) throws {
         let types = (asked.desiredRecordTypes ?? request.desiredRecordTypes).map(Set.init)
-        let answer = RecordAnswer(
+        let answer = RecordResponseWriter(
             zone: page.zone,
             namesZone: true,
             numbersAsStrings: asked.numbersAsStrings ?? request.numbersAsStrings

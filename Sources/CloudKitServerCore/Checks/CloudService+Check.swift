@@ -63,7 +63,7 @@ extension CloudService {
         for zone in zones {
             let result =
                 repairs
-                ? try await storage.writeAlone { try Self.check(zone, environment, $0, $0) }
+                ? try await storage.writeExclusively { try Self.check(zone, environment, $0, $0) }
                 : try await storage.read { try Self.check(zone, environment, $0, nil) }
             guard let result else { continue }
             report.zones += 1

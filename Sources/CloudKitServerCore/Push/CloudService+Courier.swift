@@ -25,8 +25,10 @@ extension CloudService {
     /// without waiting requests, it does nothing.
     ///
     /// - Throws: `StorageError`.
-    public func wakeAfterForeignChanges() async throws {
-        guard waiters.count > 0, let number = try await storage.foreignChanges() else { return }
+    public func wakeAfterExternalChanges() async throws {
+        guard waiters.count > 0, let number = try await storage.externalChangeCount() else {
+            return
+        }
         let isNew = lastForeignChange.withLock { last in
             defer { last = number }
             return last != number

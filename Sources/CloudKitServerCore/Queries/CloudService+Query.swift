@@ -109,7 +109,7 @@ extension CloudService {
         writer.key("records")
         writer.openArray()
         for result in results {
-            let answer = RecordAnswer(
+            let answer = RecordResponseWriter(
                 zone: result.zone,
                 namesZone: !result.zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,

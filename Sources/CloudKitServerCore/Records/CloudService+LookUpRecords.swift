@@ -20,7 +20,7 @@ extension CloudService {
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
             let sight = try zone.sight(call, schemas, reader)
-            let answer = RecordAnswer(
+            let answer = RecordResponseWriter(
                 zone: zone,
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,

@@ -156,7 +156,7 @@ extension CloudService {
                 continue
             }
             guard let zone else { continue }
-            let answer = RecordAnswer(
+            let answer = RecordResponseWriter(
                 zone: zone,
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,

@@ -17,7 +17,7 @@ extension RecordCommit {
 
     /// Refuses a change of a record that the caller may not change in its place.
     func checkMayWrite(_ record: StoredRecord) throws {
-        guard try placement.mayWrite(record) else { throw writeRefusal(record.name) }
+        guard try placement.canWrite(record) else { throw writeRefusal(record.name) }
         let type = rules.schema.types[record.type] ?? RecordTypeSchema(number: 0)
         try permissions.checkWrite(type, record)
     }
@@ -66,7 +66,7 @@ extension RecordCommit {
     /// Refuses to report a record as deleted if the caller must not know whether it exists.
     func checkIsGone(_ row: StoredRecord?, _ name: String) throws {
         if zone.access.isOfWholeZone { return }
-        if let row, row.isDeleted, try placement.mayWrite(row) { return }
+        if let row, row.isDeleted, try placement.canWrite(row) { return }
         throw writeRefusal(name)
     }
 

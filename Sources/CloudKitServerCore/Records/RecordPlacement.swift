@@ -44,19 +44,19 @@ struct RecordPlacement {
     ) throws -> Refusal? {
         if access == .everything { return nil }
         if let existing {
-            guard try mayWrite(existing) else { return .record }
+            guard try canWrite(existing) else { return .record }
             if existing.parent == parent { return nil }
-            guard try mayWrite(below: existing.parent) else { return .record }
+            guard try canWrite(below: existing.parent) else { return .record }
             // There only its owner sees it, as if it were deleted for all others.
             if parent == nil { return nil }
         }
-        return try mayWrite(below: parent, but: name) ? nil : .parent
+        return try canWrite(below: parent, but: name) ? nil : .parent
     }
 
     /// Returns the reason why the caller may not delete a record.
     func refusal(ofDeleting record: StoredRecord) throws -> Refusal? {
         if access == .everything { return nil }
-        let isAllowed = try mayWrite(record) && mayWrite(below: record.parent)
+        let isAllowed = try canWrite(record) && canWrite(below: record.parent)
         return isAllowed ? nil : .record
     }
 
@@ -74,7 +74,7 @@ struct RecordPlacement {
                 if isComing(target) || access.isOfWholeZone { continue }
                 return .target(target, isSeen: false)
             }
-            guard try mayWrite(row) else {
+            guard try canWrite(row) else {
                 return .target(target, isSeen: try access.reaches(row, reader))
             }
         }
@@ -82,17 +82,17 @@ struct RecordPlacement {
     }
 
     /// Returns whether the caller may change a record that stays in its place.
-    func mayWrite(_ record: StoredRecord) throws -> Bool {
+    func canWrite(_ record: StoredRecord) throws -> Bool {
         if access == .everything { return true }
         guard record.type != WireRecord.shareType else { return false }
         return try access.opensForWriting(record, reader)
     }
 
     /// Returns whether the caller may change records directly below a record, or at the top of the zone.
-    private func mayWrite(below parent: String?, but name: String? = nil) throws -> Bool {
+    private func canWrite(below parent: String?, but name: String? = nil) throws -> Bool {
         if access.isOfWholeZone { return true }
         guard let parent, let row = try reader.record(zone, name: parent) else { return false }
         if let name, try access.lineage(of: row, reader).contains(name) { return false }
-        return try mayWrite(row)
+        return try canWrite(row)
     }
 }

@@ -16,7 +16,7 @@ extension CloudService {
         return try await read(call) { reader in
             let directory = ShareDirectory(environment: call.environment.id)
             let user = call.caller.user
-            let writer = ShareAnswer(call: call, user: user, reader: reader, links: links)
+            let writer = ShareResponseWriter(call: call, user: user, reader: reader, links: links)
             return try writer.answer(request.shortGUIDs) { guid in
                 try Self.openShare(guid.value, call, directory, reader).row
             }
@@ -31,7 +31,7 @@ extension CloudService {
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
         let (answer, queues) = try await write(call) { [configuration, randomness] writer in
-            let answer = ShareAnswer(call: call, user: user, reader: writer, links: links)
+            let answer = ShareResponseWriter(call: call, user: user, reader: writer, links: links)
             var queues: Set<Data> = []
             let body = try answer.answer(request.shortGUIDs) { guid in
                 let (row, isNew) = try Self.accept(guid.value, call, user, configuration, writer)

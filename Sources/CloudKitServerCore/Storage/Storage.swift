@@ -30,7 +30,7 @@ public protocol Storage: Sendable {
     /// while it waits.
     ///
     /// - Throws: The error of the closure, or `StorageError`; nothing changes then.
-    func writeAlone<Value: Sendable>(
+    func writeExclusively<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
@@ -41,12 +41,12 @@ public protocol Storage: Sendable {
     /// another connection to the same database; `nil` if there can be no others.
     ///
     /// - Throws: `StorageError`.
-    func foreignChanges() async throws -> Int64?
+    func externalChangeCount() async throws -> Int64?
 }
 
 extension Storage {
     /// Runs a closure as a write; every write runs alone.
-    public func writeAlone<Value: Sendable>(
+    public func writeExclusively<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await write(body)
@@ -56,5 +56,5 @@ extension Storage {
     public var threads: (any TaskExecutor)? { nil }
 
     /// Returns `nil` because there are no other writers.
-    public func foreignChanges() async throws -> Int64? { nil }
+    public func externalChangeCount() async throws -> Int64? { nil }
 }

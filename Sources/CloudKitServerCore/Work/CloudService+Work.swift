@@ -37,7 +37,7 @@ extension CloudService {
             }
         } catch is NeedsOwnTurn {
             return try await writerTurns.run(for: user) { [storage] in
-                try await storage.writeAlone { writer in
+                try await storage.writeExclusively { writer in
                     work.begin(at: mark)
                     return try body(MeteredWriter(base: writer, work: work))
                 }

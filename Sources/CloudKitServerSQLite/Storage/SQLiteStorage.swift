@@ -135,7 +135,7 @@ public final class SQLiteStorage: Storage {
     }
 
     /// Runs a closure in a transaction of its own; other waiting writes run between two of these.
-    public func writeAlone<Value: Sendable>(
+    public func writeExclusively<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         try await commits.run(isAlone: true) { try body($0) }
@@ -163,7 +163,7 @@ public final class SQLiteStorage: Storage {
     ///
     /// This is SQLite's own number: for a connection it changes when another one has written, and
     /// this storage writes only through one connection.
-    public func foreignChanges() async throws -> Int64? {
+    public func externalChangeCount() async throws -> Int64? {
         guard isFile else { return nil }
         do {
             return try await database.writeWithoutTransaction { database in

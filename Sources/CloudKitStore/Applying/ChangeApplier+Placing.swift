@@ -289,7 +289,7 @@ extension ChangeApplier {
     /// A row whose parent did not arrive keeps waiting, unless its columns may be NULL: then it
     /// shows without the reference until the parent arrives.
     mutating func retryHidden() throws {
-        try retryAside()
+        try retryQuarantined()
         try resolveReferences()
         // Each condition has an index; an index would not be used for both.
         let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]

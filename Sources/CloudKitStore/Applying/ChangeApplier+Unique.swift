@@ -14,7 +14,7 @@ extension ChangeApplier {
     mutating func decideUniqueness(_ candidate: Candidate) throws -> Bool? {
         // The deletion of the conflicting row may arrive later.
         guard candidate.existing == nil, !defersUniqueness,
-            candidate.table.declaration.uniqueness == .firstStays
+            candidate.table.declaration.uniqueness == .firstWins
         else { return false }
         let rivals = try rivals(of: candidate)
         guard !rivals.isEmpty else { return false }
@@ -113,7 +113,7 @@ extension ChangeApplier {
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
         note(.deleted, key)
         displaced.insert(try key.recordName(table))
-        gaveWay.append(key)
+        replacedByDuplicate.append(key)
     }
 
     /// Deletes a record on the server whose row cannot be inserted because another has its values.
@@ -124,7 +124,7 @@ extension ChangeApplier {
         if mapping.defect != .forgetsDisplaced {
             try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
         }
-        gaveWay.append(candidate.key)
+        replacedByDuplicate.append(candidate.key)
         var known = candidate.known
         known.waiting = nil
         known.problem = nil

@@ -58,7 +58,7 @@ struct ChangeApplier {
     /// The records whose rows lost to others with the same UNIQUE values.
     var displaced: Set<String> = []
     /// These rows, to be reported to the app.
-    var gaveWay: [RowKey] = []
+    var replacedByDuplicate: [RowKey] = []
     /// The rows that were written, moved here, or whose share was added or removed, since their
     /// trees were last settled.
     var written: [RowKey] = []
@@ -138,7 +138,7 @@ struct ChangeApplier {
         var same: [String] = []
         for record in unread where tags[record.name]?.tag == record.tag {
             same.append(record.name)
-            // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
+            // The echo of our own save arrives once; any other retryPolicy is a fetch from the beginning.
             if tags[record.name]?.session != KnownRecord.savedHere { sawKnownRecord = true }
         }
         try KnownRecord.mark(database, same, session)
@@ -157,7 +157,7 @@ struct ChangeApplier {
     ) throws -> Candidate? {
         var known = batch.known(remote.name)
         if let known, known.tag != nil, known.tag == remote.tag, known.zone == zone {
-            // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
+            // The echo of our own save arrives once; any other retryPolicy is a fetch from the beginning.
             if known.session != KnownRecord.savedHere { sawKnownRecord = true }
             try mark(known)
             return nil
@@ -166,7 +166,7 @@ struct ChangeApplier {
         if let table = catalog.table(ofType: remote.type), !table.isPublic,
             let key = remote.key, try collides(known, key, table)
         {
-            try setAside(remote, table)
+            try quarantine(remote, table)
             return nil
         }
         let before = known

@@ -13,11 +13,11 @@ struct Acknowledgements {
         var isOverQuota = false
         /// `true` when the batch as a whole was too large.
         var wasTooLarge = false
-        var setAside: [String] = []
+        var quarantined: [String] = []
         /// The changes that the user was not permitted to make.
-        var takenBack: [RowKey] = []
+        var editsRefused: [RowKey] = []
         /// The rows that lost to others with the same UNIQUE values.
-        var gaveWay: [RowKey] = []
+        var replacedByDuplicate: [RowKey] = []
         /// `true` when a fetch will explain a refusal.
         var needsFetch = false
     }
@@ -42,7 +42,7 @@ struct Acknowledgements {
     var result: Result {
         var result = answer
         result.changes = applier.changes
-        result.gaveWay = applier.gaveWay
+        result.replacedByDuplicate = applier.replacedByDuplicate
         return result
     }
 
@@ -211,7 +211,7 @@ struct Acknowledgements {
             guard let entry else { return }
             try applier.takeBack(known, entry)
             changedSight = true
-            answer.takenBack.append(entry.key)
+            answer.editsRefused.append(entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.
@@ -228,8 +228,8 @@ struct Acknowledgements {
             guard let entry else { return }
             let problem =
                 "The server refused the record '\(name)': \(error.localizedDescription)"
-            answer.setAside.append(problem)
-            try OutboxEntry.setAside(database, version: entry.version, problem)
+            answer.quarantined.append(problem)
+            try OutboxEntry.quarantine(database, version: entry.version, problem)
         }
     }
 

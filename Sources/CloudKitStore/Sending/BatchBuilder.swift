@@ -22,7 +22,7 @@ struct BatchBuilder {
     private static let depthLimit = 40
 
     private enum Visit {
-        case underWay
+        case inFlight
         case done
     }
 
@@ -161,7 +161,7 @@ struct BatchBuilder {
         depth: Int
     ) throws {
         guard visits[entry.key] == nil, let table = catalog[entry.key.table] else { return }
-        visits[entry.key] = .underWay
+        visits[entry.key] = .inFlight
         defer { visits[entry.key] = .done }
         guard let row = try row(entry.key, table) else { return try vanish(entry, table) }
         var open: Set<String> = []
@@ -188,7 +188,7 @@ struct BatchBuilder {
 
     /// Returns whether one of the parents is being visited, so that waiting for it would never end.
     private func isCircle(of parents: [(field: String, key: RowKey)]) -> Bool {
-        parents.contains { visits[$0.key] == .underWay }
+        parents.contains { visits[$0.key] == .inFlight }
     }
 
     private func name(_ key: RowKey) throws -> String {
@@ -234,7 +234,7 @@ struct BatchBuilder {
         let isNoted = try OutboxEntry.fetch(database, entry.key) != nil
         guard isThere == false, isNoted else {
             let columns = table.keyColumns.map { "'\($0.name)' holds \($0.form) values" }
-            return try setAside(
+            return try quarantine(
                 entry,
                 "its key is of another type than its column's, \(columns.joined(separator: ", ")); "
                     + "correct the key, or declare the column's form"
@@ -259,7 +259,7 @@ struct BatchBuilder {
         do {
             name = try entry.key.recordName(table)
         } catch {
-            return try setAside(entry, "\(error)")
+            return try quarantine(entry, "\(error)")
         }
         // Names that are only keys may collide with another table's row in this same batch.
         let found =
@@ -267,7 +267,7 @@ struct BatchBuilder {
             ? try KnownRecord.fetch(database, name: name)
             : try known[name] ?? KnownRecord.fetch(database, name: name)
         if let other = found?.key, other.table != entry.key.table, catalog[other.table] != nil {
-            return try setAside(
+            return try quarantine(
                 entry,
                 "its record would have the same name as that of a row of '\(other.table)'; change its key"
             )
@@ -285,7 +285,7 @@ struct BatchBuilder {
                 isNew || entry.changed[field] != nil || sent?[field] != nil
             }
         } catch {
-            return try setAside(entry, "\(error)")
+            return try quarantine(entry, "\(error)")
         }
         if isNew, try !addDeletions(freeing: fields, table, depth: depth) { return }
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
@@ -422,8 +422,8 @@ struct BatchBuilder {
         batch.entries[known.name] = entry
     }
 
-    private func setAside(_ entry: OutboxEntry, _ problem: String) throws {
-        try OutboxEntry.setAside(
+    private func quarantine(_ entry: OutboxEntry, _ problem: String) throws {
+        try OutboxEntry.quarantine(
             database,
             version: entry.version,
             "The row '\(entry.key.text)' of the table '\(entry.key.table)': \(problem)"

@@ -53,7 +53,7 @@ extension ChangeApplier {
     }
 
     /// Quarantines a record under a separate name, until the row that has its key is deleted.
-    func setAside(_ remote: RemoteRecord, _ table: TableSchema) throws {
+    func quarantine(_ remote: RemoteRecord, _ table: TableSchema) throws {
         var known = KnownRecord(
             name: KnownRecord.name(remote.name, asideIn: zone),
             key: nil,
@@ -71,7 +71,7 @@ extension ChangeApplier {
     }
 
     /// Inserts the rows of records that were quarantined because of their key, if it is free now.
-    mutating func retryAside() throws {
+    mutating func retryQuarantined() throws {
         let aside = try KnownRecord.fetchAll(
             database,
             where: "problem IS NOT NULL AND tbl IS NULL AND typeof(name) = 'text' AND "
@@ -121,7 +121,7 @@ extension ChangeApplier {
         for table in ["grdb_cloudkit_record", "grdb_cloudkit_share", "grdb_cloudkit_zone"] {
             try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
         }
-        try retryAside()
+        try retryQuarantined()
     }
 
     /// Removes the rows from the file that the deletion of the row above them takes out of a shared

@@ -154,7 +154,7 @@ extension CloudStore {
     /// Returns whether a row may be changed here: every row except those that others share read-only.
     ///
     /// - Throws: An error of the database.
-    public func mayWrite(_ key: String, in table: String) async throws -> Bool {
+    public func canWrite(_ key: String, in table: String) async throws -> Bool {
         let rowKey = RowKey(table: table, text: key)
         return try await file.read { try Place.fetch($0, rowKey)?.writes } ?? true
     }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let plan = try await store.sharePlan(of: "p1", in: "playlist")
-/// for row in plan.stayingBehind { print(row.key, "waits for", row.target) }
+/// for row in plan.excludedRows { print(row.key, "waits for", row.target) }
 /// ```
 ///
 /// Participants only have the rows of the tree. Rows outside the tree that these refer to stay with
@@ -34,8 +34,8 @@ public struct SharePlan: Hashable, Sendable {
     public var hidden: [Reference] = []
     /// The rows of the tree that participants would not have, each with the reference that prevents
     /// it: its columns may not be NULL.
-    public var stayingBehind: [Reference] = []
+    public var excludedRows: [Reference] = []
 
     /// A Boolean value that indicates whether participants would have all rows of the tree.
-    public var isComplete: Bool { stayingBehind.isEmpty }
+    public var isComplete: Bool { excludedRows.isEmpty }
 }

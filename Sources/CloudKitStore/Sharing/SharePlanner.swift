@@ -36,7 +36,7 @@ struct SharePlanner {
             isDone = true
             for key in tree where !missing.contains(key) {
                 guard let reason = try reason(key, without: missing) else { continue }
-                plan.stayingBehind.append(reason)
+                plan.excludedRows.append(reason)
                 missing.insert(key)
                 isDone = false
             }
@@ -139,14 +139,14 @@ extension CloudStore {
         }
         guard isNew else { return }
         let plan = try await sharePlan(of: key, in: table)
-        guard let first = plan.stayingBehind.first else { return }
+        guard let first = plan.excludedRows.first else { return }
         throw CloudStoreError(
             .incompleteShare,
-            "\(plan.stayingBehind.count) rows below '\(key)' of the table '\(table)' would stay behind: "
+            "\(plan.excludedRows.count) rows below '\(key)' of the table '\(table)' would stay behind: "
                 + "the row '\(first.row.key)' of '\(first.row.table)' needs the row '\(first.target.key)' "
                 + "of '\(first.target.table)', which is not shared with it, in its column '"
                 + "\(first.columns.joined(separator: ", "))'; share a complete tree, allow NULL in the "
-                + "column, or pass ifIncomplete: .shareTheRest"
+                + "column, or pass ifIncomplete: .shareOthers"
         )
     }
 
@@ -156,6 +156,6 @@ extension CloudStore {
         case refuse
         /// Shares the other rows; those left behind wait on the participants' devices, whose status
         /// names the missing records.
-        case shareTheRest
+        case shareOthers
     }
 }

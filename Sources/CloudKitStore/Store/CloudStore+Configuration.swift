@@ -2,7 +2,7 @@ public import CloudKit
 
 extension CloudStore {
     /// The treatment of local rows when the zone no longer exists on the server.
-    public enum ZoneLoss: Hashable, Sendable {
+    public enum ZoneDeletionPolicy: Hashable, Sendable {
         /// Deletes rows that the server had. Rows with unsent edits stay and are sent into a new zone.
         case deleteSynced
         /// Keeps all rows and sends them into a new zone.
@@ -12,7 +12,7 @@ extension CloudStore {
     }
 
     /// The devices that keep the journal.
-    public enum JournalPlace: Hashable, Sendable {
+    public enum JournalScope: Hashable, Sendable {
         /// The device that merged keeps the entries of its own merges.
         case local
         /// All of the user's devices: entries travel in encrypted records of the type `StoreJournal`.
@@ -38,17 +38,17 @@ extension CloudStore {
         /// A closure that returns whether there is a connection; called before each sync and each batch.
         public var isConnected: @Sendable () -> Bool = { true }
         /// The treatment of local rows after another device deleted the zone.
-        public var whenZoneIsDeleted = ZoneLoss.deleteSynced
+        public var whenZoneIsDeleted = ZoneDeletionPolicy.deleteSynced
         /// The treatment of local rows after the user deleted the app's data in the settings.
-        public var whenZoneIsPurged = ZoneLoss.wait
+        public var whenZoneIsPurged = ZoneDeletionPolicy.wait
         /// The treatment of local rows after the user reset the encrypted data.
-        public var whenEncryptedDataIsReset = ZoneLoss.upload
+        public var whenEncryptedDataIsReset = ZoneDeletionPolicy.upload
         /// The maximum number of records in one request; the service accepts 200.
         public var batchLimit = 200 {
             didSet { batchLimit = min(max(1, batchLimit), 200) }
         }
         /// The devices that keep the journal of overruled edits.
-        public var journal = JournalPlace.local
+        public var journal = JournalScope.local
         /// The maximum age of journal entries, or nil for no limit.
         ///
         /// The store deletes older entries when it starts.

@@ -3,7 +3,7 @@ public import GRDB
 
 extension CloudStore {
     /// Returns the edits that lost a merge, oldest first: those of this device's merges, or those
-    /// of all of the user's devices if ``Configuration/journal`` is ``JournalPlace/shared``.
+    /// of all of the user's devices if ``Configuration/journal`` is ``JournalScope/shared``.
     ///
     /// ``Configuration/journalAge`` and ``Configuration/journalLimit`` limit its size.
     ///

@@ -15,8 +15,8 @@ extension CloudStore {
                 var status = StoreStatus(
                     obstacle: obstacle,
                     waitingToSend: try OutboxEntry.count(database, where: "problem IS NULL"),
-                    waitingToShow: 0,
-                    setAside: [],
+                    waitingForParents: 0,
+                    quarantined: [],
                     progress: progress
                 )
                 if progress?.direction == .sending {
@@ -28,12 +28,12 @@ extension CloudStore {
                 status.lastSync = Self.date(
                     try Int64.fetchOne(database, sql: "SELECT lastSync FROM grdb_cloudkit_control")
                 )
-                status.waitingToShow =
+                status.waitingForParents =
                     try Int.fetchOne(
                         database,
                         sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE \(Self.waits)"
                     ) ?? 0
-                status.outOfSight =
+                status.inaccessibleReferenceCount =
                     try Int.fetchOne(
                         database,
                         sql: """
@@ -42,11 +42,11 @@ extension CloudStore {
                             """
                     ) ?? 0
                 status.waitingRows = try Self.rows(database, where: Self.waits)
-                status.rowsOutOfSight = try Self.rows(
+                status.rowsWithInaccessibleReferences = try Self.rows(
                     database,
                     where: "waiting IS NOT NULL AND NOT (\(Self.waits))"
                 )
-                status.setAside = try Row.fetchAll(
+                status.quarantined = try Row.fetchAll(
                     database,
                     sql: """
                         SELECT tbl, key, problem FROM grdb_cloudkit_outbox WHERE problem IS NOT NULL
@@ -120,11 +120,11 @@ extension CloudStore {
         return try await file.read { database in
             let known = try KnownRecord.fetch(database, name: name)
             if let entry = try OutboxEntry.fetch(database, key) {
-                if let problem = entry.problem { return .setAside(reason: problem) }
+                if let problem = entry.problem { return .quarantined(reason: problem) }
                 return .waitingToSend(since: Self.date(entry.since) ?? .distantPast)
             }
             guard let known else { return .unknown }
-            if let problem = known.problem { return .setAside(reason: problem) }
+            if let problem = known.problem { return .quarantined(reason: problem) }
             if let parent = known.waiting { return .waitingForParent(recordName: parent) }
             return .synced
         }

@@ -23,7 +23,7 @@ extension CloudStore {
             return SyncSummary()
         }
         guard try await engine() != nil else { return SyncSummary() }
-        try await retrySetAside()
+        try await retryQuarantinedEdits()
         do {
             var summary = try await syncPublic()
             let sides = state.withLock {
@@ -124,7 +124,7 @@ extension CloudStore {
     }
 
     /// Retries quarantined changes, once for each sync that the app requests.
-    private func retrySetAside() async throws {
+    private func retryQuarantinedEdits() async throws {
         guard configuration.defect != .neverRetries else { return }
         try await file.writer.write { database in
             try database.run(
@@ -141,11 +141,11 @@ extension CloudStore {
         try await sync()
         let status = try await status
         guard !status.isSettled else { return }
-        let reasons = status.setAside.map(\.reason).joined(separator: "; ")
+        let reasons = status.quarantined.map(\.reason).joined(separator: "; ")
         throw CloudStoreError(
             .unsettled,
-            "\(status.waitingToSend) rows wait to be sent, \(status.waitingToShow) records to be "
-                + "shown, \(status.setAside.count) are quarantined"
+            "\(status.waitingToSend) rows wait to be sent, \(status.waitingForParents) records to be "
+                + "shown, \(status.quarantined.count) are quarantined"
                 + (reasons.isEmpty ? "" : ": \(reasons)")
                 + (status.obstacle.map { " (\($0))" } ?? "")
         )

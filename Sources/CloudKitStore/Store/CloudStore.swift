@@ -292,7 +292,7 @@ public final class CloudStore: Sendable {
         #if !canImport(Darwin) || PORTABLE_CLOUDKIT
         problem = problem ?? engine.stateProblem
         #endif
-        if let problem { configuration.onEvent(.startedAfresh(reason: problem)) }
+        if let problem { configuration.onEvent(.refetchStarted(reason: problem)) }
         return (engine, delegate)
     }
 

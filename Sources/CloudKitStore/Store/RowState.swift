@@ -7,7 +7,7 @@ public enum RowState: Hashable, Sendable {
     /// The row has changes that the server has not acknowledged; the oldest dates from `since`.
     case waitingToSend(since: Date)
     /// The row's changes are quarantined, for a reason.
-    case setAside(reason: String)
+    case quarantined(reason: String)
     /// The record has arrived and waits for the named record before it can become a row.
     case waitingForParent(recordName: String)
     /// The store does not know the row.

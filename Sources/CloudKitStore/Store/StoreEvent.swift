@@ -15,16 +15,16 @@ public enum StoreEvent: Sendable {
     /// Another user signed in. The rows stay, and nothing is sent.
     case switchedAccounts
     /// The zone no longer exists on the server.
-    case zoneLost(CKDatabase.DatabaseChange.Deletion.Reason)
+    case zoneDeleted(CKDatabase.DatabaseChange.Deletion.Reason)
     /// Another user's zone is no longer accessible: the share ended, or the user left it. The rows
     /// were deleted, and their unsent edits are in the journal.
     case shareEnded(CKRecordZone.ID)
     /// The server refused an edit for lack of permission. The edit is in the journal, and the row
     /// has the server's values.
-    case takenBack(table: String, key: String)
+    case editsRefused(table: String, key: String)
     /// A row was deleted here and on the server because another row has its values in UNIQUE
     /// columns. It is in the journal under the rule `unique`.
-    case gaveWay(table: String, key: String)
+    case replacedByDuplicate(table: String, key: String)
     /// The file is new, for example after `eraseDatabaseOnSchemaChange`, and these rows of the
     /// previous one had unsent changes; reported when the store starts.
     case erased(unsent: [RowChange])
@@ -32,9 +32,9 @@ public enum StoreEvent: Sendable {
     case quotaExceeded
     /// The store could not read its position in the server's history, for this reason. Everything
     /// is fetched again; unsent rows are not touched.
-    case startedAfresh(reason: String)
+    case refetchStarted(reason: String)
     /// A row or record was quarantined.
-    case setAside(reason: String)
+    case quarantined(reason: String)
     /// A condition in the file will make devices differ; the text has the remedy. Reported when the
     /// store starts.
     case warning(String)

@@ -23,7 +23,7 @@ public struct StoreStatus: Hashable, Sendable {
     }
 
     /// A quarantined row or record.
-    public struct SetAside: Hashable, Sendable {
+    public struct QuarantinedRow: Hashable, Sendable {
         /// The table, if known.
         public var table: String?
         /// The row's key, if known.
@@ -49,16 +49,16 @@ public struct StoreStatus: Hashable, Sendable {
     /// The date of the oldest of these changes.
     public var oldestChange: Date?
     /// The number of records that wait for others before they can be rows.
-    public var waitingToShow: Int
+    public var waitingForParents: Int
     /// Some of the records that wait for others, with the records that they wait for.
     public var waitingRows: [WaitingRow] = []
     /// The number of other users' rows that show without a reference, or not at all where the
     /// column may not be NULL, because the referenced row is not shared with this user.
-    public var outOfSight = 0
+    public var inaccessibleReferenceCount = 0
     /// Some of these rows, with the records that are not shared.
-    public var rowsOutOfSight: [WaitingRow] = []
+    public var rowsWithInaccessibleReferences: [WaitingRow] = []
     /// The quarantined rows and records, with their reasons.
-    public var setAside: [SetAside]
+    public var quarantined: [QuarantinedRow]
     /// The date on which everything had last been fetched and sent.
     public var lastSync: Date?
     /// The progress of the fetch or send in flight; nil when there is none.
@@ -82,16 +82,18 @@ public struct StoreStatus: Hashable, Sendable {
                 "The row '\(row.key)' of '\(row.table)' waits for \(what), which has not arrived."
             )
         }
-        if waitingToShow > waitingRows.count {
-            lines.append("\(Self.rows(waitingToShow - waitingRows.count)) for others to arrive.")
+        if waitingForParents > waitingRows.count {
+            lines.append(
+                "\(Self.rows(waitingForParents - waitingRows.count)) for others to arrive."
+            )
         }
-        for row in rowsOutOfSight {
+        for row in rowsWithInaccessibleReferences {
             let what = row.recordName.isEmpty ? "a record" : "the record '\(row.recordName)'"
             lines.append(
                 "The row '\(row.key)' of '\(row.table)' lacks \(what), which its owner does not share."
             )
         }
-        return lines + setAside.map { "Set aside: \($0.reason)." }
+        return lines + quarantined.map { "Set aside: \($0.reason)." }
     }
 
     private static func rows(_ count: Int) -> String {
@@ -101,7 +103,7 @@ public struct StoreStatus: Hashable, Sendable {
     /// A Boolean value that indicates whether the server has all local changes, and this device has
     /// all changes of the last fetch.
     public var isSettled: Bool {
-        obstacle == nil && waitingToSend == 0 && waitingToShow == 0 && setAside.isEmpty
+        obstacle == nil && waitingToSend == 0 && waitingForParents == 0 && quarantined.isEmpty
     }
 }
 

@@ -72,11 +72,11 @@ extension StoreDelegate {
                 case .deleted: configuration.whenZoneIsDeleted
                 case .purged: configuration.whenZoneIsPurged
                 case .encryptedDataReset: configuration.whenEncryptedDataIsReset
-                case nil: CloudStore.ZoneLoss.upload
+                case nil: CloudStore.ZoneDeletionPolicy.upload
                 @unknown default: configuration.whenZoneIsDeleted
                 }
             took(try await file.loseZone(loss))
-            if let reason { configuration.onEvent(.zoneLost(reason)) }
+            if let reason { configuration.onEvent(.zoneDeleted(reason)) }
         }
         try await addZone(engine)
     }

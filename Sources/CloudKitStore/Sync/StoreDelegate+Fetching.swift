@@ -52,18 +52,20 @@ extension StoreDelegate {
 
     func delete(_ names: [String], _ zone: String) async throws {
         guard !names.isEmpty, file.mapping.defect != .ignoresDeletions else { return }
-        let (changes, gaveWay) = try await file.apply { database, mapping in
+        let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.delete(names)
-            return (applier.changes, applier.gaveWay)
+            return (applier.changes, applier.replacedByDuplicate)
         }
         took(changes)
-        tell(gaveWay)
+        tell(replacedByDuplicate)
     }
 
     /// Reports rows that lost to others with their UNIQUE values.
-    func tell(_ gaveWay: [RowKey]) {
-        for key in gaveWay { configuration.onEvent(.gaveWay(table: key.table, key: key.text)) }
+    func tell(_ replacedByDuplicate: [RowKey]) {
+        for key in replacedByDuplicate {
+            configuration.onEvent(.replacedByDuplicate(table: key.table, key: key.text))
+        }
     }
 
     /// Ends a fetch: waiting rows are retried, and missing records are looked for.
@@ -103,16 +105,17 @@ extension StoreDelegate {
     }
 
     private func finishFetch(_ zone: String, _ database: CKDatabase) async throws {
-        let (changes, gaveWay) = try await file.apply { [configuration] database, mapping in
+        let (changes, replacedByDuplicate) = try await file.apply {
+            [configuration] database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: configuration.journalLimit)
             if !zone.isEmpty { try Place.updateWrites(in: zone, database) }
-            return (applier.changes, applier.gaveWay)
+            return (applier.changes, applier.replacedByDuplicate)
         }
         took(changes)
-        tell(gaveWay)
+        tell(replacedByDuplicate)
         state.withLock { _ = $0.finished.insert(zone) }
         try await fillLacking(database)
     }

@@ -45,7 +45,7 @@ extension StoreDelegate {
         guard !outgoing.isEmpty else { return nil }
         state.withLock { state in
             state.attempted.formUnion(outgoing.entries.values.map(\.version))
-            state.underWay = UnderWay(zone, outgoing)
+            state.inFlight = InFlightBatch(zone, outgoing)
         }
         return (outgoing, try await current(outgoing, database))
     }
@@ -105,7 +105,7 @@ extension StoreDelegate {
         _ database: CKDatabase
     ) async throws -> [CKRecord.ID] {
         guard !outgoing.deletions.isEmpty else { return [] }
-        let zone = state.withLock { $0.underWay.zone }
+        let zone = state.withLock { $0.inFlight.zone }
         let zoneID = file.id(zone)
         let ids = outgoing.deletions.map { CKRecord.ID(recordName: $0.name, zoneID: zoneID) }
         if file.mapping.defect == .deletesBlindly { return ids }

@@ -12,7 +12,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
         /// The versions that were sent in this round.
         var attempted: Set<Int64> = []
         /// The batch that was last passed to the engine.
-        var underWay = UnderWay()
+        var inFlight = InFlightBatch()
         /// The responses that the file does not have yet.
         var waiting: Answers?
         var batchLimit: Int

@@ -4,7 +4,7 @@ import GRDB
 
 extension StoreFile {
     /// Handles a zone that the server no longer has; rows with edits stay in every case.
-    func loseZone(_ loss: CloudStore.ZoneLoss) async throws -> [RowChange] {
+    func loseZone(_ loss: CloudStore.ZoneDeletionPolicy) async throws -> [RowChange] {
         try await writer.write { database in
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET zoneIsSaved = 0")
             switch loss {

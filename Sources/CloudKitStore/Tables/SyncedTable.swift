@@ -100,7 +100,7 @@ public struct SyncedTable: Sendable {
         rule: MergeRule = .laterEdit,
         fieldRules: [String: MergeRule] = [:],
         deletion: DeletionRule = .editWins,
-        uniqueness: UniqueRule = .firstStays,
+        uniqueness: UniqueRule = .firstWins,
         recordNames: RecordNames = .typeAndKey,
         assets: [String: AssetDownload] = [:],
         encrypted: Set<String> = [],

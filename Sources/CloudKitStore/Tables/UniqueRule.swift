@@ -2,7 +2,7 @@
 public enum UniqueRule: String, Hashable, Sendable {
     /// The record that reached the server first stays. The other row is deleted on all devices and kept in
     /// the journal under the rule `unique`; references to it are redirected to the row that stays.
-    case firstStays
+    case firstWins
     /// Nothing is deleted: the row that arrived is quarantined, with its reason in the status, until the
     /// user has changed or deleted one of the two. It stays on the device where it was created.
     ///

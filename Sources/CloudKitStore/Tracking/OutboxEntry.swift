@@ -110,7 +110,7 @@ struct OutboxEntry {
     }
 
     /// Quarantines the entry with a reason, unless it has changed since.
-    static func setAside(
+    static func quarantine(
         _ database: Database,
         version: Int64,
         _ problem: String

@@ -70,8 +70,8 @@ struct Redaction: Sendable {
             failure.message = clean(failure.message)
             if let cause = failure.cause, isSecret(cause) { failure.cause = nil }
             return .transport(failure)
-        case .unexpectedAnswer(let status, let message, let retryAfter):
-            return .unexpectedAnswer(
+        case .unexpectedResponse(let status, let message, let retryAfter):
+            return .unexpectedResponse(
                 status: status,
                 message: clean(message),
                 retryAfter: retryAfter

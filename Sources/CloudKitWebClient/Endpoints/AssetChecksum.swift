@@ -17,7 +17,7 @@ enum AssetChecksum {
         guard let expected = asset.fileChecksum.flatMap({ Data(base64Encoded: $0) }),
             expected.count == SHA256.byteCount, try await digest(of: file) != expected
         else { return }
-        throw .unexpectedAnswer(
+        throw .unexpectedResponse(
             status: 200,
             message: "The bytes of an asset do not have its checksum"
         )

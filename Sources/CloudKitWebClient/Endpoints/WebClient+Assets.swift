@@ -84,7 +84,7 @@ extension WebClient {
         guard case .transport(let failure) = error, failure.code == .badAddress else {
             return error
         }
-        return .unexpectedAnswer(
+        return .unexpectedResponse(
             status: 200,
             message: "An address of a file that the server sent: \(failure.message)"
         )
@@ -102,7 +102,7 @@ extension WebClient {
     ) throws(WebClientError) {
         guard let size = asset.size else { return }
         guard size >= 0 else {
-            throw .unexpectedAnswer(status: 200, message: "The asset has \(size) bytes")
+            throw .unexpectedResponse(status: 200, message: "The asset has \(size) bytes")
         }
         let folder = file.deletingLastPathComponent().path
         let facts = try? FileManager.default.attributesOfFileSystem(forPath: folder)
@@ -127,7 +127,7 @@ extension WebClient {
         guard let expected = asset.size, let found = (facts?[.size] as? NSNumber)?.int64Value,
             found != expected
         else { return }
-        throw .unexpectedAnswer(
+        throw .unexpectedResponse(
             status: 200,
             message: "An asset of \(expected) bytes arrived with \(found)"
         )

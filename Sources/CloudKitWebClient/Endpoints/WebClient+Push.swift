@@ -57,7 +57,7 @@ extension WebClient {
         }
         _ = try credentials.webAuthToken(under: signIn)
         guard (200..<300).contains(response.status) else {
-            throw .unexpectedAnswer(
+            throw .unexpectedResponse(
                 status: response.status,
                 message: "The web courier refused",
                 retryAfter: response.retryAfter()

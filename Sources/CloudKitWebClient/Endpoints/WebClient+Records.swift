@@ -20,7 +20,7 @@ extension WebClient {
         )
         let names = request.operations.map(\.record).map { record in
             record.recordName.map {
-                AnswerName(record: $0, in: record.zoneID ?? request.zoneID)
+                ResponseItemName(record: $0, in: record.zoneID ?? request.zoneID)
             }
         }
         return try response.sorted(as: names)
@@ -33,7 +33,7 @@ extension WebClient {
     ) async throws(WebClientError) -> RecordsResponse {
         let response: RecordsResponse = try await call(.recordsLookup, in: database, request)
         return try response.sorted(
-            as: request.records.map { AnswerName(record: $0.recordName, in: request.zoneID) }
+            as: request.records.map { ResponseItemName(record: $0.recordName, in: request.zoneID) }
         )
     }
 

@@ -36,7 +36,7 @@ public struct TransportError: Error, Sendable {
         /// number; or a response is longer than allowed.
         public static let oversized = Self(rawValue: "oversized")
         /// The server of a file does not have it, or no longer under this address.
-        public static let gone = Self(rawValue: "gone")
+        public static let notFound = Self(rawValue: "notFound")
         /// The server of a file responded with another error status, or the app's HTTP client
         /// followed a redirect.
         public static let refused = Self(rawValue: "refused")

@@ -53,7 +53,7 @@ struct InsertionTests {
             try await phone.save(CKRecordZone(zoneID: zoneID))
             var graph = try await phone.save(album, in: zoneID)
             let counter = Counter(phone)
-            var chance = SeededChance(seed: 1)
+            var chance = SeededRandom(seed: 1)
             for round in 0..<400 {
                 let count = graph.root.photos.count
                 let index =
@@ -79,7 +79,7 @@ struct InsertionTests {
         /// Inserts a photo, and again after loading when the other device interfered.
         ///
         /// - Returns: The number of records that were sent.
-        mutating func insert(_ name: String, _ chance: inout SeededChance) async throws -> Int {
+        mutating func insert(_ name: String, _ chance: inout SeededRandom) async throws -> Int {
             while true {
                 let counter = Counter(database)
                 let index = Int.random(in: 20...30, using: &chance)
@@ -109,7 +109,7 @@ struct InsertionTests {
             let saved = try await database.save(album, in: zoneID)
             var phone = Device(database: database, graph: saved)
             var laptop = Device(database: try await cloud.database(of: user), graph: saved)
-            var chance = SeededChance(seed: 2)
+            var chance = SeededRandom(seed: 2)
             var compared = 0
             var total = 0
             for round in 0..<60 {

@@ -25,7 +25,7 @@ struct PositionTests {
 
     @Test("They increase, and as many as can be stay as they were", arguments: [1, 2, 3])
     func random(seed: UInt64) {
-        var chance = SeededChance(seed: seed)
+        var chance = SeededRandom(seed: seed)
         var roomy = 0
         for _ in 0..<2000 {
             let scale = [1, 10, 1 << 20, 1 << 61].randomElement(using: &chance) ?? 1
@@ -67,7 +67,7 @@ struct PositionTests {
     enum Place: CaseIterable {
         case second, behindTheLast, middle, nearby
 
-        func index(_ last: Int, _ count: Int, _ chance: inout SeededChance) -> Int {
+        func index(_ last: Int, _ count: Int, _ chance: inout SeededRandom) -> Int {
             switch self {
             case .second: 1
             case .behindTheLast: last + 1
@@ -91,7 +91,7 @@ struct PositionTests {
         arguments: Place.allCases
     )
     func room(place: Place) {
-        var chance = SeededChance(seed: 1)
+        var chance = SeededRandom(seed: 1)
         var former = (0..<50).map { ListPositions.Former($0 * ListPositions.distance, "\($0)") }
         var sent: [Int] = []
         var last = 25

@@ -30,7 +30,7 @@ struct MappingTests {
     }
 
     private func things(_ seed: UInt64) -> (Thing, Thing) {
-        var random = SeededChance(seed: seed)
+        var random = SeededRandom(seed: seed)
         let asset = CKAsset(fileURL: file.url)
         let first = Thing(&random, id: id, file: asset)
         var second = Thing(&random, id: id, file: asset)
@@ -136,7 +136,7 @@ struct MappingTests {
 
     @Test("A record that does not fit is the same error", arguments: 0..<120)
     func errors(seed: UInt64) throws {
-        var random = SeededChance(seed: seed)
+        var random = SeededRandom(seed: seed)
         let (thing, _) = lonelyThings(seed)
         let record = try encoder(.native).encode(thing)
         // The mapping reports no error for a missing field whose property has a default value.

@@ -6,7 +6,7 @@ import Support
 /// A library under random edits, and the expected contents of its zone after each save.
 struct LibraryEditing {
     var library: Library
-    var random: SeededChance
+    var random: SeededRandom
     let seed: UInt64
 
     /// Removed values that may return; only a graph that knows the records may save them again.
@@ -20,7 +20,7 @@ struct LibraryEditing {
 
     init(seed: UInt64) {
         self.seed = seed
-        random = SeededChance(seed: seed)
+        random = SeededRandom(seed: seed)
         library = Library(
             id: "library-\(seed)",
             genre: .novel,

@@ -2,12 +2,12 @@ import Support
 
 /// Generates random records, conditions and changes.
 struct CaseGenerator {
-    var chance: SeededChance
+    var chance: SeededRandom
 
     static let zones = ["_defaultZone", "A", "B"]
     static let fields = ["s", "t", "n", "x", "d", "b", "p", "r", "ls", "ln", "lr"]
 
-    init(seed: UInt64) { chance = SeededChance(seed: seed) }
+    init(seed: UInt64) { chance = SeededRandom(seed: seed) }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int.random(in: 0..<elements.count, using: &chance)]

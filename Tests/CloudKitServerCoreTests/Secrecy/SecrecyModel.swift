@@ -71,7 +71,7 @@ struct SecrecyModel {
         }
 
         /// Returns whether a user may change another user's record, other than a share.
-        func mayWrite(_ user: String, _ name: String?) -> Bool {
+        func canWrite(_ user: String, _ name: String?) -> Bool {
             let isEverywhere = records["cloudkit.zoneshare"]?.share.map { share in
                 share.guests[user]?.hasAccepted == true
                     && Self.rights(of: user, in: share).contains("write")
@@ -106,7 +106,7 @@ struct SecrecyModel {
     }
 
     /// Returns whether a user, or a caller without a user, may change a record of the public database.
-    func mayWrite(_ user: String?, _ record: PublicRecord) -> Bool {
+    func canWrite(_ user: String?, _ record: PublicRecord) -> Bool {
         guard let user else { return false }
         return switch record.type {
         case "Letter", "Wiki": true
@@ -184,25 +184,25 @@ struct SecrecyModel {
             return isTheirs ? nil : "changed the share"
         }
         if new?.share != nil { return "made the share" }
-        if old != nil, !before.mayWrite(user, name) { return "changed" }
+        if old != nil, !before.canWrite(user, name) { return "changed" }
         guard let new else {
-            return before.mayWrite(user, old?.parent) ? nil : "took away"
+            return before.canWrite(user, old?.parent) ? nil : "took away"
         }
         if old == nil || old?.parent != new.parent {
-            if old != nil, !before.mayWrite(user, old?.parent) { return "moved away" }
+            if old != nil, !before.canWrite(user, old?.parent) { return "moved away" }
             // A user who may delete a record may also leave it to the owner, at the top of the zone.
             let isLeft = old != nil && new.parent == nil
             // A user who leaves a share in the same request keeps its permissions until the end of
             // the request.
-            let mayHave = hasLeft(user, before, after) && before.mayWrite(user, new.parent)
-            guard isLeft || mayHave || after.mayWrite(user, new.parent) else {
+            let mayHave = hasLeft(user, before, after) && before.canWrite(user, new.parent)
+            guard isLeft || mayHave || after.canWrite(user, new.parent) else {
                 return "moved out of reach"
             }
         }
         for target in new.ties.subtracting(old?.ties ?? []) where target != name {
             // A nonexistent record is not tied to anything.
             guard before.records[target] != nil || after.records[target] != nil else { continue }
-            let isTheirs = after.mayWrite(user, target) || before.mayWrite(user, target)
+            let isTheirs = after.canWrite(user, target) || before.canWrite(user, target)
             if !isTheirs { return "tied '\(target)' to" }
         }
         return nil

@@ -56,17 +56,17 @@ struct AssetTests {
             )
             try await laptop.store.sync()
             #expect(try await laptop.value("SELECT group_concat(id) FROM photo") == "q")
-            let reason = try await laptop.store.status.setAside.first?.reason
+            let reason = try await laptop.store.status.quarantined.first?.reason
             #expect(reason?.contains("'small' has no file") == true)
             try await laptop.store.sync()
-            #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
+            #expect(try await laptop.store.status.quarantined.map(\.key) == ["p"])
             let found = try await laptop.store.verify().differences
             #expect(found.map(\.recordName) == ["photo:p"])
             cloud.setFaults(nil)
             try await phone.run("UPDATE photo SET title = 'Ocean' WHERE id = 'p'")
             try await settle(phone, laptop)
             #expect(try await laptop.value("SELECT sum(length(small)) FROM photo") == "5000")
-            #expect(try await laptop.store.status.setAside.isEmpty)
+            #expect(try await laptop.store.status.quarantined.isEmpty)
         }
     }
 

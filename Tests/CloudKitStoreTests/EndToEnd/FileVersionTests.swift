@@ -96,7 +96,7 @@ struct FileVersionTests {
             #expect(try await device.store.verifyLocally().differences == [])
             let status = try await device.store.status
             #expect(status.waitingToSend == 4)
-            #expect(status.setAside.map(\.reason).first?.contains("no name of a note") == true)
+            #expect(status.quarantined.map(\.reason).first?.contains("no name of a note") == true)
             let saves = try await device.database.read {
                 try Int.fetchOne($0, sql: "SELECT count(*) FROM grdb_cloudkit_sent")
             }

@@ -63,7 +63,7 @@ struct GoneTests {
             #expect(try await Self.notes(device) == notes)
             #expect(try await device.store.verify().differences == [])
             try await device.store.settled()
-            #expect(try await device.store.status.outOfSight == 0)
+            #expect(try await device.store.status.inaccessibleReferenceCount == 0)
         }
     }
 

@@ -149,8 +149,8 @@ struct InterruptionTests {
             try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A'), ('z', 'Z')")
             _ = try? await phone.store.sync()
             let status = try await phone.store.status
-            #expect(status.setAside.map(\.key) == ["big"])
-            #expect(status.setAside.first?.reason.contains("note:big") == true)
+            #expect(status.quarantined.map(\.key) == ["big"])
+            #expect(status.quarantined.first?.reason.contains("note:big") == true)
             await #expect(throws: CloudStoreError.self) { try await phone.store.settled() }
             try await laptop.store.sync()
             #expect(try await laptop.rows().count == 2)
@@ -183,8 +183,8 @@ struct InterruptionTests {
             try await settle(phone, laptop)
             #expect(try await laptop.value("SELECT count(*) FROM note") == "39")
             let status = try await phone.store.status
-            #expect(status.setAside.map(\.key) == ["n20"])
-            #expect(status.setAside.first?.reason.contains("413") == true)
+            #expect(status.quarantined.map(\.key) == ["n20"])
+            #expect(status.quarantined.first?.reason.contains("413") == true)
             #expect(status.waitingToSend == 0)
             try await phone.run("UPDATE note SET body = 'short' WHERE id = 'n20'")
             try await settle(phone, laptop)
@@ -204,8 +204,8 @@ struct InterruptionTests {
             try await phone.run("INSERT INTO event VALUES ('b', '[1]'), ('c', '[\"y\"]')")
             try await phone.store.sync()
             let status = try await phone.store.status
-            #expect(status.setAside.map(\.key) == ["b"])
-            #expect(status.setAside.first?.reason.contains("tags") == true)
+            #expect(status.quarantined.map(\.key) == ["b"])
+            #expect(status.quarantined.first?.reason.contains("tags") == true)
             try await laptop.store.sync()
             #expect(try await laptop.value("SELECT group_concat(id) FROM event") == "a,c")
         }
@@ -224,7 +224,7 @@ struct InterruptionTests {
             try await phone.run("INSERT INTO note (id, title) VALUES ('fine', 'fine')")
             try await settle(phone, laptop)
             #expect(try await laptop.rows().count == 1)
-            let reasons = try await laptop.store.status.setAside.map(\.reason)
+            let reasons = try await laptop.store.status.quarantined.map(\.reason)
             #expect(reasons.count == 2)
             #expect(reasons.contains { $0.contains("'elsewhere'") })
             #expect(reasons.contains { $0.contains("'tags'") })

@@ -60,7 +60,7 @@ struct LifeEventTests {
             await #expect(throws: CloudStoreError.self) { try await phone.store.sync() }
             #expect(try await phone.store.status.obstacle == .purged)
             #expect(try await Self.titles(phone) == "A,unsent")
-            #expect(events.contains("\(StoreEvent.zoneLost(.purged))"))
+            #expect(events.contains("\(StoreEvent.zoneDeleted(.purged))"))
             #expect(
                 try await phone.cloud.allRecordZones().allSatisfy { $0.zoneID != Device.zoneID }
             )
@@ -114,7 +114,7 @@ struct LifeEventTests {
             let status = try await phone.store.status
             #expect(status.obstacle == .quotaExceeded)
             #expect(status.waitingToSend == 2)
-            #expect(status.setAside.isEmpty)
+            #expect(status.quarantined.isEmpty)
             #expect(events.contains("\(StoreEvent.quotaExceeded)"))
             await #expect(throws: (any Error).self) { try await phone.store.settled() }
             cloud.setFaults(nil)
@@ -152,11 +152,11 @@ struct LifeEventTests {
                 configuration: configuration
             )
             try await again.store.sync()
-            #expect(events.contains { $0.hasPrefix("startedAfresh(reason: \"") })
+            #expect(events.contains { $0.hasPrefix("refetchStarted(reason: \"") })
             let laptop = try await Device(cloud, user, configuration: configuration)
             try await laptop.store.sync()
             #expect(try await Self.titles(laptop) == "A,unsent")
-            #expect(events.count { $0.hasPrefix("startedAfresh") } == 1)
+            #expect(events.count { $0.hasPrefix("refetchStarted") } == 1)
         }
     }
 

@@ -88,7 +88,7 @@ struct ReferenceTests {
             try await phone.cloud.save(record)
             try await laptop.store.sync()
             #expect(try await laptop.rows(["note"]).isEmpty)
-            #expect(try await laptop.store.status.waitingToShow == 1)
+            #expect(try await laptop.store.status.waitingForParents == 1)
             #expect(
                 try await laptop.store.state(of: "n", in: "note")
                     == .waitingForParent(recordName: "folder:f")

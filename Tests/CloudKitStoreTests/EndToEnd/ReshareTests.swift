@@ -253,8 +253,8 @@ struct ReshareTests {
             try await settle(ada, bob)
             #expect(try await bob.value("SELECT count(*) FROM folder") == "100")
             let status = try await ada.store.status
-            #expect(status.setAside.map(\.key) == ["f101"])
-            #expect(status.setAside.first?.reason.contains("100 levels below its top") == true)
+            #expect(status.quarantined.map(\.key) == ["f101"])
+            #expect(status.quarantined.first?.reason.contains("100 levels below its top") == true)
             try await ada.run("UPDATE folder SET parent = 'f1' WHERE id = 'f101'")
             try await settle(ada, bob)
             #expect(try await bob.value("SELECT count(*) FROM folder") == "101")

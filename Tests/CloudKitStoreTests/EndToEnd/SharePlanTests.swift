@@ -53,7 +53,7 @@ struct SharePlanTests {
             let plan = try await ada.store.sharePlan(of: "p", in: "playlist")
             #expect(plan.shared.map { "\($0.table) \($0.key)" } == ["playlist p", "comment c"])
             #expect(!plan.isComplete)
-            let staying = plan.stayingBehind.map {
+            let staying = plan.excludedRows.map {
                 "\($0.row.key) \($0.columns) \($0.target.table) \($0.target.key)"
             }
             #expect(
@@ -97,7 +97,7 @@ struct SharePlanTests {
             let share = try await ada.store.share(
                 "p",
                 in: "playlist",
-                ifIncomplete: .shareTheRest
+                ifIncomplete: .shareOthers
             ) { $0.publicPermission = .readWrite }
             // An existing share stays, and its permissions can be changed.
             try await ada.store.share("p", in: "playlist") { $0.publicPermission = .readOnly }

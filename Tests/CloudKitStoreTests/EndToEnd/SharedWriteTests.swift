@@ -135,7 +135,7 @@ struct SharedWriteTests {
             try await settle(ada, bob)
             #expect(try await bob.value("SELECT folder FROM note WHERE id = 'n'") == "sub")
             #expect(try await bob.store.journal().map(\.rule) == ["access"])
-            #expect(try await bob.store.mayWrite("n", in: "note"))
+            #expect(try await bob.store.canWrite("n", in: "note"))
             try await bob.run("UPDATE note SET title = 'Edited' WHERE id = 'n'")
             try await settle(bob, ada)
             #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Edited")

@@ -21,8 +21,8 @@ struct SharingTests {
         func add(_ event: StoreEvent) {
             switch event {
             case .shareEnded: names.withLock { $0.append("shareEnded") }
-            case .takenBack(let table, let key):
-                names.withLock { $0.append("takenBack \(table) \(key)") }
+            case .editsRefused(let table, let key):
+                names.withLock { $0.append("editsRefused \(table) \(key)") }
             default: break
             }
         }
@@ -99,7 +99,7 @@ struct SharingTests {
             return try await ada.store.share(
                 folder,
                 in: "folder",
-                ifIncomplete: .shareTheRest
+                ifIncomplete: .shareOthers
             ) { share in
                 for other in share.participants where other.role != .owner {
                     share.removeParticipant(other)
@@ -186,8 +186,8 @@ struct SharingTests {
                 "INSERT INTO note (id, folder) VALUES ('c', 'trip')"
             )
             #expect(message.contains("'note' cannot be below a row of the table 'folder'"))
-            #expect(try await !cleo.store.mayWrite("n", in: "note"))
-            #expect(try await friends.bob.store.mayWrite("n", in: "note"))
+            #expect(try await !cleo.store.canWrite("n", in: "note"))
+            #expect(try await friends.bob.store.canWrite("n", in: "note"))
             try await cleo.run("UPDATE note SET draft = 'local only' WHERE id = 'n'")
             try await cleo.run("INSERT INTO note (id, title) VALUES ('c', 'Cleo''s own')")
             try await ada.run("UPDATE note SET title = 'Hut' WHERE id = 'n'")
@@ -221,7 +221,7 @@ struct SharingTests {
             #expect(journal.map(\.rule) == ["access", "access"])
             #expect(journal.first?.lost == ["title": .text("Late")])
             #expect(
-                Set(friends.events.all) == ["takenBack note n", "takenBack note late"]
+                Set(friends.events.all) == ["editsRefused note n", "editsRefused note late"]
             )
             _ = try await refusal(cleo, "UPDATE note SET title = 'Again' WHERE id = 'n'")
             try await cleo.store.settled()
@@ -312,8 +312,8 @@ struct SharingTests {
             try await bob.store.sync()
             try await friends.accept(second, bob)
             #expect(try await bob.value(Self.ids) == "n,w")
-            #expect(try await !bob.store.mayWrite("w", in: "note"))
-            #expect(try await bob.store.mayWrite("n", in: "note"))
+            #expect(try await !bob.store.canWrite("w", in: "note"))
+            #expect(try await bob.store.canWrite("n", in: "note"))
             try await friends.share("work", bob: nil, cleo: nil)
             try await bob.store.sync()
             #expect(try await bob.value(Self.ids) == "n")
@@ -349,7 +349,7 @@ struct SharingTests {
             try await bob.store.sync()
             try await friends.begin()
             #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Bob's n")
-            let reasons = try await bob.store.status.setAside.map(\.reason)
+            let reasons = try await bob.store.status.quarantined.map(\.reason)
             #expect(reasons.count == 1 && reasons[0].contains("has the key of another row"))
             for sql in [
                 "UPDATE note SET folder = 'trip' WHERE id = 'n'",

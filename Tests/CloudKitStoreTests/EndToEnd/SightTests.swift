@@ -71,7 +71,10 @@ struct SightTests {
         arguments: rules,
         [CKShare.ParticipantPermission.readWrite, .readOnly]
     )
-    func outOfSight(_ rule: String, _ permission: CKShare.ParticipantPermission) async throws {
+    func inaccessibleReferenceCount(
+        _ rule: String,
+        _ permission: CKShare.ParticipantPermission
+    ) async throws {
         try await Self.withFriends(rule, permission) { friends in
             let (ada, bob) = (friends.ada, friends.bob)
             let hidden = rule.contains("NOT NULL") ? "" : "x:"
@@ -82,12 +85,12 @@ struct SightTests {
                 #expect(try await Self.related(ada) == "c:c,x:c")
                 // Nothing waits for rows that the owner does not share.
                 try await bob.store.settled()
-                #expect(try await bob.store.status.outOfSight == 1)
+                #expect(try await bob.store.status.inaccessibleReferenceCount == 1)
                 try await friends.accept(friends.share("b", bob: permission, cleo: nil), bob)
                 try await settle(ada, bob)
                 #expect(try await Self.related(bob) == "c:c,x:c")
                 #expect(try await bob.store.journal().isEmpty)
-                #expect(try await bob.store.status.outOfSight == 0)
+                #expect(try await bob.store.status.inaccessibleReferenceCount == 0)
             }
             // The row moves out instead.
             try await ada.run("UPDATE note SET folder = NULL WHERE id = 'c'")
@@ -136,7 +139,7 @@ struct SightTests {
             )
             try await settle(ada, bob)
             #expect(try await Self.related(bob) == "x:,y2:y3,y3:y4,y4:,y5:y4")
-            #expect(try await bob.store.status.outOfSight == 2)
+            #expect(try await bob.store.status.inaccessibleReferenceCount == 2)
             try await bob.store.settled()
         }
     }
@@ -167,7 +170,7 @@ struct SightTests {
             try await ada.store.unshare("b", in: "folder")
             try await bob.store.sync()
             try await bob.run("DELETE FROM folder WHERE id = 'a'")
-            try await ada.store.share("a", in: "folder", ifIncomplete: .shareTheRest) { share in
+            try await ada.store.share("a", in: "folder", ifIncomplete: .shareOthers) { share in
                 for other in share.participants where other.role != .owner {
                     other.permission = .readOnly
                 }
@@ -175,7 +178,7 @@ struct SightTests {
             try await settle(bob, ada)
             #expect(try await Self.related(bob) == "x:")
             #expect(try await bob.value("SELECT folder FROM note") == "a")
-            #expect(try await !bob.store.mayWrite("x", in: "note"))
+            #expect(try await !bob.store.canWrite("x", in: "note"))
             try await bob.store.settled()
         }
     }
@@ -188,7 +191,7 @@ struct SightTests {
         try await Self.withFriends(rule, .readWrite) { friends in
             let (ada, bob) = (friends.ada, friends.bob)
             try await ada.run("INSERT INTO folder VALUES ('g', 'Inner', 'a')")
-            try await ada.store.share("b", in: "folder", ifIncomplete: .shareTheRest) { share in
+            try await ada.store.share("b", in: "folder", ifIncomplete: .shareOthers) { share in
                 for other in share.participants where other.role != .owner {
                     other.permission = .readOnly
                 }

@@ -116,9 +116,9 @@ struct UniqueTests {
             try await laptop.run("UPDATE tag SET name = 'same' WHERE id = 'l'")
             try await phone.store.sync()
             try await laptop.store.sync()
-            #expect(try await laptop.store.status.setAside.map(\.key) == ["p"])
+            #expect(try await laptop.store.status.quarantined.map(\.key) == ["p"])
             #expect(
-                try await laptop.store.status.setAside.first?.reason.contains("violates")
+                try await laptop.store.status.quarantined.first?.reason.contains("violates")
                     == true
             )
             try await laptop.run("UPDATE tag SET name = 'other' WHERE id = 'l'")

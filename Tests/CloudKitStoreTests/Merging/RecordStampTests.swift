@@ -74,7 +74,7 @@ struct RecordStampTests {
 
     @Test("No text ends the process, and what is read of it is written and read alike")
     func anyText() {
-        var chance = SeededChance(seed: 7)
+        var chance = SeededRandom(seed: 7)
         let signs = Array("ab09=,;.-+ é\u{0}")
         for _ in 0..<5_000 {
             let count = Int.random(in: 0...40, using: &chance)

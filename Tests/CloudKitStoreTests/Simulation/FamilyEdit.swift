@@ -10,7 +10,7 @@ struct FamilyEdit {
     static func sql(
         _ contents: SimulatedApp.Contents,
         _ number: Int,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> String {
         var edit = FamilyEdit(contents, number, chance)
         defer { chance = edit.chance }
@@ -37,9 +37,9 @@ struct FamilyEdit {
     private let cards: [String]
     private let links: [String]
     private let pins: [String]
-    private var chance: SeededChance
+    private var chance: SeededRandom
 
-    private init(_ contents: SimulatedApp.Contents, _ number: Int, _ chance: SeededChance) {
+    private init(_ contents: SimulatedApp.Contents, _ number: Int, _ chance: SeededRandom) {
         self.number = number
         self.chance = chance
         func keys(_ table: String) -> [String] {

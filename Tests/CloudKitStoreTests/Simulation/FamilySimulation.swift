@@ -19,7 +19,7 @@ actor FamilySimulation {
     private static let stepCount = 36
     private static let users = ["Ada", "Bob", "Cleo"]
 
-    private var chance: SeededChance
+    private var chance: SeededRandom
     private var devices: [SimulatedDevice] = []
     private var problems: [String] = []
     /// A number that makes keys and values of edits unique.
@@ -28,7 +28,7 @@ actor FamilySimulation {
     private let oracle: FamilyOracle
 
     private init(seed: UInt64, defect: StoreDefect?) async throws {
-        chance = SeededChance(seed: seed)
+        chance = SeededRandom(seed: seed)
         let cloud = try await TestCloud(
             clock: VirtualClock(startingAt: SimulatedWorld.beginning),
             randomness: SeededRandomness(seed: seed)
@@ -171,7 +171,7 @@ actor FamilySimulation {
         let rights = participants.map { $0.permission == .readOnly ? "reads" : "writes" }
         let what = "shares \(board) with \(guests.map(\.name)) \(rights)"
         try await act(device, what, crash: crash()) {
-            try await $0.share(board, in: "board", ifIncomplete: .shareTheRest) { share in
+            try await $0.share(board, in: "board", ifIncomplete: .shareOthers) { share in
                 let kept = participants.map { $0.userIdentity.userRecordID?.recordName }
                 for other in share.participants where other.role != .owner {
                     let name = other.userIdentity.userRecordID?.recordName
@@ -278,7 +278,7 @@ actor FamilySimulation {
 
 extension SimulationStep.Crash {
     /// Returns a random end of a process, within the range of a short sync.
-    fileprivate static func random(_ chance: inout SeededChance) -> Self {
+    fileprivate static func random(_ chance: inout SeededRandom) -> Self {
         let number = chance.number(0...(chance.chance(50) ? 5 : 12))
         return switch chance.number(0...3) {
         case 0: .beforeRequest(number)

@@ -31,7 +31,7 @@ final class SimulatedDevice {
     private(set) var database: DatabaseQueue
     private(set) var store: CloudStore
     private(set) var container: CKContainer
-    private var way: SimulatedWay
+    private var way: SimulatedTransport
 
     init(_ number: Int, _ plan: SimulationPlan.Device, in world: SimulatedWorld) async throws {
         self.number = number
@@ -74,11 +74,11 @@ final class SimulatedDevice {
         _ batchLimit: Int,
         _ pageLimit: Int?,
         isNew: Bool
-    ) async throws -> (CloudStore, CKContainer, SimulatedWay) {
+    ) async throws -> (CloudStore, CKContainer, SimulatedTransport) {
         let name = "d\(number)"
-        var way: SimulatedWay?
+        var way: SimulatedTransport?
         let container = try await world.cloud.device(of: user) { base in
-            let made = SimulatedWay(
+            let made = SimulatedTransport(
                 name,
                 base,
                 database,

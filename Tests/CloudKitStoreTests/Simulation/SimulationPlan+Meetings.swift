@@ -11,7 +11,7 @@ extension SimulationPlan {
 
     /// Adds steps in which two devices edit one row, or one of them deletes it, before either
     /// receives the other's change; some have wrong clocks.
-    mutating func addMeetings(_ chance: inout SeededChance) {
+    mutating func addMeetings(_ chance: inout SeededRandom) {
         for _ in 0..<chance.number(3...5) {
             add(.edit(chance.chance(75) ? .insertNote : .insertFolder), 0, &chance)
         }
@@ -26,7 +26,7 @@ extension SimulationPlan {
         }
     }
 
-    private mutating func meet(_ first: Int, _ second: Int, _ chance: inout SeededChance) {
+    private mutating func meet(_ first: Int, _ second: Int, _ chance: inout SeededRandom) {
         // Both show the same rows, so that one seed picks the same one.
         for device in [first, second, first] { add(.sync(faults: []), device, &chance) }
         if chance.chance(30) {
@@ -55,7 +55,7 @@ extension SimulationPlan {
     private mutating func add(
         _ action: SimulationStep.Action,
         _ device: Int,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) {
         steps.append(SimulationStep(device: device, action: action, seed: chance.next()))
     }

@@ -3,7 +3,7 @@ import Support
 
 extension SimulationPlan {
     /// Adds the steps of a variant, and changes its devices if necessary.
-    mutating func addVariant(_ stepCount: Int, _ chance: inout SeededChance) {
+    mutating func addVariant(_ stepCount: Int, _ chance: inout SeededRandom) {
         if !variant.hasUpgrade {
             for place in devices.indices { devices[place].isNew = true }
         }
@@ -22,7 +22,7 @@ extension SimulationPlan {
     }
 
     /// Assigns one or two devices to each of two users.
-    private mutating func divide(_ chance: inout SeededChance) {
+    private mutating func divide(_ chance: inout SeededRandom) {
         let users =
             [[0, 1], [0, 0, 1], [0, 1, 1], [0, 0, 1, 1]].randomElement(using: &chance) ?? []
         let models = devices
@@ -33,7 +33,7 @@ extension SimulationPlan {
         }
     }
 
-    private func action(_ device: Int, _ chance: inout SeededChance) -> SimulationStep.Action {
+    private func action(_ device: Int, _ chance: inout SeededRandom) -> SimulationStep.Action {
         switch chance.number(0...99) {
         case 0..<46: return .edit(.random(variant, &chance))
         case 46..<60: return .sync(faults: [])
@@ -54,7 +54,7 @@ extension SimulationPlan {
     }
 
     /// Returns an action that is specific to a variant.
-    private func special(_ chance: inout SeededChance) -> SimulationStep.Action {
+    private func special(_ chance: inout SeededRandom) -> SimulationStep.Action {
         switch variant {
         case .plain, .meetings, .unique: return .edit(.insertLabel)
         case .assets: return .crash(variantCrash(&chance))
@@ -70,7 +70,7 @@ extension SimulationPlan {
         }
     }
 
-    private func variantCrash(_ chance: inout SeededChance) -> SimulationStep.Crash {
+    private func variantCrash(_ chance: inout SeededRandom) -> SimulationStep.Crash {
         guard variant == .assets, chance.chance(80) else { return Self.crash(&chance) }
         let number = [0, 0, 0, 1, 1, 2].randomElement(using: &chance) ?? 0
         return switch chance.number(0...3) {
@@ -81,7 +81,7 @@ extension SimulationPlan {
         }
     }
 
-    private func variantFault(_ chance: inout SeededChance) -> FaultRule {
+    private func variantFault(_ chance: inout SeededRandom) -> FaultRule {
         guard variant == .assets, chance.chance(50) else { return Self.fault(&chance) }
         let operation = ["assets/send", "assets/fetch"].randomElement(using: &chance)
         let call = chance.number(1...2)

@@ -27,7 +27,7 @@ struct SimulationPlan: Sendable {
         let stepCount = stepCount ?? variant.stepCount
         self.seed = seed
         self.variant = variant
-        var chance = SeededChance(seed: seed)
+        var chance = SeededRandom(seed: seed)
         devices = (0..<[2, 2, 2, 3, 3, 4, 5].randomElement(using: &chance)!).map { _ in
             Device(
                 skew: chance.chance(10)
@@ -82,7 +82,7 @@ struct SimulationPlan: Sendable {
         _ count: Int,
         losesZone: Bool,
         hasVisitors: Bool,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> SimulationStep.Action {
         switch chance.number(0...99) {
         case 0..<52: return .edit(SimulationStep.Edit.random(&chance))
@@ -103,7 +103,7 @@ struct SimulationPlan: Sendable {
         }
     }
 
-    static func crash(_ chance: inout SeededChance) -> SimulationStep.Crash {
+    static func crash(_ chance: inout SeededRandom) -> SimulationStep.Crash {
         switch chance.number(0...3) {
         case 0: .beforeRequest(chance.number(0...7))
         case 1: .afterRequest(chance.number(0...7))
@@ -114,7 +114,7 @@ struct SimulationPlan: Sendable {
 
     /// Returns a fault of any kind in a plan of faults, except slow responses: time does not pass
     /// within a step, so no response would be late.
-    static func fault(_ chance: inout SeededChance) -> FaultRule {
+    static func fault(_ chance: inout SeededRandom) -> FaultRule {
         let operations = [
             "records/modify", "records/modify", "records/lookup", "changes/zone",
             "changes/database", "zones/modify", "users/*",
@@ -165,7 +165,7 @@ struct SimulationPlan: Sendable {
 
 extension SimulationStep.Edit {
     /// Returns a random edit; insertions are more frequent than deletions.
-    static func random(_ chance: inout SeededChance) -> Self {
+    static func random(_ chance: inout SeededRandom) -> Self {
         switch chance.number(0...99) {
         case 0..<16: .insertNote
         case 16..<21: .insertFolder

@@ -49,7 +49,7 @@ enum SimulationVariant: String, CaseIterable, Sendable {
 
 extension SimulationStep.Edit {
     /// Returns a random edit of a variant's app.
-    static func random(_ variant: SimulationVariant, _ chance: inout SeededChance) -> Self {
+    static func random(_ variant: SimulationVariant, _ chance: inout SeededRandom) -> Self {
         switch variant {
         case .plain, .meetings: random(&chance)
         case .unique: randomUnique(&chance)
@@ -58,7 +58,7 @@ extension SimulationStep.Edit {
         }
     }
 
-    private static func randomUnique(_ chance: inout SeededChance) -> Self {
+    private static func randomUnique(_ chance: inout SeededRandom) -> Self {
         switch chance.number(0...99) {
         case 0..<28: .insertLabel
         case 28..<48: .insertEntry
@@ -73,7 +73,7 @@ extension SimulationStep.Edit {
         }
     }
 
-    private static func randomShared(_ chance: inout SeededChance) -> Self {
+    private static func randomShared(_ chance: inout SeededRandom) -> Self {
         switch chance.number(0...99) {
         case 0..<10: .insertBoard
         case 10..<32: .insertCard
@@ -86,7 +86,7 @@ extension SimulationStep.Edit {
         }
     }
 
-    private static func randomAsset(_ chance: inout SeededChance) -> Self {
+    private static func randomAsset(_ chance: inout SeededRandom) -> Self {
         switch chance.number(0...99) {
         case 0..<20: .insertNote
         case 20..<66: .photo

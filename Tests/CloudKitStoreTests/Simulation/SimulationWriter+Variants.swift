@@ -11,7 +11,7 @@ extension SimulationWriter {
     /// Returns the SQL of a variant's edit.
     func variantStatements(
         _ edit: SimulationStep.Edit,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> [String] {
         // If there is no row to edit, one is inserted first.
         if let table = Self.table(of: edit), keys(table).isEmpty {
@@ -42,7 +42,7 @@ extension SimulationWriter {
 
     private func sharedStatements(
         _ edit: SimulationStep.Edit,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> [String] {
         let value = "v\(number)"
         switch edit {
@@ -80,14 +80,14 @@ extension SimulationWriter {
         }
     }
 
-    private func randomKey(_ table: String, _ chance: inout SeededChance) -> String? {
+    private func randomKey(_ table: String, _ chance: inout SeededRandom) -> String? {
         keys(table).randomElement(using: &chance)
     }
 
     // MARK: Unique names
 
     /// Returns a label with a name that this device does not show.
-    private func newLabel(_ chance: inout SeededChance) -> (key: String, sql: [String]) {
+    private func newLabel(_ chance: inout SeededRandom) -> (key: String, sql: [String]) {
         let taken = contents.filter { $0.key.hasPrefix("label/") }.compactMap { $0.value["name"] }
         let names = Self.names.filter { !taken.contains(.text($0)) }
         guard let name = names.randomElement(using: &chance) else { return ("", []) }
@@ -97,7 +97,7 @@ extension SimulationWriter {
         return ("l\(number)", [sql])
     }
 
-    private func insertEntry(_ chance: inout SeededChance) -> [String] {
+    private func insertEntry(_ chance: inout SeededRandom) -> [String] {
         var labels = keys("label")
         var sql: [String] = []
         if labels.isEmpty || chance.chance(30) {
@@ -114,7 +114,7 @@ extension SimulationWriter {
 
     // MARK: A shared tree
 
-    private func insertCard(_ chance: inout SeededChance) -> [String] {
+    private func insertCard(_ chance: inout SeededRandom) -> [String] {
         // A new branch with a card in it, a card on a board, or one without a board.
         let kind = chance.number(0...9)
         guard let parent = randomKey("board", &chance), kind > 0 else {
@@ -135,7 +135,7 @@ extension SimulationWriter {
 
     /// Moves a card to another board, but not out of the shared tree, as in schedules of families:
     /// here both users must have the same rows of the tree.
-    private func moveCard(_ chance: inout SeededChance) -> [String] {
+    private func moveCard(_ chance: inout SeededRandom) -> [String] {
         guard let card = randomKey("card", &chance), let board = randomKey("board", &chance) else {
             return []
         }

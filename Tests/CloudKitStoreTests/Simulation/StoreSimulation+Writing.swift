@@ -9,7 +9,7 @@ extension StoreSimulation {
         _ edit: SimulationStep.Edit,
         _ device: SimulatedDevice,
         _ world: SimulatedWorld,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) {
         do {
             let before = try device.contents()
@@ -41,7 +41,7 @@ extension StoreSimulation {
         _ edit: SimulationStep.Edit,
         _ contents: SimulatedApp.Contents,
         _ device: SimulatedDevice,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> [String] {
         number += 1
         var writer = SimulationWriter(contents: contents, device: device.name, number: number)
@@ -58,7 +58,7 @@ struct SimulationWriter {
     mutating func statements(
         _ edit: SimulationStep.Edit,
         isNew: Bool,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> [String] {
         let value = "v\(number)"
         switch edit {
@@ -129,7 +129,7 @@ struct SimulationWriter {
     /// The SQL of a value for a column with a default, or NULL.
     private var mood: String { number.isMultiple(of: 2) ? "NULL" : "'v\(number)'" }
 
-    private func insertNote(_ chance: inout SeededChance) -> [String] {
+    private func insertNote(_ chance: inout SeededRandom) -> [String] {
         guard chance.chance(40) else {
             let folder = reference("folder", chance.chance(50), &chance)
             return [
@@ -152,8 +152,8 @@ struct SimulationWriter {
 
     private func with(
         _ table: String,
-        _ chance: inout SeededChance,
-        _ body: (String, inout SeededChance) -> [String]
+        _ chance: inout SeededRandom,
+        _ body: (String, inout SeededRandom) -> [String]
     ) -> [String] {
         // If there is no row to edit, one is inserted first.
         guard let key = keys(table).randomElement(using: &chance) else {
@@ -166,7 +166,7 @@ struct SimulationWriter {
     private func reference(
         _ table: String,
         _ isWanted: Bool,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> String {
         guard isWanted, let key = keys(table).randomElement(using: &chance) else { return "NULL" }
         return "'\(key)'"
@@ -184,21 +184,21 @@ struct SimulationWriter {
         _ table: String,
         _ column: String,
         _ value: String,
-        _ chance: inout SeededChance
+        _ chance: inout SeededRandom
     ) -> [String] {
         with(table, &chance) { key, _ in
             ["UPDATE \(table) SET \(column) = \(value) WHERE \(Self.condition(table, key))"]
         }
     }
 
-    func delete(_ table: String, _ chance: inout SeededChance) -> [String] {
+    func delete(_ table: String, _ chance: inout SeededRandom) -> [String] {
         with(table, &chance) { key, _ in
             ["DELETE FROM \(table) WHERE \(Self.condition(table, key))"]
         }
     }
 
     private func changeTags(
-        _ chance: inout SeededChance,
+        _ chance: inout SeededRandom,
         _ change: ([String]) -> [String]
     ) -> [String] {
         guard let key = keys("note").randomElement(using: &chance) else {

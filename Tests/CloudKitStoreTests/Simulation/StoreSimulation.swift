@@ -109,7 +109,7 @@ actor StoreSimulation {
 
     private func carryOut(_ step: SimulationStep, in world: SimulatedWorld) async throws {
         let device = devices[step.device]
-        var chance = SeededChance(seed: step.seed)
+        var chance = SeededRandom(seed: step.seed)
         switch step.action {
         case .edit(let edit): return write(edit, device, world, &chance)
         case .sync(let faults):
@@ -199,7 +199,7 @@ actor StoreSimulation {
         syncs: Bool,
         _ world: SimulatedWorld
     ) async {
-        var chance = SeededChance(seed: seed)
+        var chance = SeededRandom(seed: seed)
         let device = devices[editor]
         for _ in 0..<chance.number(1...3) {
             write(.random(plan.variant, &chance), device, world, &chance)
@@ -234,7 +234,7 @@ actor StoreSimulation {
 
     private func restore(
         _ device: SimulatedDevice,
-        _ chance: inout SeededChance,
+        _ chance: inout SeededRandom,
         in world: SimulatedWorld
     ) async throws {
         let entries = try await device.store.journal()

@@ -177,7 +177,7 @@ struct AppVersionTests {
             #expect(try await old.value("SELECT group_concat(id) FROM label") == "a,b")
             #expect(try await upgraded.value("SELECT group_concat(id) FROM label") == "a")
             let status = try await upgraded.store.status
-            #expect(status.setAside.map(\.key) == ["b"])
+            #expect(status.quarantined.map(\.key) == ["b"])
             #expect(status.explanation.contains { $0.contains("label.name") })
             #expect(try await upgraded.store.journal() == [])
             // The user decides, and the other row arrives.
@@ -196,7 +196,7 @@ struct AppVersionTests {
             migration: "CREATE UNIQUE INDEX label_name ON label (name)",
             tables: Self.old.tables
         ) { event in
-            if case .gaveWay(let table, let key) = event {
+            if case .replacedByDuplicate(let table, let key) = event {
                 events.withLock { $0.append("\(table) \(key)") }
             }
         }

@@ -179,7 +179,7 @@ struct ForeignRecordTests {
                 """
             )
             try await device.store.sync()
-            let reasons = try await device.store.status.setAside.map(\.reason)
+            let reasons = try await device.store.status.quarantined.map(\.reason)
             #expect(reasons.count == 2)
             #expect(reasons.contains { $0.contains("begin with '_'") })
             #expect(reasons.contains { $0.contains("that of a row of 'folder'") })

@@ -81,7 +81,7 @@ struct ExactValueTests {
         }
         for device in [one, other] {
             #expect(try await device.store.verify().differences == [])
-            #expect(try await device.store.status.setAside == [])
+            #expect(try await device.store.status.quarantined == [])
         }
     }
 
@@ -235,7 +235,7 @@ struct ExactValueTests {
             #expect(try await phone.value(words) == "65CC81")
             try await phone.run("INSERT INTO thing VALUES ('no identifier', NULL)")
             try await settle(phone, laptop)
-            let reason = try await phone.store.status.setAside.first?.reason
+            let reason = try await phone.store.status.quarantined.first?.reason
             #expect(reason?.contains("'id' holds uuid values") == true)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Fields as the control tables keep them")
 struct FieldCodingTests {
-    private static func value(_ chance: inout SeededChance, depth: Int = 0) -> StoreValue {
+    private static func value(_ chance: inout SeededRandom, depth: Int = 0) -> StoreValue {
         switch Int.random(in: 0...(depth == 0 ? 10 : 8), using: &chance) {
         case 0: .null
         case 1: .integer(.random(in: .min ... .max, using: &chance))
@@ -26,7 +26,7 @@ struct FieldCodingTests {
         }
     }
 
-    private static func fields(_ chance: inout SeededChance) -> [String: StoreValue] {
+    private static func fields(_ chance: inout SeededRandom) -> [String: StoreValue] {
         var fields: [String: StoreValue] = [:]
         for name in ["a", "b", "ba", "c", "title", "storeStamp", "!secret", "é"]
         where Bool.random(using: &chance) {
@@ -37,7 +37,7 @@ struct FieldCodingTests {
 
     @Test("They are read as they were written, all of them or those that are asked for")
     func roundTrip() throws {
-        var chance = SeededChance(seed: 3)
+        var chance = SeededRandom(seed: 3)
         for _ in 0..<1_000 {
             let fields = Self.fields(&chance)
             let data = FieldCoding.data(fields)
@@ -49,7 +49,7 @@ struct FieldCodingTests {
 
     @Test("To set some in the bytes is to set them in the fields")
     func setting() throws {
-        var chance = SeededChance(seed: 4)
+        var chance = SeededRandom(seed: 4)
         for _ in 0..<1_000 {
             let (fields, changes) = (Self.fields(&chance), Self.fields(&chance))
             let set = try FieldCoding.data(
@@ -62,7 +62,7 @@ struct FieldCodingTests {
 
     @Test("Bytes that are cut short or wrong are an error or other fields, never the end")
     func broken() {
-        var chance = SeededChance(seed: 5)
+        var chance = SeededRandom(seed: 5)
         for _ in 0..<2_000 {
             var data = FieldCoding.data(Self.fields(&chance))
             if Bool.random(using: &chance) {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fields that are kept beside a row")
 struct KnownFieldsTests {
-    private static func value(_ chance: inout SeededChance) -> StoreValue {
+    private static func value(_ chance: inout SeededRandom) -> StoreValue {
         switch Int.random(in: 0...9, using: &chance) {
         case 0: .null
         case 1: .integer(.random(in: -9...9, using: &chance))
@@ -27,7 +27,7 @@ struct KnownFieldsTests {
         "phone=2;0.1=a,,b", "phone=zzzzzzzzzzzzzz;0.1=a", "unheard=2;0.1=a",
     ]
 
-    private static func fields(_ chance: inout SeededChance) -> [String: StoreValue] {
+    private static func fields(_ chance: inout SeededRandom) -> [String: StoreValue] {
         var fields: [String: StoreValue] = [:]
         for name in ["a", "b", "c", "title", "!secret", "é", "unheard"]
         where Bool.random(using: &chance) {
@@ -57,7 +57,7 @@ struct KnownFieldsTests {
     @Test("They are read as they were written, and those that the row has are looked for there")
     func roundTrip() throws {
         let words = try Self.words()
-        var chance = SeededChance(seed: 5)
+        var chance = SeededRandom(seed: 5)
         var digests = 0
         for _ in 0..<2_000 {
             let fields = Self.fields(&chance)
@@ -90,7 +90,7 @@ struct KnownFieldsTests {
     @Test("To set some in the bytes is to set them in the fields")
     func setting() throws {
         let words = try Self.words()
-        var chance = SeededChance(seed: 6)
+        var chance = SeededRandom(seed: 6)
         for _ in 0..<1_000 {
             let (fields, changes) = (Self.fields(&chance), Self.fields(&chance))
             let stored = KnownFields(stored: try KnownFields(fields).data(words), words)
@@ -105,7 +105,7 @@ struct KnownFieldsTests {
     @Test("Bytes that are none are refused, whatever they are")
     func noise() throws {
         let words = try Self.words()
-        var chance = SeededChance(seed: 7)
+        var chance = SeededRandom(seed: 7)
         for _ in 0..<2_000 {
             var data = try KnownFields(Self.fields(&chance)).data(words)
             if !data.isEmpty {

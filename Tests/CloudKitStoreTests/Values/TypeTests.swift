@@ -83,7 +83,7 @@ struct TypeTests {
             try await phone.run("INSERT INTO note (id) VALUES ('short')")
             try await settle(phone, laptop)
             #expect(try await laptop.rows().count == 1)
-            let reason = try await phone.store.status.setAside.first?.reason
+            let reason = try await phone.store.status.quarantined.first?.reason
             #expect(reason?.contains("255") == true)
             try await phone.run("DELETE FROM note WHERE id <> 'short'")
             try await settle(phone, laptop)

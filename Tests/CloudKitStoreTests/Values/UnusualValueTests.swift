@@ -119,7 +119,7 @@ struct UnusualValueTests {
             )
             try await settle(phone, laptop)
             #expect(try await laptop.value("SELECT group_concat(id) FROM thing") == "fine")
-            let aside = try await phone.store.status.setAside
+            let aside = try await phone.store.status.quarantined
             #expect(aside.count == 2)
             #expect(aside.allSatisfy { $0.reason.contains("'id' holds text values") })
             try await phone.run("DELETE FROM thing WHERE id <> 'fine'")

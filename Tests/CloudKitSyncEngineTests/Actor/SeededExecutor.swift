@@ -6,14 +6,14 @@ import Synchronization
 final class SeededExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        var chance: SeededChance
+        var chance: SeededRandom
     }
 
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "seeded executor")
 
     init(seed: UInt64) {
-        state = Mutex(State(chance: SeededChance(seed: seed)))
+        state = Mutex(State(chance: SeededRandom(seed: seed)))
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

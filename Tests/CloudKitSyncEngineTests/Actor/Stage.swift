@@ -11,15 +11,15 @@ final class Stage {
     let clock = VirtualClock()
     let executor: SeededExecutor
     private(set) var devices: [(app: Contacts, service: StagedService)] = []
-    private var chance: SeededChance
-    private let engineChance: Mutex<SeededChance>
+    private var chance: SeededRandom
+    private let engineChance: Mutex<SeededRandom>
     private let lines = Mutex<[String]>([])
     private var lastEdit = 0
 
     init(seed: UInt64) {
         executor = SeededExecutor(seed: seed)
-        chance = SeededChance(seed: seed &+ 1)
-        engineChance = Mutex(SeededChance(seed: seed &+ 2))
+        chance = SeededRandom(seed: seed &+ 1)
+        engineChance = Mutex(SeededRandom(seed: seed &+ 2))
     }
 
     /// The events so far, line by line.
@@ -123,7 +123,7 @@ final class Stage {
         let service = devices[index].service
         guard let waiting = service.takeRequest() else { return }
         note("\(index) request \(Self.text(waiting.request)) \(fault)")
-        var answer = SyncAnswer.failure(CKError(.networkFailure))
+        var answer = SyncResponse.failure(CKError(.networkFailure))
         switch fault {
         case 0: break
         case 1:

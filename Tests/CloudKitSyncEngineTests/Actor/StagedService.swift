@@ -7,7 +7,7 @@ final class StagedService: SyncEngineService {
         var request: SyncRequest
         var user: String?
         var group: CKOperationGroup?
-        var continuation: CheckedContinuation<SyncAnswer, Never>
+        var continuation: CheckedContinuation<SyncResponse, Never>
     }
 
     private struct State {
@@ -33,7 +33,7 @@ final class StagedService: SyncEngineService {
         _ request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
-    ) async -> SyncAnswer {
+    ) async -> SyncResponse {
         await withCheckedContinuation { continuation in
             state.withLock {
                 $0.waiting.append(

@@ -28,7 +28,7 @@ struct PushingService: SyncEngineService {
         _ request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
-    ) async -> SyncAnswer {
+    ) async -> SyncResponse {
         switch request {
         case .subscribe: return .subscribed("switchboard")
         case .modifyRecords, .modifyZones:

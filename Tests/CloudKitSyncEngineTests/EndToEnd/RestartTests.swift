@@ -42,14 +42,14 @@ struct RestartTests {
 
     @Test(
         "While it sends: nothing is lost, and nothing is done twice with effect",
-        arguments: Mortal.Death.allCases
+        arguments: EndingApp.Death.allCases
     )
-    func sending(_ death: Mortal.Death) async throws {
+    func sending(_ death: EndingApp.Death) async throws {
         try await everyBoundary(atLeast: 8) { try await sendingStory(death, endsAt: $0) }
     }
 
     private func sendingStory(
-        _ death: Mortal.Death,
+        _ death: EndingApp.Death,
         endsAt boundary: Int
     ) async throws -> Bool {
         let hasEnded = Mutex(false)
@@ -64,7 +64,7 @@ struct RestartTests {
             try await laptop.engine.sendChanges()
 
             let (container, cut) = try await device(of: ada, cloud)
-            let phone = Mortal(
+            let phone = EndingApp(
                 container,
                 cut,
                 contents: first.kept,
@@ -101,14 +101,14 @@ struct RestartTests {
 
     @Test(
         "While it fetches: all that changed is there in the end",
-        arguments: Mortal.Death.allCases
+        arguments: EndingApp.Death.allCases
     )
-    func fetching(_ death: Mortal.Death) async throws {
+    func fetching(_ death: EndingApp.Death) async throws {
         try await everyBoundary(atLeast: 8) { try await fetchingStory(death, endsAt: $0) }
     }
 
     private func fetchingStory(
-        _ death: Mortal.Death,
+        _ death: EndingApp.Death,
         endsAt boundary: Int
     ) async throws -> Bool {
         let hasEnded = Mutex(false)
@@ -131,7 +131,7 @@ struct RestartTests {
             _ = try await database.deleteRecordZone(withID: CKRecordZone.ID(zoneName: "Old"))
 
             let (container, cut) = try await device(of: ada, cloud)
-            let phone = Mortal(
+            let phone = EndingApp(
                 container,
                 cut,
                 contents: first.kept,
@@ -155,14 +155,14 @@ struct RestartTests {
     @Test(
         "While the account changes: nobody gets what is another's, and nothing of his is lost",
         .timeLimit(.minutes(10)),
-        arguments: Mortal.Death.allCases
+        arguments: EndingApp.Death.allCases
     )
-    func account(_ death: Mortal.Death) async throws {
+    func account(_ death: EndingApp.Death) async throws {
         try await everyBoundary(atLeast: 4) { try await accountStory(death, endsAt: $0) }
     }
 
     private func accountStory(
-        _ death: Mortal.Death,
+        _ death: EndingApp.Death,
         endsAt boundary: Int
     ) async throws -> Bool {
         let hasEnded = Mutex(false)
@@ -177,7 +177,7 @@ struct RestartTests {
             try await adas.engine.sendChanges()
 
             let (container, cut) = try await device(of: ada, cloud)
-            let phone = Mortal(
+            let phone = EndingApp(
                 container,
                 cut,
                 contents: adas.kept,

@@ -8,7 +8,7 @@ struct BatchTests {
     private static let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(recordID)
 
     private func bench(
-        _ answer: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncAnswer
+        _ answer: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse
     ) -> MachineBench {
         var bench = MachineBench { request in
             switch request {
@@ -21,7 +21,7 @@ struct BatchTests {
         return bench
     }
 
-    private static func saved(_ batch: CKSyncEngine.RecordZoneChangeBatch) -> SyncAnswer {
+    private static func saved(_ batch: CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse {
         .modifiedRecords(
             .init(
                 saves: Dictionary(

@@ -15,7 +15,7 @@ struct FetchingTests {
         deleted: [CKRecordZone.ID] = [],
         _ text: String = "d",
         more: Bool = false
-    ) -> SyncAnswer {
+    ) -> SyncResponse {
         .databaseChanges(
             .init(
                 modifications: zones,
@@ -32,7 +32,7 @@ struct FetchingTests {
         _ text: String = "z",
         more: Bool = false,
         failures: [CKRecord.ID: CKError] = [:]
-    ) -> SyncAnswer {
+    ) -> SyncResponse {
         .zoneChanges(
             .init(
                 modifications: names.map {
@@ -49,7 +49,7 @@ struct FetchingTests {
     private func bench(
         _ state: SyncEngineState = SyncEngineState(),
         isAutomatic: Bool = false,
-        _ answer: @escaping (SyncRequest) -> SyncAnswer
+        _ answer: @escaping (SyncRequest) -> SyncResponse
     ) -> MachineBench {
         var bench = MachineBench(state, isAutomatic: isAutomatic) { request in
             switch request {

@@ -12,7 +12,7 @@ struct MachineBench {
     private(set) var isListening = false
 
     /// Returns the response to a request; nil leaves it in flight.
-    var answer: (SyncRequest) -> SyncAnswer?
+    var answer: (SyncRequest) -> SyncResponse?
     var batch: (SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? = { state in
         MachineBench.allPending(state)
     }
@@ -27,7 +27,7 @@ struct MachineBench {
     init(
         _ state: SyncEngineState = SyncEngineState(),
         isAutomatic: Bool = false,
-        answer: @escaping (SyncRequest) -> SyncAnswer?
+        answer: @escaping (SyncRequest) -> SyncResponse?
     ) {
         machine = SyncEngineMachine(state: state, settings: .init(automaticallySync: isAutomatic))
         self.answer = answer
@@ -71,10 +71,10 @@ struct MachineBench {
         case .deliver(let event):
             events.append(event)
             return react(event) + [.delivered]
-        case .askForBatch:
+        case .requestBatch:
             let signals = signalsOfBatch()
             return signals + [.batch(batch(machine.state))]
-        case .askForOptions(let context): return [.options(options(context))]
+        case .requestOptions(let context): return [.options(options(context))]
         case .request(let request, _, _):
             requests.append(request)
             return answer(request).map { [.answer($0)] } ?? []

@@ -63,7 +63,7 @@ struct PendingChangesTests {
 
     @Test("Any sequence of additions and removals agrees with a plain array", arguments: 0..<50)
     func model(_ seed: UInt64) {
-        var chance = SeededChance(seed: seed)
+        var chance = SeededRandom(seed: seed)
         var list = PendingChanges<Change>()
         var model: [Change] = []
         for _ in 0..<400 {

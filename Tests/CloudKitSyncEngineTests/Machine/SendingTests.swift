@@ -19,7 +19,7 @@ struct SendingTests {
 
     private func bench(
         isAutomatic: Bool = false,
-        _ answer: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncAnswer
+        _ answer: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse
     ) -> MachineBench {
         MachineBench(isAutomatic: isAutomatic) { request in
             switch request {
@@ -51,7 +51,7 @@ struct SendingTests {
         }
     }
 
-    private static func saved(_ batch: CKSyncEngine.RecordZoneChangeBatch) -> SyncAnswer {
+    private static func saved(_ batch: CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse {
         .modifiedRecords(
             .init(
                 saves: Dictionary(

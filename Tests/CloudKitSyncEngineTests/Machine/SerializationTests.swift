@@ -129,7 +129,7 @@ struct SerializationTests {
     @Test("No damage to a state ends the process")
     func damage() throws {
         let bytes = try JSONEncoder().encode(Serialization(full))
-        var chance = SeededChance(seed: 5)
+        var chance = SeededRandom(seed: 5)
         var accepted = 0
         for _ in 0..<2_000 {
             var damaged = bytes

@@ -27,7 +27,7 @@ struct UnreadableAnswerTests {
         }
     }
 
-    private static func answer(_ request: SyncRequest) -> SyncAnswer {
+    private static func answer(_ request: SyncRequest) -> SyncResponse {
         switch request {
         case .identifyUser: .user("_ada")
         case .subscribe: .subscribed("s")
@@ -80,8 +80,8 @@ struct UnreadableAnswerTests {
         arguments: Kind.allCases,
         [200, 204, 302, 404, 429, 502]
     )
-    func repetition(_ kind: Kind, _ status: Int) {
-        let foreign = CKError.make(.unexpectedAnswer(status: status, message: "<html>"))
+    func retryPolicy(_ kind: Kind, _ status: Int) {
+        let foreign = CKError.make(.unexpectedResponse(status: status, message: "<html>"))
         var failuresLeft = 3
         var bench = MachineBench(isAutomatic: true) { request in
             guard Kind(request) == kind, failuresLeft > 0 else { return Self.answer(request) }

@@ -6,7 +6,7 @@ import Testing
 /// A zone of Ada's that she, and two guests with two devices each, change at random.
 struct TreeSchedule {
     let seed: UInt64
-    var random: SeededChance
+    var random: SeededRandom
     let owner: CKContainer
     let guests: [CKContainer]
     let ownZone = CKRecordZone.ID(zoneName: "Lists")
@@ -22,7 +22,7 @@ struct TreeSchedule {
     init(seed: UInt64, in cloud: Cloud) async throws {
         self.seed = seed
         self.cloud = cloud
-        random = SeededChance(seed: seed)
+        random = SeededRandom(seed: seed)
         owner = try await cloud.device(of: try await cloud.addUser("Ada"))
         users = [try await cloud.addUser("Bob"), try await cloud.addUser("Cleo")]
         var guests: [CKContainer] = []

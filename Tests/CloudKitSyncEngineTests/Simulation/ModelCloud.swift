@@ -60,7 +60,7 @@ struct ModelCloud {
         _ request: SyncRequest,
         user: String,
         failing: (CKRecord.ID) -> CKError? = { _ in nil }
-    ) -> SyncAnswer {
+    ) -> SyncResponse {
         switch request {
         case .identifyUser: .user(user)
         case .subscribe(let name): .subscribed(name ?? "model")
@@ -81,7 +81,7 @@ struct ModelCloud {
     private mutating func databaseChanges(
         _ user: String,
         _ token: CKServerChangeToken?
-    ) -> SyncAnswer {
+    ) -> SyncResponse {
         let database = databases[user, default: .init()]
         var start = 0
         if let token {
@@ -122,7 +122,7 @@ struct ModelCloud {
         _ user: String,
         _ zoneID: CKRecordZone.ID,
         _ token: CKServerChangeToken?
-    ) -> SyncAnswer {
+    ) -> SyncResponse {
         guard let zone = databases[user]?.zones[zoneID.zoneName] else {
             return .failure(CKError(.zoneNotFound))
         }
@@ -180,8 +180,8 @@ struct ModelCloud {
         _ user: String,
         _ saving: [CKRecordZone],
         _ deleting: [CKRecordZone.ID]
-    ) -> SyncAnswer {
-        var answer = SyncAnswer.ModifiedZones()
+    ) -> SyncResponse {
+        var answer = SyncResponse.ModifiedZones()
         for zone in saving {
             let name = zone.zoneID.zoneName
             if databases[user]?.zones[name] == nil {
@@ -210,8 +210,8 @@ struct ModelCloud {
         _ user: String,
         _ batch: CKSyncEngine.RecordZoneChangeBatch,
         _ failing: (CKRecord.ID) -> CKError?
-    ) -> SyncAnswer {
-        var answer = SyncAnswer.ModifiedRecords()
+    ) -> SyncResponse {
+        var answer = SyncResponse.ModifiedRecords()
         for record in batch.recordsToSave {
             answer.saves[record.recordID] =
                 failing(record.recordID).map(Result.failure) ?? save(record, user)

@@ -17,7 +17,7 @@ extension Simulation {
         let life = devices[index].life
         // The signed-in user is known without the network.
         if isIdentity {
-            let answer = SyncAnswer.user(devices[index].account)
+            let answer = SyncResponse.user(devices[index].account)
             queue.add(.answer(index, life: life, request: number, answer), at: now + wait(0...3))
         } else if !devices[index].isOnline {
             reply(index, life, number, .failure(CKError(.networkUnavailable)))
@@ -29,7 +29,7 @@ extension Simulation {
         }
     }
 
-    private mutating func reply(_ index: Int, _ life: Int, _ request: Int, _ answer: SyncAnswer) {
+    private mutating func reply(_ index: Int, _ life: Int, _ request: Int, _ answer: SyncResponse) {
         queue.add(.answer(index, life: life, request: request, answer), at: now + wait(2...60))
     }
 

@@ -17,7 +17,7 @@ struct Simulation {
         case event(Int, life: Int, CKSyncEngine.Event)
         case ask(Int, life: Int, CKSyncEngine.SendChangesContext)
         case arrival(Int, life: Int, request: Int, SyncRequest, user: String?)
-        case answer(Int, life: Int, request: Int, SyncAnswer)
+        case answer(Int, life: Int, request: Int, SyncResponse)
         case push(Int)
         case peace
     }
@@ -25,7 +25,7 @@ struct Simulation {
     let seed: UInt64
     let defect: SyncEngineDefect?
     let keepsTrace: Bool
-    var chance: SeededChance
+    var chance: SeededRandom
     var cloud: ModelCloud
     var devices: [ModelDevice] = []
     var queue = EventQueue<Event>()
@@ -46,7 +46,7 @@ struct Simulation {
         self.seed = seed
         self.defect = defect
         self.keepsTrace = keepsTrace
-        var chance = SeededChance(schedule: seed)
+        var chance = SeededRandom(schedule: seed)
         makesZonesAgain = chance.one(of: 2)
         cloud = ModelCloud(pageSize: chance.number(1...6), makesZonesAgain: makesZonesAgain)
         let users = chance.one(of: 3) ? ["ada", "bob"] : ["ada"]
@@ -201,13 +201,13 @@ struct Simulation {
         switch action {
         case .deliver(let event):
             queue.add(.event(index, life: life, event), at: now + wait(0...10))
-        case .askForBatch(let context):
+        case .requestBatch(let context):
             queue.add(.ask(index, life: life, context), at: now + wait(0...10))
-        case .askForOptions(let context): later(index, .options(options(context)), within: 0...5)
+        case .requestOptions(let context): later(index, .options(options(context)), within: 0...5)
         case .request(let request, let user, _): send(index, request, user)
         case .cancelRequest:
             guard let request = devices[index].request, chance.one(of: 2) else { return }
-            let answer = SyncAnswer.failure(CKError(.operationCancelled))
+            let answer = SyncResponse.failure(CKError(.operationCancelled))
             queue.add(.answer(index, life: life, request: request, answer), at: now + wait(0...5))
         case .wake(let time):
             note("\(index) wake at \(time.map { "\($0)" } ?? "no time")")

@@ -136,7 +136,7 @@ struct AppleArchiveTests {
             ours
             ? try NSKeyedArchiver.archivedData(withRootObject: record, requiringSecureCoding: true)
             : try archive()
-        var random = SeededChance(seed: 42)
+        var random = SeededRandom(seed: 42)
         for _ in 0..<3000 {
             var data = whole
             for _ in 0...Int.random(in: 0..<4, using: &random) {
@@ -172,7 +172,7 @@ struct AppleArchiveTests {
         }
         archiver.finishEncoding()
         let whole = archiver.encodedData
-        var random = SeededChance(seed: 42)
+        var random = SeededRandom(seed: 42)
         var counts = (read: 0, refused: 0)
         for _ in 0..<5000 {
             var data = whole
@@ -217,7 +217,7 @@ struct AppleArchiveTests {
     }
 
     /// Renames a key, so that it is missing.
-    private func renamedKey(_ data: Data, using random: inout SeededChance) -> Data {
+    private func renamedKey(_ data: Data, using random: inout SeededRandom) -> Data {
         let keys = [
             "RecordType", "RecordID", "RecordName", "ZoneID", "ZoneName", "ownerName", "ETag",
             "ReferenceAction", "RecordValues", "ChangedKeys", "latitude", "fields", "AssetFileURL",
@@ -231,7 +231,7 @@ struct AppleArchiveTests {
     }
 
     /// Replaces one class by another, with names of the same length.
-    private func swapped(_ data: Data, using random: inout SeededChance) -> Data {
+    private func swapped(_ data: Data, using random: inout SeededRandom) -> Data {
         let groups = [
             ["CKRecordID", "CLLocation"], ["CKRecordZoneID", "CKUserIdentity"],
             ["NSArray", "CKAsset", "CKShare", "CKQuery"], ["NSDictionary", "CKRecordZone"],

@@ -68,7 +68,7 @@ struct CredentialsTests {
     }
 
     @Test("A request of one user is not repeated for the next one")
-    func repetition() async {
+    func retryPolicy() async {
         let credentials = WebCredentials(apiToken: "a", webAuthToken: "ada")
         let sent = Mutex(0)
         var client = client(credentials) { _, _ in
@@ -76,7 +76,7 @@ struct CredentialsTests {
             credentials.signIn(webAuthToken: "bob")
             throw TransportError(.unreachable, message: "no server")
         }
-        client.repetition = .patient
+        client.retryPolicy = .patient
         await expectUserChanged { _ = try await client.caller() }
         #expect(sent.withLock { $0 } == 1)
     }

@@ -149,19 +149,20 @@ struct AddressTests {
                         )
                 }
             )
-            client.repetition = .patient
+            client.retryPolicy = .patient
             client.clock = clock
             // The request was not carried out: even a change is sent again.
             _ = try await client.modifyZones(.init(operations: []), in: .private)
             #expect(clock.jumps == [wait], "\(status) \(field ?? "-")")
-            client.repetition = .never
+            client.retryPolicy = .never
             client.transport = ScriptedTransport { _, _ in
                 TransportResponse(status: status, headers: headers, body: Data("busy".utf8))
             }
             let error = await #expect(throws: WebClientError.self) {
                 try await client.listZones(in: .private)
             }
-            guard case .unexpectedAnswer(status, "4 bytes of an unknown type", let seconds) = error
+            guard
+                case .unexpectedResponse(status, "4 bytes of an unknown type", let seconds) = error
             else {
                 Issue.record("\(String(describing: error))")
                 continue

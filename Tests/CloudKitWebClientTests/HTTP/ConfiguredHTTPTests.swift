@@ -104,7 +104,7 @@ struct ConfiguredHTTPTests {
                 environment: .development,
                 credentials: WebCredentials(apiToken: "a", webAuthToken: "u")
             )
-            client.repetition = .patient
+            client.retryPolicy = .patient
             client.clock = clock
             let error = await #expect(throws: WebClientError.self) { try await client.caller() }
             guard case .transport(let failure) = error else {

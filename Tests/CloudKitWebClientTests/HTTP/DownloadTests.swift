@@ -86,7 +86,7 @@ struct DownloadTests {
             } _: { port, _ in
                 let (_, error) = try await download(asset("http://127.0.0.1:\(port)/f"))
                 if text.utf8.count > contents.utf8.count { return try expectOversized(error) }
-                guard case .unexpectedAnswer(200, let message, nil) = error else {
+                guard case .unexpectedResponse(200, let message, nil) = error else {
                     Issue.record("\(String(describing: error))")
                     return
                 }
@@ -110,7 +110,7 @@ struct DownloadTests {
             }
             let other = asset(url, checksum: Self.sum("other"))
             let (_, error) = try await download(other)
-            guard case .unexpectedAnswer(200, let message, nil) = error else {
+            guard case .unexpectedResponse(200, let message, nil) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }

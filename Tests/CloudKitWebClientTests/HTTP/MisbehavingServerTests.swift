@@ -186,7 +186,7 @@ struct MisbehavingServerTests {
             )
             switch error {
             case .transport(let failure): return .transport(failure.code)
-            case .unexpectedAnswer(let status, _, _): return .foreign(status)
+            case .unexpectedResponse(let status, _, _): return .foreign(status)
             default: return .refused
             }
         }

@@ -110,7 +110,7 @@ extension MisbehavingServerTests {
                         ),
                         transport: HTTPTransport(client: http)
                     )
-                    client.repetition = .patient
+                    client.retryPolicy = .patient
                     let found = await outcome { () async throws(WebClientError) in
                         try await client.listZones(in: .private)
                     }
@@ -178,7 +178,7 @@ extension MisbehavingServerTests {
             ]
         } _: { port, server in
             var client = client(port, HTTPTransport(client: http))
-            client.repetition = .patient
+            client.retryPolicy = .patient
             let found = await outcome { () async throws(WebClientError) in
                 try await client.listZones(in: .private)
             }

@@ -18,7 +18,7 @@ final class SoakServer: PassingTransport {
     private struct State {
         var process: Process?
         var url = ""
-        var chance: SeededChance
+        var chance: SeededRandom
         var requests = 0
         var faults = 0
         var kills = 0
@@ -34,7 +34,7 @@ final class SoakServer: PassingTransport {
 
     init(folder: URL, seed: UInt64) {
         self.folder = folder
-        state = Mutex(State(chance: SeededChance(seed: seed)))
+        state = Mutex(State(chance: SeededRandom(seed: seed)))
     }
 
     var counts: (requests: Int, faults: Int, kills: Int) {

@@ -79,7 +79,7 @@ struct SoakTests {
         _ ledger: Ledger,
         _ enough: Int
     ) async {
-        var chance = SeededChance(seed: UInt64(number))
+        var chance = SeededRandom(seed: UInt64(number))
         func name(_ call: Int) -> String { "user\(user)-\(number)-\(call)" }
         var own: [Int] = []
         var call = 0
@@ -178,7 +178,7 @@ struct SoakTests {
         _ ledger: Ledger,
         _ enough: Int
     ) async {
-        var chance = SeededChance(seed: 99)
+        var chance = SeededRandom(seed: 99)
         var round = 0
         while server.counts.requests < enough {
             round += 1
@@ -255,7 +255,7 @@ struct SoakTests {
 
     /// Performs the whole run, in a process that contains only the client.
     private static func run() async throws {
-        ProcessFigures.forgetThrownErrors()
+        ProcessMetrics.forgetThrownErrors()
         let variables = ProcessInfo.processInfo.environment
         let enough = variables["SOAK_REQUESTS"].flatMap { Int($0) } ?? 1_500
         let folder = FileManager.default.temporaryDirectory
@@ -270,7 +270,7 @@ struct SoakTests {
         }
         let ledger = Ledger(enough)
         var report: [String] = []
-        var early: ProcessFigures?
+        var early: ProcessMetrics?
         var worst: (threads: Int, descriptors: Int) = (0, 0)
         await withTaskGroup { group in
             for number in 0..<16 {
@@ -287,7 +287,7 @@ struct SoakTests {
             for part in 1...10 {
                 while server.counts.requests < enough * part / 10 {
                     try? await DeadlineClock().sleep(for: .milliseconds(20))
-                    guard let figures = ProcessFigures() else { continue }
+                    guard let figures = ProcessMetrics() else { continue }
                     worst.threads = max(worst.threads, figures.threads)
                     worst.descriptors = max(worst.descriptors, figures.descriptors)
                 }
@@ -295,7 +295,7 @@ struct SoakTests {
                     await server.kill()
                     #expect(throws: Never.self) { try server.start(users: 2) }
                 }
-                if let figures = ProcessFigures() {
+                if let figures = ProcessMetrics() {
                     report.append("\(server.counts.requests) requests: \(figures)")
                     if part == 2 { early = figures }
                 }
@@ -304,7 +304,7 @@ struct SoakTests {
         }
         let counts = server.counts
         // Before the test itself fills the memory with its results.
-        let late = ProcessFigures()
+        let late = ProcessMetrics()
         report.append(
             "\(counts.faults) faults, \(counts.kills) kills, \(ledger.acknowledged.count) "
                 + "records acknowledged; at most \(worst.threads) threads, \(worst.descriptors) descriptors"

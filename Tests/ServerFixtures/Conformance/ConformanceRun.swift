@@ -8,11 +8,13 @@ public struct ConformanceRun: Sendable {
     public typealias Opening =
         @Sendable (
             _ service: CloudService,
-            _ use: @escaping @Sendable (any ConformanceDoor) async throws -> [String]
+            _ use: @escaping @Sendable (any ConformanceConnection) async throws -> [String]
         ) async throws -> [String]
 
     /// A direct connection to the service.
-    public static let inProcess: Opening = { service, use in try await use(ServiceDoor(service)) }
+    public static let inProcess: Opening = { service, use in
+        try await use(ServiceConnection(service))
+    }
 
     /// Runs an area; returns each row that differs, and the difference.
     public static func play(_ area: ConformanceArea, _ open: Opening) async throws -> [String] {
@@ -59,14 +61,14 @@ public struct ConformanceRun: Sendable {
 
     private let area: ConformanceArea
     private let cloud: TestCloud
-    private let door: any ConformanceDoor
+    private let door: any ConformanceConnection
     private var users: [String: TestCloud.User] = [:]
     private var names: [String: JSON] = [:]
 
     private init(
         area: ConformanceArea,
         cloud: TestCloud,
-        door: any ConformanceDoor,
+        door: any ConformanceConnection,
         users: [TestCloud.User]
     ) {
         self.area = area

@@ -95,7 +95,7 @@ func snippet1Insharing() async throws {
     #expect(try await cleo.titles() == ["Book", "Gifts"])
 
     // The write fails, whoever writes, and says why; views can ask before.
-    #expect(try await !cleo.store.mayWrite("gifts", in: "list"))
+    #expect(try await !cleo.store.canWrite("gifts", in: "list"))
     await #expect(throws: DatabaseError.self) {
         try await cleo.write("UPDATE entry SET title = 'Pen' WHERE id = 'book'")
     }

@@ -48,7 +48,7 @@ func snippet1Instore() async throws {
     // The status, now and whenever it is another.
     Task {
         for try await status in store.statuses {
-            print(status.waitingToSend, status.setAside, status.obstacle as Any)
+            print(status.waitingToSend, status.quarantined, status.obstacle as Any)
             // nil when nothing is under way, and for the part that is done of a fetch: CloudKit does not
             // say how much there is.
             if let progress = status.progress { print(progress.done, progress.fraction as Any) }
@@ -70,12 +70,12 @@ func snippet1Instore() async throws {
     }
     print(share.url as Any)
     let plan = try await store.sharePlan(of: "sales", in: "department")
-    for reference in plan.stayingBehind {
+    for reference in plan.excludedRows {
         print(reference.row.key, "needs", reference.target.key, "in", reference.columns)
     }
     func open(_ metadata: CKShare.Metadata) async throws {
         try await store.accept(metadata)
-        print(try await store.mayWrite("sales", in: "department"))
+        print(try await store.canWrite("sales", in: "department"))
     }
     let familyShare = try await store.shareEverything { $0.publicPermission = .readWrite }
     print(familyShare.url as Any)

@@ -77,8 +77,8 @@ func snippet1Instore_in_apps() async throws {
     // Everything that happens.
     configuration.onEvent = { event in
         switch event {
-        case .warning(let text), .setAside(let text): print(text)
-        case .gaveWay(let table, let key): print("\(key) of \(table) gave way to another row")
+        case .warning(let text), .quarantined(let text): print(text)
+        case .replacedByDuplicate(let table, let key): print("\(key) of \(table) gave way to another row")
         case .erased(let rows): print("\(rows.count) unsent changes were lost with the file")
         default: break
         }

@@ -20,14 +20,14 @@ open class CKDatabase: NSObject, @unchecked Sendable {
     }
 
     /// The database's scope.
-    open var databaseScope: CKDatabase.Scope { anybodysRequests.scope }
+    open var databaseScope: CKDatabase.Scope { baseRequests.scope }
 
     /// The database's requests, whoever is signed in.
-    let anybodysRequests: DatabaseRequests
+    let baseRequests: DatabaseRequests
 
     /// The database's requests for work that begins now, which belongs to the current user and ends
     /// when another user signs in.
-    var requests: DatabaseRequests { anybodysRequests.begun() }
+    var requests: DatabaseRequests { baseRequests.begun() }
 
     /// The default settings of this database's operations and convenience methods.
     let settings: OperationSettings
@@ -45,14 +45,14 @@ open class CKDatabase: NSObject, @unchecked Sendable {
         self.settings = settings
         var requests = DatabaseRequests(connection: connection, scope: scope)
         requests.settings = settings.callRequests
-        anybodysRequests = requests
+        baseRequests = requests
     }
 
     /// Runs an operation on this database.
     open func add(_ operation: CKDatabaseOperation) {
         operation.database = self
         operation.begin()
-        anybodysRequests.connection.operations.addOperation(operation)
+        baseRequests.connection.operations.addOperation(operation)
     }
 
     // MARK: One record

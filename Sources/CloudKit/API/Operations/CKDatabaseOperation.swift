@@ -25,12 +25,12 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
         let settings = effectiveSettings
         let database =
             chosenDatabase ?? (settings.container ?? CKContainer.default()).privateCloudDatabase
-        var requests = database.anybodysRequests.begun(under: signIn)
+        var requests = database.baseRequests.begun(under: signIn)
         requests.settings = settings.filled(from: database.settings).requests
         return requests
     }
 
     override var connection: CloudConnection {
-        chosenDatabase?.anybodysRequests.connection ?? super.connection
+        chosenDatabase?.baseRequests.connection ?? super.connection
     }
 }

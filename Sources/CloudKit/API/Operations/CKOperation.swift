@@ -26,9 +26,9 @@ open class CKOperation: Operation, @unchecked Sendable {
     open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
     private let identity: CKOperation.ID = UUID().uuidString
-    private let life = OperationLife()
+    private let life = OperationState()
     private var goesOn = false
-    private let callbacks = CallbackLine()
+    private let callbacks = CallbackQueue()
     private let begun = Mutex<Int?>(nil)
     private var ownConfiguration = CKOperationConfiguration()
 

@@ -12,7 +12,7 @@ extension CloudConnection {
         /// The number of status changes without a sign-in.
         var changes = 0
         /// The token of the user whom the status `noAccount` signed out.
-        var setAside: String?
+        var signedOutToken: String?
     }
 
     /// A number that grows with every sign-in and every change of the account's status; nil without
@@ -78,11 +78,11 @@ extension CloudConnection {
         let credentials = try client.credentials
         let token = credentials.webAuthToken
         if status == .noAccount {
-            if let token { account.withLock { $0.setAside = token } }
+            if let token { account.withLock { $0.signedOutToken = token } }
             return try signIn(webAuthToken: nil)
         }
         if status == .available, token == nil, credentials.serverKey == nil {
-            guard let token = account.withLock({ $0.setAside }) else {
+            guard let token = account.withLock({ $0.signedOutToken }) else {
                 throw CKError(
                     .notAuthenticated,
                     message: "No user was signed in before; call signIn(webAuthToken:), or "

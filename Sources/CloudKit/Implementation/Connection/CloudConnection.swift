@@ -20,7 +20,7 @@ package final class CloudConnection: @unchecked Sendable {
     let account = Mutex(Account())
 
     /// The shares that were accepted and left through this connection.
-    let sharingNews = SharingNews()
+    let sharingChanges = SharingChanges()
 
     /// The queue of the operations that are added to the container or to one of its databases.
     let operations: OperationQueue = {
@@ -61,7 +61,7 @@ package final class CloudConnection: @unchecked Sendable {
         client.signIn = signIn
         client = client.begun()
         client.timeout = settings.timeout
-        if settings.isPatient { client.repetition = .patient }
+        if settings.isPatient { client.retryPolicy = .patient }
         if let clientID = settings.clientID { client.clientID = clientID }
         return client.limited(to: settings.callTimeout)
     }

@@ -36,7 +36,7 @@ extension CKError {
             )
         case .transport(let failure):
             self.init(Self.code(failure.code), message: failure.message, cause: failure)
-        case .unexpectedAnswer(let status, _, let retryAfter):
+        case .unexpectedResponse(let status, _, let retryAfter):
             self.init(
                 Self.code(ofAnswer: status),
                 message: error.description,
@@ -146,7 +146,7 @@ extension CKError {
         case .userChanged: .notAuthenticated
         case .cancelled: .operationCancelled
         case .fileNotFound: .assetFileNotFound
-        case .fileUnusable, .gone: .assetNotAvailable
+        case .fileUnusable, .notFound: .assetNotAvailable
         case .oversized: .serverResponseLost
         default: .networkFailure
         }

@@ -84,6 +84,6 @@ struct AssetDownloads: Sendable {
 extension CKError {
     /// `true` when the service does not have an asset's file.
     fileprivate var isOfLostFile: Bool {
-        (userInfo[NSUnderlyingErrorKey] as? TransportError)?.code == .gone
+        (userInfo[NSUnderlyingErrorKey] as? TransportError)?.code == .notFound
     }
 }

@@ -142,7 +142,7 @@ struct ContainerRequests: Sendable {
             }
         }
         if results.values.contains(where: { (try? $0.get()) != nil }) {
-            connection.sharingNews.post()
+            connection.sharingChanges.post()
         }
         return results
     }

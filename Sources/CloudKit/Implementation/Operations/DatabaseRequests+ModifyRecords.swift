@@ -29,7 +29,7 @@ extension DatabaseRequests {
             {
                 zone.fail(error)
             }
-            if zone.hasLeftShare { connection.sharingNews.post() }
+            if zone.hasLeftShare { connection.sharingChanges.post() }
             results.saveResults.merge(zone.saveResults) { $1 }
             results.deleteResults.merge(zone.deleteResults) { $1 }
         }

@@ -15,7 +15,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
 
     /// A conversion in the output of `--json`.
     private struct Entry: Encodable {
-        let rows, mintedRecords, danglingLinks, filledValues, skippedValues: [String: Int]
+        let rows, createdRecords, danglingLinks, filledValues, skippedValues: [String: Int]
         let notes: [String]
     }
 
@@ -46,7 +46,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
         }
         let store = try options.store()
         var conversion = CoreDataConversionOptions()
-        conversion.mintsMissingRecords = mintRecords
+        conversion.createsMissingRecords = mintRecords
         conversion.skipsUnreadableValues = skipUnreadable
         conversion.replacesFile = overwrite.force
         let report = try store.convert(to: target, options: conversion)
@@ -58,7 +58,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
             return try output.write(
                 Entry(
                     rows: report.rows,
-                    mintedRecords: report.mintedRecords,
+                    createdRecords: report.createdRecords,
                     danglingLinks: report.danglingLinks,
                     filledValues: report.filledValues,
                     skippedValues: report.skippedValues,
@@ -72,7 +72,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
         }
         try Console.write(table)
         let counts = [
-            ("new names", report.mintedRecords),
+            ("new names", report.createdRecords),
             ("links to missing rows", report.danglingLinks),
             ("missing values that became the default", report.filledValues),
             ("unreadable values", report.skippedValues),

@@ -7,7 +7,7 @@ extension SchemaDefinition {
     ///
     /// - Throws: `SchemaSyntaxError` with the position of the first mistake.
     static func parse(_ text: String) throws(SchemaSyntaxError) -> SchemaDefinition {
-        do throws(SchemaMistake) {
+        do throws(SchemaParsingError) {
             var definition = SchemaDefinition()
             var parser = try SchemaParser(text)
             while let statement = try parser.next() {
@@ -26,16 +26,16 @@ extension SchemaDefinition {
         }
     }
 
-    private mutating func add(role: SchemaWord) throws(SchemaMistake) {
+    private mutating func add(role: SchemaWord) throws(SchemaParsingError) {
         guard roles.insert(role.text).inserted else {
-            throw SchemaMistake("The role \(role.text) is defined twice", at: role)
+            throw SchemaParsingError("The role \(role.text) is defined twice", at: role)
         }
     }
 
-    private mutating func add(_ statement: SchemaRecordType) throws(SchemaMistake) {
+    private mutating func add(_ statement: SchemaRecordType) throws(SchemaParsingError) {
         let name = statement.name
         guard types[name.text] == nil else {
-            throw SchemaMistake("The record type \(name.text) is defined twice", at: name)
+            throw SchemaParsingError("The record type \(name.text) is defined twice", at: name)
         }
         var type = RecordType()
         for member in statement.members {
@@ -47,11 +47,11 @@ extension SchemaDefinition {
         types[name.text] = type
     }
 
-    private func add(_ grant: SchemaGrant, to type: inout RecordType) throws(SchemaMistake) {
+    private func add(_ grant: SchemaGrant, to type: inout RecordType) throws(SchemaParsingError) {
         let role = grant.role
         let builtIn = ["_world", "_icloud", "_creator"]
         guard builtIn.contains(role.text) || roles.contains(role.text) else {
-            throw SchemaMistake(
+            throw SchemaParsingError(
                 "There is no role \(role.text); CREATE ROLE \(role.text); creates it",
                 at: role
             )
@@ -64,30 +64,30 @@ extension SchemaDefinition {
 }
 
 extension SchemaDefinition.RecordType {
-    fileprivate mutating func add(_ statement: SchemaField) throws(SchemaMistake) {
+    fileprivate mutating func add(_ statement: SchemaField) throws(SchemaParsingError) {
         let name = statement.name
         guard fields[name.text] == nil else {
-            throw SchemaMistake("The field \(name.text) is defined twice", at: name)
+            throw SchemaParsingError("The field \(name.text) is defined twice", at: name)
         }
         let system = SystemField(name: name.text)
         if name.text.first == "_", system == nil, name.text != "___etag" {
-            throw SchemaMistake("There is no system field \(name.text)", at: name)
+            throw SchemaParsingError("There is no system field \(name.text)", at: name)
         }
         let field = try SchemaDefinition.Field(statement)
         if name.text == "___etag" { return }
         if let system, system.schemaName == name.text, field.type.scalar != system.type {
-            throw SchemaMistake("\(name.text) is a \(system.type.rawValue)", at: name)
+            throw SchemaParsingError("\(name.text) is a \(system.type.rawValue)", at: name)
         }
         fields[name.text] = field
     }
 }
 
 extension SchemaDefinition.Field {
-    fileprivate init(_ statement: SchemaField) throws(SchemaMistake) {
+    fileprivate init(_ statement: SchemaField) throws(SchemaParsingError) {
         let scalar = try Self.scalar(statement)
         if statement.isEncrypted, scalar == .reference || scalar == .asset {
             let type = statement.type
-            throw SchemaMistake("\(type.text) cannot be encrypted", at: type)
+            throw SchemaParsingError("\(type.text) cannot be encrypted", at: type)
         }
         self.init(
             type: statement.isList ? FieldType(listOf: scalar) : FieldType(scalar),
@@ -97,7 +97,7 @@ extension SchemaDefinition.Field {
         for index in statement.indexes {
             indexes.insert(FieldSchema.Indexes(index.kind))
             guard !isEncrypted, possible.isSuperset(of: indexes) else {
-                throw SchemaMistake(
+                throw SchemaParsingError(
                     "A field of type \(type.schemaText) cannot be \(index.word.text)",
                     at: index.word
                 )
@@ -109,14 +109,14 @@ extension SchemaDefinition.Field {
     private static func scalar(
         _ statement: SchemaField
     )
-        throws(SchemaMistake) -> FieldType.Scalar
+        throws(SchemaParsingError) -> FieldType.Scalar
     {
         let word = statement.type.text.uppercased()
         if word == "NUMBER" { return statement.preference == .int64 ? .int64 : .double }
         if word == "ASSET" { return .asset }
         // The wire format has another name for assets.
         guard let scalar = FieldType.Scalar(rawValue: word), scalar != .asset else {
-            throw SchemaMistake("There is no type \(statement.type.text)", at: statement.type)
+            throw SchemaParsingError("There is no type \(statement.type.text)", at: statement.type)
         }
         return scalar
     }

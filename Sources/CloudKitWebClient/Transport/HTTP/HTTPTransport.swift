@@ -272,7 +272,7 @@ public struct HTTPTransport: Transport {
             let isGone = [.notFound, .gone].contains(response.status)
             // Without the link, which suffices to read the file.
             throw TransportError(
-                isGone ? .gone : .refused,
+                isGone ? .notFound : .refused,
                 message: "The file's server responded with status \(response.status.code)"
             )
         }

@@ -23,7 +23,7 @@ final class SyncEngineCore: Sendable {
         let (state, problem) = SyncEngineState.restored(
             from: configuration.stateSerialization,
             origin: SyncEngineState.Origin(
-                container: configuration.database.anybodysRequests.connection.containerName,
+                container: configuration.database.baseRequests.connection.containerName,
                 scope: configuration.database.databaseScope
             )
         )

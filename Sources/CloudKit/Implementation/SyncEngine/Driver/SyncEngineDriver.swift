@@ -46,11 +46,11 @@ actor SyncEngineDriver {
                 await delegate.handleEvent(event, syncEngine: engine)
                 return .delivered
             }
-        case .askForBatch(let context):
+        case .requestBatch(let context):
             visit { delegate, engine in
                 .batch(await delegate.nextRecordZoneChangeBatch(context, syncEngine: engine))
             }
-        case .askForOptions(let context):
+        case .requestOptions(let context):
             visit { delegate, engine in
                 .options(await delegate.nextFetchChangesOptions(context, syncEngine: engine))
             }

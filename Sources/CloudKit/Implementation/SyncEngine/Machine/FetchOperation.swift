@@ -50,8 +50,8 @@ struct FetchOperation {
     }
 
     /// The error that is transient.
-    var passingFailure: CKError? {
-        failures.longestPassing(with: error, throttling)
+    var transientFailure: CKError? {
+        failures.longestTransient(with: error, throttling)
     }
 
     /// Ends the fetch as soon as the request in flight allows.
@@ -68,7 +68,7 @@ struct FetchOperation {
             phase = .choosingDatabase
             return .deliver([Delivery(.willFetchChanges(.init(context: context)))])
         case .choosingDatabase where error == nil, .choosingZone where hasWork(state):
-            return .askForOptions(context)
+            return .requestOptions(context)
         case .readingDatabase where error == nil:
             if state.databaseToken == nil { listing = [] }
             return .request(.databaseChanges(since: state.databaseToken))
@@ -144,7 +144,7 @@ struct FetchOperation {
     }
 
     /// Handles the response to the last step's request.
-    mutating func take(_ answer: SyncAnswer, _ state: SyncEngineState) -> [Delivery] {
+    mutating func take(_ answer: SyncResponse, _ state: SyncEngineState) -> [Delivery] {
         if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
             throttling = failure
         }
@@ -165,7 +165,7 @@ struct FetchOperation {
     }
 
     private mutating func take(
-        _ page: SyncAnswer.DatabaseChangesPage,
+        _ page: SyncResponse.DatabaseChangesPage,
         _ state: SyncEngineState
     ) -> [Delivery] {
         // Default zones have no change feed to fetch.
@@ -219,7 +219,7 @@ struct FetchOperation {
     }
 
     private mutating func take(
-        _ page: SyncAnswer.ZoneChangesPage,
+        _ page: SyncResponse.ZoneChangesPage,
         of zoneID: CKRecordZone.ID,
         _ state: SyncEngineState
     ) -> [Delivery] {

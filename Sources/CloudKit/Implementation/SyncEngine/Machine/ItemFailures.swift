@@ -11,7 +11,7 @@ struct ItemFailures: Sendable {
 
     /// Returns the transient error with the longest wait, including the operation's own errors; nil
     /// if none is transient.
-    func longestPassing(with errors: CKError?...) -> CKError? {
+    func longestTransient(with errors: CKError?...) -> CKError? {
         let all = Array(records.values) + zones.values + errors.compactMap { $0 }
         return all.filter(\.passes)
             .max { ($0.retryAfterSeconds ?? 0) < ($1.retryAfterSeconds ?? 0) }

@@ -62,8 +62,8 @@ struct SendOperation {
     var errorOfCall: CKError? { error ?? networkError ?? failures.error }
 
     /// The error that is transient.
-    var passingFailure: CKError? {
-        failures.longestPassing(with: error)
+    var transientFailure: CKError? {
+        failures.longestTransient(with: error)
     }
 
     /// `true` when a batch was refused because of its contents.
@@ -110,7 +110,7 @@ struct SendOperation {
         case .zones where error == nil: return nextZones(state)
         case .records where error == nil:
             phase = .choosingRecords(Reading(start: state.pendingRecordZoneChanges.horizon))
-            return .askForBatch(context)
+            return .requestBatch(context)
         case .batch(let batch, _) where error == nil: return .request(.modifyRecords(batch))
         case .ended: return .finish
         default:
@@ -182,7 +182,7 @@ struct SendOperation {
     }
 
     /// Handles the response to the last step's request, and settles the pending changes.
-    mutating func take(_ answer: SyncAnswer, _ state: inout SyncEngineState) -> [Delivery] {
+    mutating func take(_ answer: SyncResponse, _ state: inout SyncEngineState) -> [Delivery] {
         switch phase {
         case .sendingZones(let changes, let horizon):
             return zonesSent(changes, answer, horizon, &state)
@@ -194,7 +194,7 @@ struct SendOperation {
 
     private mutating func zonesSent(
         _ changes: [CKSyncEngine.PendingDatabaseChange],
-        _ answer: SyncAnswer,
+        _ answer: SyncResponse,
         _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
@@ -236,7 +236,7 @@ struct SendOperation {
 
     private mutating func recordsSent(
         _ batch: Batch,
-        _ answer: SyncAnswer,
+        _ answer: SyncResponse,
         _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {

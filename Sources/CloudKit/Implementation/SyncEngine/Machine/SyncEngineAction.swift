@@ -5,9 +5,9 @@ package enum SyncEngineAction: Sendable {
     /// Deliver an event to the delegate; then signal `delivered`.
     case deliver(CKSyncEngine.Event)
     /// Request the next batch from the delegate; then signal `batch`.
-    case askForBatch(CKSyncEngine.SendChangesContext)
+    case requestBatch(CKSyncEngine.SendChangesContext)
     /// Request the next options from the delegate; then signal `options`.
-    case askForOptions(CKSyncEngine.FetchChangesContext)
+    case requestOptions(CKSyncEngine.FetchChangesContext)
     /// Send a request on behalf of a user, as part of a group; then signal `answer`.
     case request(SyncRequest, user: String?, group: CKOperationGroup?)
 
@@ -37,7 +37,7 @@ package enum SyncEngineSignal: Sendable {
     case delivered
     case batch(CKSyncEngine.RecordZoneChangeBatch?)
     case options(CKSyncEngine.FetchChangesOptions)
-    case answer(SyncAnswer)
+    case answer(SyncResponse)
 
     /// The app made a call and waits for `finish`.
     case call(SyncEngineCall)

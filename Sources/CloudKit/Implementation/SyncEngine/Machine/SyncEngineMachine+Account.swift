@@ -1,6 +1,6 @@
 extension SyncEngineMachine {
     /// Handles the identity of the signed-in user.
-    mutating func identified(_ answer: SyncAnswer) {
+    mutating func identified(_ answer: SyncResponse) {
         operation = nil
         if isAccountAskedAgain {
             isAccountAskedAgain = false
@@ -76,7 +76,7 @@ extension SyncEngineMachine {
         }
         schedule.subscribe = isSubscribed ? nil : moment.now
         schedule.fetch = moment.now
-        if hasSomethingToSend { wishToSend(after: .zero) }
+        if hasSomethingToSend { scheduleSend(after: .zero) }
         if isSubscribed { listen(true) }
     }
 
@@ -86,7 +86,7 @@ extension SyncEngineMachine {
     }
 
     /// Handles the result of subscribing.
-    mutating func subscribed(_ answer: SyncAnswer) {
+    mutating func subscribed(_ answer: SyncResponse) {
         operation = nil
         schedule.subscribe = nil
         switch answer {
@@ -97,7 +97,7 @@ extension SyncEngineMachine {
             listen(true)
         case .failure(let error) where error.passes:
             schedule.subscribe = moment.now
-            if error.code == .notAuthenticated { doubtAccount() }
+            if error.code == .notAuthenticated { invalidateAccount() }
             hold(error)
         case .failure(let error):
             actions.append(.log("no pushes: the database cannot be subscribed to: \(error)"))
@@ -112,7 +112,7 @@ extension SyncEngineMachine {
     }
 
     /// Identifies the account again before anything else.
-    mutating func doubtAccount() {
+    mutating func invalidateAccount() {
         isAccountKnown = false
         schedule.identify = moment.now
     }
@@ -130,7 +130,7 @@ extension SyncEngineMachine {
     }
 
     private mutating func accountMayHaveChanged() {
-        doubtAccount()
+        invalidateAccount()
         schedule.hope()
         let error = CKError.stopped("The account changed while the engine was working")
         switch operation {

@@ -64,7 +64,7 @@ extension SyncEngineMachine {
         call: SyncEngineCall.ID?
     ) {
         let send = SendOperation(context, call: call, defect: defect)
-        forgetSendWish(fulfilledBy: send)
+        clearScheduledSend(fulfilledBy: send)
         operation = .send(send)
     }
 
@@ -89,7 +89,7 @@ extension SyncEngineMachine {
             state.unfetchedZones = []
             isDirty = true
         }
-        guard let failure = fetch.passingFailure else {
+        guard let failure = fetch.transientFailure else {
             schedule.release()
             return
         }
@@ -100,8 +100,8 @@ extension SyncEngineMachine {
         if let call = send.call {
             actions.append(.finish(call, send.errorOfCall))
         }
-        if let failure = send.passingFailure {
-            if repeats(after: failure) { wishToSend(after: .zero) }
+        if let failure = send.transientFailure {
+            if repeats(after: failure) { scheduleSend(after: .zero) }
             return
         }
         schedule.release()
@@ -109,7 +109,7 @@ extension SyncEngineMachine {
             // The batches after the refused one were not requested.
             guard hasSomethingToSend, settings.automaticallySync else { return }
             schedule.send = nil
-            wishToSend(
+            scheduleSend(
                 after: schedule.refused(at: moment, settings.timing, defect: defect)
             )
         } else {
@@ -119,7 +119,7 @@ extension SyncEngineMachine {
 
     /// Returns whether the engine itself retries after a transient error; it then waits first.
     private mutating func repeats(after failure: CKError) -> Bool {
-        if failure.code == .notAuthenticated { doubtAccount() }
+        if failure.code == .notAuthenticated { invalidateAccount() }
         guard settings.automaticallySync, defect != .givesUp else { return false }
         hold(failure)
         return true
@@ -139,7 +139,7 @@ extension SyncEngineMachine {
     /// Accepts a call; if no user is signed in, the engine checks again.
     mutating func take(_ call: SyncEngineCall) {
         calls.append(call)
-        if isAccountKnown, state.account.user == nil { doubtAccount() }
+        if isAccountKnown, state.account.user == nil { invalidateAccount() }
     }
 
     private mutating func failCallsWithoutAccount() {

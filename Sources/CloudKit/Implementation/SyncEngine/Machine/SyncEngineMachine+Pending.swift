@@ -56,11 +56,11 @@ extension SyncEngineMachine {
 
     private mutating func pendingChanged(wishes: Bool) {
         isDirty = true
-        if wishes { wishToSend(after: settings.timing.sendDelay) }
+        if wishes { scheduleSend(after: settings.timing.sendDelay) }
     }
 
     /// Schedules sending, no later than already scheduled.
-    mutating func wishToSend(after wait: Duration) {
+    mutating func scheduleSend(after wait: Duration) {
         guard settings.automaticallySync else { return }
         if case .send = operation, defect == .forgetsChangeDuringSend { return }
         let time = moment.now + wait
@@ -68,7 +68,7 @@ extension SyncEngineMachine {
     }
 
     /// Clears the schedule for sending if an operation that sends everything fulfils it.
-    mutating func forgetSendWish(fulfilledBy send: SendOperation) {
+    mutating func clearScheduledSend(fulfilledBy send: SendOperation) {
         if send.context.options.scope == .all { schedule.send = nil }
     }
 

@@ -171,7 +171,7 @@ package struct SyncEngineMachine: Sendable {
             let step = send.next(state)
             operation = .send(send)
             // Everything scheduled so far is now being requested.
-            if case .askForBatch = step { forgetSendWish(fulfilledBy: send) }
+            if case .requestBatch = step { clearScheduledSend(fulfilledBy: send) }
             perform(step)
         case .identify(isAsked: false):
             operation = .identify(isAsked: true)
@@ -186,12 +186,12 @@ package struct SyncEngineMachine: Sendable {
     private mutating func perform(_ step: SyncEngineStep) {
         switch step {
         case .deliver(let deliveries): enqueue(deliveries)
-        case .askForBatch(let context):
+        case .requestBatch(let context):
             outstanding = .question
-            actions.append(.askForBatch(context))
-        case .askForOptions(let context):
+            actions.append(.requestBatch(context))
+        case .requestOptions(let context):
             outstanding = .question
-            actions.append(.askForOptions(context))
+            actions.append(.requestOptions(context))
         case .request(let request):
             outstanding = .request
             let isAboutUser = if case .identifyUser = request { true } else { false }
@@ -235,7 +235,7 @@ package struct SyncEngineMachine: Sendable {
         enqueue(deliveries)
     }
 
-    private mutating func take(_ answer: SyncAnswer) {
+    private mutating func take(_ answer: SyncResponse) {
         guard case .request = outstanding else { return }
         outstanding = nil
         switch operation {

@@ -2,8 +2,8 @@
 enum SyncEngineStep: Sendable {
     /// Deliver events, then continue.
     case deliver([Delivery])
-    case askForBatch(CKSyncEngine.SendChangesContext)
-    case askForOptions(CKSyncEngine.FetchChangesContext)
+    case requestBatch(CKSyncEngine.SendChangesContext)
+    case requestOptions(CKSyncEngine.FetchChangesContext)
     case request(SyncRequest)
     /// The operation has ended.
     case finish

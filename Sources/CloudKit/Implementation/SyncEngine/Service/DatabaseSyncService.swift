@@ -15,7 +15,7 @@ package struct DatabaseSyncService: SyncEngineService {
     package init(_ database: CKDatabase, environment: SyncEngineEnvironment = .live) {
         self.environment = environment
         settings = database.settings
-        requests = database.anybodysRequests
+        requests = database.baseRequests
         // The engine itself retries when it found no server, and reports that between the attempts.
         requests.settings.isPatient = false
         requests.settings.clientID = clientID
@@ -25,7 +25,7 @@ package struct DatabaseSyncService: SyncEngineService {
         _ request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
-    ) async -> SyncAnswer {
+    ) async -> SyncResponse {
         // The user is checked for the same sign-in that the request uses.
         let service = begun(in: group)
         do {
@@ -64,7 +64,7 @@ package struct DatabaseSyncService: SyncEngineService {
         }
     }
 
-    private func answer(_ request: SyncRequest) async throws(CKError) -> SyncAnswer {
+    private func answer(_ request: SyncRequest) async throws(CKError) -> SyncResponse {
         switch request {
         case .identifyUser:
             guard requests.scope != .public else {
@@ -115,7 +115,7 @@ package struct DatabaseSyncService: SyncEngineService {
     private func zoneChanges(
         _ zoneID: CKRecordZone.ID,
         _ token: CKServerChangeToken?
-    ) async throws(CKError) -> SyncAnswer {
+    ) async throws(CKError) -> SyncResponse {
         let page = try await requests.zoneChangePage(
             in: zoneID,
             since: token,

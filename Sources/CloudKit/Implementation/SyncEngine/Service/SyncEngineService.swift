@@ -8,7 +8,7 @@ package protocol SyncEngineService: Sendable {
         _ request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
-    ) async -> SyncAnswer
+    ) async -> SyncResponse
 
     /// Returns the database's changes that the service reports while the stream is read.
     ///
@@ -37,7 +37,7 @@ package enum SyncRequest: Sendable {
 }
 
 /// The responses of a service.
-package enum SyncAnswer: Sendable {
+package enum SyncResponse: Sendable {
     /// The user's record name; nil when no user is signed in.
     case user(String?)
     case subscribed(CKSubscription.ID)

@@ -1,0 +1,316 @@
+import CloudKitServerCore
+import CloudKitWire
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// The routes for operators and tests, in JSON, at paths that CloudKit does not have.
+extension HTTPAdapter {
+    /// Responds to a request below `Administration.prefix` or for the metrics.
+    func administer(_ request: Request, _ context: AdapterContext) async -> AdapterResponse {
+        let isAllowed = administration.isAllowed(request.headers[.authorization])
+        if request.uri.path == "/metrics", request.method == .get,
+            isAllowed || policy.isLocal(request, from: peer(context))
+        {
+            return text(currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
+        }
+        guard isAllowed else {
+            guard administration.key != nil else {
+                return noSuchRoute(request, "; start the server with a key for operators")
+            }
+            return answer(
+                service.refusal(
+                    RequestError(
+                        .accessDenied,
+                        reason: "Send the key that the server was given for operators, or printed "
+                            + "at its start: Authorization: Bearer KEY"
+                    )
+                )
+            )
+        }
+        do {
+            let share = memory.share(of: "operator")
+            let body = try await WholeBody(request).collect(upTo: bodyLimit, share)
+            if let answer = try await route(request, body) { return answer }
+            if let answer = try await overviewRoute(request, body, context) { return answer }
+            return noSuchRoute(request)
+        } catch let error as FaultPlanError {
+            return answer(
+                service.refusal(RequestError(.badRequest, reason: error.description))
+            )
+        } catch {
+            return answer(service.refusal(error))
+        }
+    }
+
+    /// Returns the metrics, including those that are read only on request.
+    private func currentMetrics() -> String {
+        let metrics = administration.metrics
+        metrics.setGauge("cloudkit_connections", Double(connections.count))
+        metrics.setGauge("cloudkit_waiting_requests", Double(service.waitingRequests))
+        metrics.setGauge("cloudkit_request_memory_bytes", Double(memory.taken))
+        ProcessMetrics.set(metrics)
+        return metrics.text
+    }
+
+    func noSuchRoute(_ request: Request, _ remedy: String = "") -> AdapterResponse {
+        answer(
+            service.refusal(
+                RequestError(
+                    .notFound,
+                    reason: "No such route: \(request.method.rawValue) \(request.uri.path)\(remedy)"
+                )
+            )
+        )
+    }
+
+    /// Returns the parts of a path below `Administration.prefix`; empty if one cannot be decoded.
+    static func parts(of request: Request) -> [String] {
+        let parts = request.uri.path.dropFirst(Administration.prefix.count)
+            .split(separator: "/").map { PercentEncoding.decode($0) }
+        return parts.contains(nil) ? [] : parts.compactMap(\.self)
+    }
+
+    private func route(_ request: Request, _ body: Data) async throws -> AdapterResponse? {
+        let path = Self.parts(of: request)
+        let method = request.method.rawValue
+        if path.first == "containers", path.count >= 3 {
+            return try await container(path[1], method, Array(path[2...]), body)
+        }
+        switch (method, path) {
+        case ("GET", ["faults"]): return try faultState()
+        case ("PUT", ["faults"]):
+            service.setFaults(try FaultPlan(json: body))
+            return try faultState()
+        case ("DELETE", ["faults"]):
+            service.setFaults(nil)
+            return try faultState()
+        case ("GET", ["journal"]): return try await journal(request)
+        case ("DELETE", ["journal"]):
+            administration.journal.clear()
+            return try json(JournalPage(entries: [], last: administration.journal.last))
+        case ("GET", ["clock"]): return try clockState()
+        case ("POST", ["clock"]):
+            guard let clock = administration.clock else { return nil }
+            let step = try message(ClockStep.self, body)
+            guard (0..<31_557_600_000).contains(step.advanceSeconds) else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "advanceSeconds is \(step.advanceSeconds); a clock moves forward, by "
+                        + "less than a thousand years"
+                )
+            }
+            clock.advance(by: .milliseconds(Int64(step.advanceSeconds * 1000)))
+            // Cleaning removes everything that would have been removed in that time.
+            try await service.clean()
+            return try clockState()
+        default: return nil
+        }
+    }
+
+    private func container(
+        _ container: String,
+        _ method: String,
+        _ path: [String],
+        _ body: Data
+    ) async throws -> AdapterResponse? {
+        if path.first == "snapshots" {
+            return try await snapshot(container, method, Array(path[1...]))
+        }
+        switch (method, path) {
+        case ("POST", ["reset"]):
+            let options = try body.isEmpty ? Reset() : message(Reset.self, body)
+            try await service.resetContainer(container, keepsSchema: options.keepsSchema ?? false)
+            return try json(Done())
+        case ("POST", ["expire-change-tokens"]):
+            try await service.expireChangeTokens(container: container)
+            return try json(Done())
+        case ("POST", ["delete-zones"]):
+            try await deleteZones(message(ZoneDeletionPolicy.self, body), container)
+            return try json(Done())
+        case ("GET", ["users"]):
+            let users = try await service.users(container: container)
+            return try json(Users(users: users.map { User($0) }))
+        case ("POST", ["users"]):
+            return try json(try await addUser(message(NewUser.self, body), container))
+        case ("POST", ["api-tokens"]):
+            let kind = try message(NewAPIToken.self, body).environment
+            let token = try await service.addAPIToken(container: container, environment: kind)
+            return try json(APIToken(apiToken: token))
+        default: return nil
+        }
+    }
+
+    private func snapshot(
+        _ container: String,
+        _ method: String,
+        _ path: [String]
+    ) async throws -> AdapterResponse? {
+        switch (method, path.count) {
+        case ("GET", 0):
+            return try json(Snapshots(snapshots: try await service.snapshots(of: container)))
+        case ("PUT", 1):
+            return try json(try await service.takeSnapshot(path[0], of: container))
+        case ("DELETE", 1):
+            try await service.removeSnapshot(path[0], of: container)
+            return try json(Done())
+        case ("POST", 2) where path[1] == "restore":
+            try await service.restoreSnapshot(path[0], of: container)
+            return try json(Done())
+        default: return nil
+        }
+    }
+
+    private func addUser(_ request: NewUser, _ container: String) async throws -> User {
+        let user = try await service.addUser(
+            container: container,
+            name: request.name,
+            emailAddress: request.emailAddress
+        )
+        guard let apiToken = request.apiToken else { return User(user) }
+        let token = try await service.addWebAuthToken(
+            user: user,
+            apiToken: apiToken,
+            environment: request.environment ?? .development
+        )
+        return User(user, webAuthToken: token)
+    }
+
+    private func deleteZones(_ request: ZoneDeletionPolicy, _ container: String) async throws {
+        guard request.reason != .unknown else {
+            throw RequestError(.badRequest, reason: "reason is PURGED or ENCRYPTED_DATA_RESET")
+        }
+        let user = try await service.users(container: container)
+            .first { $0.userRecordName == request.userRecordName }
+        guard let user else {
+            throw RequestError(
+                .notFound,
+                reason: "No user \(request.userRecordName) in container \(container)"
+            )
+        }
+        try await service.deleteZones(
+            request.zones,
+            of: user,
+            environment: request.environment ?? .development,
+            because: request.reason
+        )
+    }
+
+    private func faultState() throws -> AdapterResponse {
+        try json(Faults(plan: service.faultPlan, counts: service.faultCounts))
+    }
+
+    private func clockState() throws -> AdapterResponse {
+        try json(
+            ClockState(
+                milliseconds: observer.clock.milliseconds,
+                canBeMoved: administration.clock != nil
+            )
+        )
+    }
+
+    func message<Message: Decodable>(
+        _ type: Message.Type,
+        _ body: Data
+    ) throws -> Message {
+        do {
+            return try WireJSON.decode(type, from: body)
+        } catch let error as DecodingError {
+            throw RequestError(
+                .badRequest,
+                reason: "Unexpected input at \(WireJSON.place(of: error))"
+            )
+        }
+    }
+
+    func json(_ value: some Encodable) throws -> AdapterResponse {
+        text(
+            String(decoding: try WireJSON.encode(value), as: UTF8.self),
+            "application/json; charset=UTF-8"
+        )
+    }
+
+    private func text(_ text: String, _ type: String) -> AdapterResponse {
+        AdapterResponse(
+            response: Response(
+                status: .ok,
+                headers: [.contentType: type, .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: text))
+            )
+        )
+    }
+}
+
+// MARK: Messages
+
+private struct Done: Encodable {}
+
+private struct Reset: Decodable {
+    var keepsSchema: Bool?
+}
+
+private struct Snapshots: Encodable {
+    var snapshots: [StoredSnapshot]
+}
+
+private struct Faults: Encodable {
+    var plan: FaultPlan?
+    var counts: [FaultCount]
+}
+
+private struct ClockStep: Decodable {
+    var advanceSeconds: Double
+}
+
+private struct ClockState: Encodable {
+    var milliseconds: Int64
+    var canBeMoved: Bool
+}
+
+private struct NewUser: Decodable {
+    var name: String
+    var emailAddress: String?
+    var apiToken: String?
+    var environment: ServiceEnvironment?
+}
+
+private struct ZoneDeletionPolicy: Decodable {
+    var userRecordName: String
+    var zones: [String]?
+    var reason: ZoneDeletionReason
+    var environment: ServiceEnvironment?
+}
+
+private struct NewAPIToken: Decodable {
+    var environment: ServiceEnvironment
+}
+
+private struct APIToken: Encodable {
+    var apiToken: String
+}
+
+private struct Users: Encodable {
+    var users: [User]
+}
+
+private struct User: Encodable {
+    var userRecordName: String
+    var givenName: String?
+    var familyName: String?
+    var emailAddress: String?
+    var webAuthToken: String?
+
+    init(_ user: ServiceUser, webAuthToken: String? = nil) {
+        userRecordName = user.userRecordName
+        givenName = user.givenName
+        familyName = user.familyName
+        emailAddress = user.emailAddress
+        self.webAuthToken = webAuthToken
+    }
+}

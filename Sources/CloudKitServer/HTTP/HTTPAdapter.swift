@@ -1,0 +1,226 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The HTTP adapter: converts HTTP requests into calls of the service and its responses into HTTP
+/// responses.
+struct HTTPAdapter: HTTPResponder {
+    let service: CloudService
+    let policy: OriginPolicy
+    let bodyLimit: Int
+    let publicURL: String?
+    let courierWait: Duration
+    let connections: Connections
+    let memory: MemoryBudget
+    let administration: Administration
+    let observer: RequestObserver
+
+    func respond(to request: Request, context: AdapterContext) async throws -> Response {
+        let observation = observer.begin(request)
+        var answer = await answer(request, context)
+        if answer.response.headers[.requestID] == nil {
+            answer.response.headers[.requestID] = SystemRandomness().uuid().lowercased()
+        }
+        observation.end(answer)
+        if request.method == .head {
+            // A body after it would be read as the next response.
+            answer.response = answer.response.createHeadResponse()
+        } else if let bytes = answer.service?.body.count {
+            connections.hold(bytes, for: context.channel)
+        }
+        if let origin = request.headers[.origin], policy.allows(origin: origin) {
+            allow(origin, in: &answer.response)
+        }
+        return try await deliver(answer, over: context.channel)
+    }
+
+    private func answer(_ request: Request, _ context: AdapterContext) async -> AdapterResponse {
+        if let answer = await health(request) { return answer }
+        let peer = peer(context)
+        if let refusal = refusal(of: request, from: peer) {
+            return answer(service.refusal(refusal))
+        }
+        if publicURL == nil, policy.isForwardedByUntrustedProxy(request, from: peer) {
+            observer.warnOfProxy()
+        }
+        let path = request.uri.path
+        if request.method == .options {
+            return AdapterResponse(response: Response(status: .ok, headers: [.allow: Self.methods]))
+        }
+        if path == "/", request.method == .get || request.method == .head {
+            return welcomePage(request, context)
+        }
+        if path == CourierRoute.path { return await wait(request, context) }
+        if path == Self.signInPath {
+            return AdapterResponse(response: await signIn(request, context))
+        }
+        if DashboardPage.isPart(path) { return dashboard(request) }
+        if path == "/metrics" || path.hasPrefix(Administration.prefix) {
+            return await administer(request, context)
+        }
+        switch AssetRoute(path: path) {
+        case .upload(let token): return await upload(request, token)
+        case .download(let token): return await download(request, token)
+        case nil: return await call(request, from: peer)
+        }
+    }
+
+    private static let signInPath = "/sign-in"
+    private static let methods = "GET, POST, OPTIONS"
+
+    /// Returns the error of a request that is refused unread; nil if it is accepted.
+    private func refusal(of request: Request, from peer: Peer) -> RequestError? {
+        // Two readers could trust different ones. `TargetGuard` adds the host of the target, if
+        // there is one.
+        guard request.headers[values: .host].isEmpty else {
+            return RequestError(.badRequest, reason: "The request names more than one Host")
+        }
+        var names = [request.head.authority ?? ""]
+        if peer.isTrusted { names.append(policy.authority(of: request, from: peer) ?? "") }
+        if let stranger = names.first(where: { !policy.allows(host: $0) }) {
+            return RequestError(
+                .accessDenied,
+                reason: "The server does not accept the host name '\(stranger)'; its operator can "
+                    + "allow the name with --allowed-host"
+            )
+        }
+        if let origin = request.headers[.origin], !policy.allows(origin: origin),
+            !(request.uri.path == Self.signInPath
+                && policy.isOwn(origin: origin, request, from: peer))
+        {
+            return RequestError(
+                .accessDenied,
+                reason: "Pages of the origin '\(origin)' may not call the server; its operator "
+                    + "can allow the origin with --allowed-origin"
+            )
+        }
+        if let encoding = request.headers[.contentEncoding], encoding != "identity" {
+            return RequestError(
+                .badRequest,
+                reason: "Content-Encoding \(encoding) is not supported; send the body as it is"
+            )
+        }
+        return nil
+    }
+
+    private func call(_ request: Request, from peer: Peer) async -> AdapterResponse {
+        let isLocal = policy.isLocal(request, from: peer)
+        var asked = ServiceRequest(
+            method: request.method.rawValue,
+            path: request.uri.path,
+            query: request.uri.query,
+            // A name instead of a credential is accepted from this machine only.
+            headers: request.headers.filter { isLocal || $0.name != .cloudKitUser }
+                .map { ($0.name.canonicalName, $0.value) },
+            baseURL: publicURL ?? policy.baseURL(of: request, from: peer)
+        )
+        do {
+            // An unauthenticated client cannot make the server read a body.
+            switch try await service.precheck(asked) {
+            case .answered(let early): return answer(early)
+            case .admitted(let admission):
+                let share = memory.share(of: policy.client(of: request, from: peer))
+                asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
+                defer { withExtendedLifetime(share) {} }
+                var answer = answer(await service.respond(to: asked, admittedAs: admission))
+                answer.requestBody = asked.body
+                answer.path = admission.path
+                return answer
+            }
+        } catch {
+            return answer(service.refusal(error))
+        }
+    }
+
+    /// Returns the peer of a request's connection.
+    func peer(_ context: AdapterContext) -> Peer { connections.peer(of: context.channel) }
+
+    private func upload(_ request: Request, _ token: String) async -> AdapterResponse {
+        guard request.method == .post || request.method == .put else {
+            return AdapterResponse(
+                response: Response(status: .methodNotAllowed, headers: [.allow: "POST, PUT"])
+            )
+        }
+        let body = WholeBody(request)
+        return answer(
+            await service.receiveAsset(token: token, body: body, length: body.length)
+        )
+    }
+
+    private func download(_ request: Request, _ token: String) async -> AdapterResponse {
+        guard request.method == .get || request.method == .head else {
+            return AdapterResponse(
+                response: Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+            )
+        }
+        do {
+            let contents = try await service.asset(token: token)
+            let size = Int(contents.size)
+            return AdapterResponse(
+                response: Response(
+                    status: .ok,
+                    headers: [
+                        .contentType: "application/octet-stream",
+                        .contentDisposition: "attachment",
+                        .xContentTypeOptions: "nosniff",
+                    ],
+                    body: request.method == .head
+                        ? ResponseBody(contentLength: size) { try await $0.finish(nil) }
+                        : Self.body(contents.chunks, length: size, contents.delivery) { error in
+                            observer.noteUnreadable(error)
+                        }
+                ),
+                delivery: contents.delivery
+            )
+        } catch {
+            return answer(service.refusal(error))
+        }
+    }
+
+    func answer(_ response: ServiceResponse) -> AdapterResponse {
+        AdapterResponse(
+            response: self.response(response),
+            delivery: response.delivery,
+            service: response
+        )
+    }
+
+    func response(_ answer: ServiceResponse) -> Response {
+        var headers = HTTPFields()
+        for (name, value) in answer.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            headers.append(HTTPField(name: name, value: value))
+        }
+        return Response(
+            status: HTTPResponse.Status(code: answer.status),
+            headers: headers,
+            body: Self.body(answer.body, answer.delivery)
+        )
+    }
+
+    /// Allows the calling page to read the response.
+    private func allow(_ origin: String, in response: inout Response) {
+        response.headers[.accessControlAllowOrigin] = origin
+        response.headers[.accessControlAllowMethods] = Self.methods
+        response.headers[.accessControlAllowHeaders] = "Content-Type, X-Apple-CloudKit-Session"
+        response.headers[.accessControlExposeHeaders] =
+            "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
+        response.headers[.vary] = "Origin"
+    }
+}
+
+extension HTTPField.Name {
+    /// Header fields that the library does not name.
+    static let host = Self("Host").unsafelyUnwrapped
+    static let requestID = Self("X-Apple-Request-UUID").unsafelyUnwrapped
+    static let cloudKitUser = Self("X-CloudKit-User").unsafelyUnwrapped
+}
