@@ -293,7 +293,7 @@ struct FaultTests {
             let cut = await Self.failure { try await client.download(stored, to: copy) }
             #expect(cut.transport == .broken)
             let gone = await Self.failure { try await client.download(stored, to: copy) }
-            #expect(gone.transport == .gone)
+            #expect(gone.transport == .notFound)
             #expect(!FileManager.default.fileExists(atPath: copy.path))
             try await client.download(stored, to: copy)
             #expect(try Data(contentsOf: copy) == Data(count: 10_000))

@@ -48,11 +48,17 @@ extension BatchBuilder {
         guard zone.isEmpty || isMoved || known.system == nil else { return current }
         let trees = SharedTrees(database, mapping)
         let name = try trees.reference(of: row, table, known, isEdited: isMoved)
-        guard let name, name != current else { return name }
-        guard place != nil, let target = table.parentColumn?.target.flatMap({ catalog[$0] }),
-            let key = RowKey(recordName: name, target),
-            try trees.place(of: key)?.zone == zone, try isThere(key)
-        else { return nil }
+        guard let name else { return nil }
+        let key = table.parentColumn?.target.flatMap { catalog[$0] }
+            .flatMap { RowKey(recordName: name, $0) }
+        // The server deletes no record that others are linked to.
+        if zone.isEmpty, let key, try OutboxEntry.fetch(database, key)?.isDeleted == true {
+            return nil
+        }
+        if name == current { return name }
+        guard place != nil, let key, try trees.place(of: key)?.zone == zone, try isThere(key) else {
+            return nil
+        }
         return name
     }
 

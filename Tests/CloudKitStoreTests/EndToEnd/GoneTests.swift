@@ -126,27 +126,31 @@ struct GoneTests {
         }
     }
 
-    @Test("What came below a row that its owner deletes goes before it, one record at a time")
-    func comesFirst() async throws {
-        let tables: [SyncedTable] = ["folder", "note", "pin"].map {
-            .table($0, parent: $0 == "folder" ? nil : "folder")
-        }
-        let schema = """
-            CREATE TABLE folder (id TEXT PRIMARY KEY NOT NULL, parent TEXT REFERENCES folder (id) ON DELETE CASCADE);
-            CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, folder TEXT REFERENCES folder (id) ON DELETE CASCADE);
-            CREATE TABLE pin (
-                id TEXT PRIMARY KEY NOT NULL, folder TEXT REFERENCES folder (id) ON DELETE CASCADE,
-                note TEXT NOT NULL REFERENCES note (id)
-            );
-            """
+    private static let pins: [SyncedTable] = ["folder", "note", "pin"].map {
+        .table($0, parent: $0 == "folder" ? nil : "folder")
+    }
+
+    private static let pinSchema = """
+        CREATE TABLE folder (id TEXT PRIMARY KEY NOT NULL, parent TEXT REFERENCES folder (id) ON DELETE CASCADE);
+        CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, folder TEXT REFERENCES folder (id) ON DELETE CASCADE);
+        CREATE TABLE pin (
+            id TEXT PRIMARY KEY NOT NULL, folder TEXT REFERENCES folder (id) ON DELETE CASCADE,
+            note TEXT NOT NULL REFERENCES note (id)
+        );
+        """
+
+    /// Runs a test with the folder 'b' in the folder 'a' that Ada shares with Bob, and a device of Ada
+    /// that sends one record at a time.
+    private static func withPins(
+        _ body: @Sendable (_ ada: Device, _ bob: Device) async throws -> Void
+    ) async throws {
         try await CloudFixture.inProcess.run { cloud in
-            let friends = try await Friends(cloud, tables: tables, schema: schema)
-            let bob = friends.bob
+            let friends = try await Friends(cloud, tables: pins, schema: pinSchema)
             try await friends.ada.run(
                 "INSERT INTO folder VALUES ('a', NULL), ('b', 'a'); INSERT INTO note VALUES ('n', 'b')"
             )
             try await friends.ada.store.sync()
-            try await friends.accept(friends.share("a", cleo: nil), bob)
+            try await friends.accept(friends.share("a", cleo: nil), friends.bob)
             await friends.ada.store.stop()
             var configuration = SharingTests.configuration
             configuration.batchLimit = 1
@@ -154,9 +158,20 @@ struct GoneTests {
                 cloud,
                 friends.users[0],
                 database: friends.ada.database,
-                tables: tables,
+                tables: pins,
                 configuration: configuration
             )
+            try await body(ada, friends.bob)
+            for device in [ada, friends.bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("What came below a row that its owner deletes goes before it, one record at a time")
+    func comesFirst() async throws {
+        try await Self.withPins { ada, bob in
             try await bob.run("INSERT INTO pin VALUES ('p', 'b', 'n')")
             try await bob.store.sync()
             try await ada.run("DELETE FROM folder WHERE id = 'b'")
@@ -165,10 +180,28 @@ struct GoneTests {
                 #expect(try await device.value("SELECT group_concat(id) FROM folder") == "a")
                 #expect(try await device.value("SELECT count(*) FROM note") == "0")
                 #expect(try await device.value("SELECT count(*) FROM pin") == "0")
-                #expect(try await device.store.verify().differences == [])
-                try await device.store.settled()
             }
             #expect(try await ada.store.journal().map(\.rule) == ["reference"])
+        }
+    }
+
+    @Test("A row that another needs stays when the row above it is deleted, and holds nothing up")
+    func needed() async throws {
+        try await Self.withPins { ada, bob in
+            try await bob.run(
+                "INSERT INTO note VALUES ('m', 'b'); INSERT INTO pin VALUES ('q', 'a', 'm')"
+            )
+            try await bob.store.sync()
+            try await ada.run("DELETE FROM folder WHERE id = 'b'")
+            try await settle(ada, bob, ada)
+            for device in [ada, bob] {
+                #expect(try await device.value("SELECT group_concat(id) FROM folder") == "a")
+            }
+            #expect(try await ada.value("SELECT id || coalesce(folder, '') FROM note") == "m")
+            #expect(try await ada.value("SELECT id || folder || note FROM pin") == "qam")
+            // Nobody shares the note now, and the pin cannot be without it.
+            #expect(try await bob.value("SELECT count(*) FROM note") == "0")
+            #expect(try await bob.value("SELECT count(*) FROM pin") == "0")
         }
     }
 }
