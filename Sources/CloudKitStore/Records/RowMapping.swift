@@ -6,8 +6,6 @@ import GRDB
 /// Between rows, fields and records.
 struct RowMapping: Sendable {
     let catalog: TableCatalog
-    /// A mistake that a test put in; it goes where rows go.
-    var defect: StoreDefect?
 
     // MARK: Rows
 
@@ -130,9 +128,6 @@ struct RowMapping: Sendable {
             if fields[place] == nil, column?.isEncrypted != false {
                 fields[place] = current(.null, form, column)
             }
-        }
-        if defect == .dropsUnknownFields, let table {
-            return fields.filter { table.byField[$0.key] != nil || $0.key == RecordStamp.field }
         }
         return fields
     }

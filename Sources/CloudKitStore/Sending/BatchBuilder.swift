@@ -306,9 +306,7 @@ struct BatchBuilder {
             let before: StoreValue? = base[field] ?? (saysNull ? nil : .null)
             let isChanged = entry.changed[field] != nil && value != before
             let isFirst = isNew && (saysNull || !value.isNull)
-            guard isChanged || isFirst, isFirst || !forgets(value, of: field, table) else {
-                continue
-            }
+            guard isChanged || isFirst else { continue }
             changes[field] = value
         }
         let isUnlinked = try isUnlinked(row, table, known, entry, place)
@@ -335,15 +333,6 @@ struct BatchBuilder {
                 version: version,
                 base: try known.acceptedBase(changes, table, row: fields, database).data
             )
-        }
-    }
-
-    /// Whether a mistake that a test put in keeps a change from being sent.
-    private func forgets(_ value: StoreValue, of field: String, _ table: TableSchema) -> Bool {
-        switch mapping.defect {
-        case .skipsNulls: value.isNull
-        case .skipsReferences: table.byField[field]?.target != nil
-        default: false
         }
     }
 

@@ -65,8 +65,6 @@ extension CloudStore {
         /// The file's name among the user's devices; a test that is to run alike twice sets it, and
         /// otherwise chance gives one.
         package var device: String?
-        /// A mistake that a test puts in.
-        package var defect: StoreDefect?
 
         /// Makes a configuration with the defaults.
         public init() {}

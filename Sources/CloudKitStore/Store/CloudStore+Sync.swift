@@ -126,7 +126,6 @@ extension CloudStore {
 
     /// Gives what was set aside another try, once for each sync that the app asks for.
     private func retrySetAside() async throws {
-        guard configuration.defect != .neverRetries else { return }
         try await file.writer.write { database in
             try database.run(
                 "UPDATE grdb_cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"

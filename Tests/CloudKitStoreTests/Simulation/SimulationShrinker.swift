@@ -1,15 +1,17 @@
-import CloudKitStore
+import Foundation
 
 /// Makes a failing schedule shorter, as long as it fails in the same way.
 struct SimulationShrinker {
-    let defect: StoreDefect?
-    /// The most schedules to try.
-    var limit = 150
+    /// What goes wrong in the schedules beside what they say.
+    let fault: StoreSimulation.Fault?
+    /// The most schedules to try; `Scripts/mutants` has no use for a short story.
+    let limit =
+        ProcessInfo.processInfo.environment["CLOUDKIT_STORE_SHRINKING"].flatMap { Int($0) } ?? 150
 
     private(set) var tried = 0
 
-    init(defect: StoreDefect? = nil) {
-        self.defect = defect
+    init(fault: StoreSimulation.Fault? = nil) {
+        self.fault = fault
     }
 
     /// The invariants that an outcome breaks.
@@ -72,7 +74,7 @@ struct SimulationShrinker {
     ) async -> StoreSimulation.Outcome? {
         guard tried < limit else { return nil }
         tried += 1
-        let outcome = await StoreSimulation.run(plan, defect: defect)
+        let outcome = await StoreSimulation.run(plan, fault: fault)
         return Self.broken(outcome).isDisjoint(with: broken) ? nil : outcome
     }
 

@@ -16,8 +16,11 @@ actor StoreSimulation {
         var trace: [String] = []
     }
 
+    /// Something that goes wrong with a device's file after each of its syncs, past the store.
+    typealias Fault = @Sendable (Database) throws -> Void
+
     let plan: SimulationPlan
-    let defect: StoreDefect?
+    private let fault: Fault?
     var devices: [SimulatedDevice] = []
     var model = SimulationModel()
     /// Says which value must be where, without a line of the store.
@@ -28,9 +31,9 @@ actor StoreSimulation {
     var visitor: TestCloud.User?
     private var observers: [Int: CKContainer] = [:]
 
-    private init(_ plan: SimulationPlan, defect: StoreDefect?) {
+    private init(_ plan: SimulationPlan, fault: Fault?) {
         self.plan = plan
-        self.defect = defect
+        self.fault = fault
         oracle = MergeOracle(plan)
     }
 
@@ -38,15 +41,15 @@ actor StoreSimulation {
     ///
     /// - Parameters:
     ///   - plan: The schedule.
-    ///   - defect: A mistake that is put into the store.
+    ///   - fault: What goes wrong beside what the schedule says.
     ///   - checksSums: Whether counters have their sums although the zone was lost.
     /// - Returns: What is wrong, and what happened.
     static func run(
         _ plan: SimulationPlan,
-        defect: StoreDefect? = nil,
+        fault: Fault? = nil,
         checksSums: Bool = false
     ) async -> Outcome {
-        await StoreSimulation(plan, defect: defect).run(checksSums: checksSums)
+        await StoreSimulation(plan, fault: fault).run(checksSums: checksSums)
     }
 
     private func run(checksSums: Bool) async -> Outcome {
@@ -61,7 +64,6 @@ actor StoreSimulation {
                 cloud: cloud,
                 users: try await Self.users(of: plan.variant, in: cloud),
                 variant: plan.variant,
-                defect: defect,
                 oracle: oracle
             )
             do {
@@ -123,6 +125,7 @@ actor StoreSimulation {
                 oracle.learnedTime(step.device)
             }
             if faults.contains(where: \.endsSession) { try await device.relaunch() }
+            if let fault { try device.database.inDatabase(fault) }
         case .race(let request, let editor):
             guard editor < devices.count else { return }
             let seed = chance.next()

@@ -36,7 +36,6 @@ struct SendOperation {
     let context: CKSyncEngine.SendChangesContext
     /// The call that waits for the end; nil for a scheduled sending.
     let call: SyncEngineCall.ID?
-    var defect: SyncEngineDefect?
 
     private var phase = Phase.beginning
     /// A zone failed for good: no further zones in this sending, or it might never end.
@@ -49,12 +48,10 @@ struct SendOperation {
 
     init(
         _ context: CKSyncEngine.SendChangesContext,
-        call: SyncEngineCall.ID?,
-        defect: SyncEngineDefect?
+        call: SyncEngineCall.ID?
     ) {
         self.context = context
         self.call = call
-        self.defect = defect
     }
 
     /// What the call throws: without a network its error, not one for each item.
@@ -238,7 +235,6 @@ struct SendOperation {
         _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
-        let horizon = defect == .clearsNewerChange ? .max : horizon
         if case .failure(let error) = answer, error.isOfNetwork { networkError = error }
         var saved: [CKRecord] = []
         var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
@@ -276,7 +272,7 @@ struct SendOperation {
             }
         }
         // What was added again would be sent again, with what made it fail.
-        phase = hasFailure && defect != .asksAfterFailure ? .ending : .zones
+        phase = hasFailure ? .ending : .zones
         let event = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: saved,
             failedRecordSaves: failed,
@@ -289,6 +285,6 @@ struct SendOperation {
     /// Whether a change is pending no more: it was done, or failed for good.
     private func isSettled(_ outcome: Result<some Any, CKError>) -> Bool {
         guard case .failure(let error) = outcome else { return true }
-        return error.passes ? defect == .dropsHeldUpChange : defect != .keepsFailedChange
+        return !error.passes
     }
 }

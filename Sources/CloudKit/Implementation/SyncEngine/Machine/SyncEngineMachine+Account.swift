@@ -36,12 +36,7 @@ extension SyncEngineMachine {
         }
         // Whoever signs in first gets what was made before; nobody gets what another user made.
         let isForeign = state.salvagedUser.map { $0 != user } ?? false
-        if previous != .unknown || isForeign, defect != .keepsChangesOfLastAccount { state.reset() }
-        if defect == .keepsChangesOfLastAccount {
-            state.databaseToken = nil
-            state.zoneTokens = [:]
-            state.unfetchedZones = []
-        }
+        if previous != .unknown || isForeign { state.reset() }
         state.salvagedUser = nil
         state.account = user.map { .user($0) } ?? .signedOut
         state.subscriptionID = nil
@@ -121,7 +116,6 @@ extension SyncEngineMachine {
         switch notice {
         case .databaseChanged:
             guard settings.automaticallySync else { return }
-            if case .fetch = operation, defect == .forgetsPushDuringFetch { return }
             schedule.fetch = moment.now
             schedule.hope()
         case .accountChanged: accountMayHaveChanged()

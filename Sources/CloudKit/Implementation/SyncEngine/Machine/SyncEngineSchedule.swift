@@ -36,13 +36,10 @@ struct SyncEngineSchedule: Sendable {
     mutating func hold(
         _ error: CKError,
         at moment: SyncEngineMoment,
-        _ timing: SyncEngineTiming,
-        defect: SyncEngineDefect?
+        _ timing: SyncEngineTiming
     ) {
         let wait = backoff.next(timing, chance: moment.chance)
-        if defect == .repeatsAtOnce { return }
         heldUntil = moment.now + wait
-        if defect == .ignoresRetryAfter { return }
         if let seconds = RetryAfter.seconds(error.retryAfterSeconds) {
             throttledUntil = max(throttledUntil, moment.now + .seconds(seconds))
         }
@@ -62,12 +59,10 @@ struct SyncEngineSchedule: Sendable {
     /// Conflicts are ordinary, so the first refusal costs no more than an edit does.
     mutating func refused(
         at moment: SyncEngineMoment,
-        _ timing: SyncEngineTiming,
-        defect: SyncEngineDefect?
+        _ timing: SyncEngineTiming
     ) -> Duration {
         let isFirst = refusals.failures == 0
         let wait = refusals.next(timing, chance: moment.chance)
-        if defect == .repeatsAtOnce { return .zero }
         return isFirst ? timing.sendDelay : wait
     }
 
