@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Scripts/mutants")
 struct MutantTests {
-    @Test("Every planted defect says what is wrong with it, who finds it, and still applies")
+    @Test("Every mutant says what is wrong with it and who finds it, applies, and is documented")
     func repository() async throws {
         let run = try await Script.run("Scripts/mutants", "--applies")
         #expect(run.status == 0, "\(run.output)")
@@ -31,5 +31,58 @@ struct MutantTests {
             #expect(run.output.contains("has no line") == head.isEmpty)
             #expect(run.output.contains("does not apply any more"))
         }
+    }
+
+    @Test("A table of the mutants that lacks one is found, and written anew")
+    func table() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            """
+            Mutant: It is wrong.
+            Seen-in: Elsewhere
+            Found-by: ModuleTests.SuiteTests/test
+            Schedules: plain 7
+
+            --- a/Makefile
+            +++ b/Makefile
+            @@ -0,0 +1 @@
+            +A line
+
+            """,
+            to: "patches/Store/one.patch"
+        )
+        try folder.write(
+            "Before\n\n<!-- mutants -->\n\n<!-- end of mutants -->\n\nAfter\n",
+            to: "table.md"
+        )
+        let file = folder.url.appendingPathComponent("table.md")
+        let environment = [
+            "MUTANTS": folder.url.appendingPathComponent("patches").path,
+            "MUTANTS_DOCUMENT": file.path,
+        ]
+        let before = try await Script.run("Scripts/mutants", "--applies", environment: environment)
+        #expect(before.status == 1)
+        #expect(before.output.contains("run Scripts/mutants --table"))
+        #expect(
+            try await Script.run("Scripts/mutants", "--table", environment: environment).status == 0
+        )
+        #expect(
+            try String(contentsOf: file, encoding: .utf8) == """
+                Before
+
+                <!-- mutants -->
+
+                | mutant | what is wrong with it | seen in | found by |
+                |---|---|---|---|
+                | `one` | It is wrong. | Elsewhere | `SuiteTests/test`, plain 7 |
+
+                <!-- end of mutants -->
+
+                After
+
+                """
+        )
+        let after = try await Script.run("Scripts/mutants", "--applies", environment: environment)
+        #expect(!after.output.contains("--table"))
     }
 }

@@ -39,8 +39,7 @@ extension ChangeApplier {
         }
         let local = try mapping.fields(existing, table)
         let base = try known.baseFields(like: local)
-        let isBlind = mapping.defect == .forgetsEditedRows
-        let edited = isBlind ? [] : Set(entry?.changed.keys ?? [:].keys)
+        let edited = Set(entry?.changed.keys ?? [:].keys)
         let plan = planner(table, edited: edited).plan(
             base: base.filter { table.byField[$0.key] != nil },
             local: MergeVersion(fields: local),

@@ -110,9 +110,6 @@ extension ChangeApplier {
     }
 
     private func hold(_ candidate: Candidate, for name: String) throws {
-        guard mapping.defect != .failsOnMissingParents else {
-            throw UnmappableValue(candidate.table.columns[0], found: "no parent")
-        }
         var known = try postponed(candidate)
         known.waiting = name
         try known.save(database)

@@ -16,7 +16,7 @@ extension ChangeApplier {
     ) throws -> Bool {
         guard let version = known.sent?.version else { return false }
         let isThere = stamp().version(of: clock.device) ?? 0 >= version
-        if isThere, mapping.defect != .ignoresStamp {
+        if isThere {
             if let sent = try known.sentFields() { try acknowledge(sent, &known, &entry) }
             return true
         }
@@ -30,14 +30,10 @@ extension ChangeApplier {
         _ known: inout KnownRecord,
         _ entry: inout OutboxEntry?
     ) throws {
-        if mapping.defect != .keepsOldBase {
-            let table = catalog[known.key?.table ?? ""]
-            let (base, words) = try known.acceptedBase(sent, table, database)
-            known.base = KnownFields(stored: base, words)
-        }
-        if var pending = entry, !pending.isDeleted,
-            pending.version == known.sent?.entry || mapping.defect == .acknowledgesTooMuch
-        {
+        let table = catalog[known.key?.table ?? ""]
+        let (base, words) = try known.acceptedBase(sent, table, database)
+        known.base = KnownFields(stored: base, words)
+        if var pending = entry, !pending.isDeleted, pending.version == known.sent?.entry {
             for field in sent.keys { pending.changed[field] = nil }
             try dropEqual(&pending, known)
             if pending.changed.isEmpty {

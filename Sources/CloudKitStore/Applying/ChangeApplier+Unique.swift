@@ -23,7 +23,7 @@ extension ChangeApplier {
             guard try Place.fetch(database, key)?.writes != false else { return false }
             let record = try KnownRecord.fetch(database, name: key.recordName(candidate.table))
             let theirs = try order(of: record)
-            if ours < theirs, mapping.defect != .staysByArrival {
+            if ours < theirs {
                 try giveWay(key, row, to: candidate)
             } else {
                 try giveUp(candidate, to: key)
@@ -103,9 +103,7 @@ extension ChangeApplier {
             side: .local,
             rule: "unique"
         )
-        if mapping.defect != .forgetsDisplaced {
-            try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
-        }
+        try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
         try redirect(from: row, to: winner.key, table)
         // The deletion is this device's own edit, to be sent to the server.
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
@@ -121,9 +119,7 @@ extension ChangeApplier {
         let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: "unique")
         let kept = try rows.row(winner, candidate.table)
             .map { try mapping.fields($0, candidate.table) }
-        if mapping.defect != .forgetsDisplaced {
-            try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
-        }
+        try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
         replacedByDuplicate.append(candidate.key)
         var known = candidate.known
         known.waiting = nil
@@ -136,9 +132,7 @@ extension ChangeApplier {
 
     /// Redirects references from one row to another, as this device's own edit.
     private func redirect(from row: StoredRow, to winner: RowKey, _ table: TableSchema) throws {
-        guard mapping.defect != .leavesReferences, let values = winner.values(table) else {
-            return
-        }
+        guard let values = winner.values(table) else { return }
         let target = Dictionary(uniqueKeysWithValues: zip(table.keyColumns.map(\.name), values))
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
         defer { try? database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1") }

@@ -162,7 +162,6 @@ struct ChangeApplier {
             try mark(known)
             return nil
         }
-        if mapping.defect == .ignoresSaved, known?.session == KnownRecord.savedHere { return nil }
         if let table = catalog.table(ofType: remote.type), !table.isPublic,
             let key = remote.key, try collides(known, key, table)
         {
@@ -178,12 +177,7 @@ struct ChangeApplier {
         guard let table = catalog.table(ofType: remote.type),
             table.isPublic == (zone == StoreFile.publicZone)
         else {
-            switch mapping.defect {
-            case .failsOnUnknownTypes:
-                throw CloudStoreError(.noSuchTable, "The record type is unknown: \(remote.type)")
-            case .dropsUnknownTypes: return nil
-            default: return try keep(remote, known, nil, nil)
-            }
+            return try keep(remote, known, nil, nil)
         }
         guard let key = remote.key else {
             let problem =
@@ -241,7 +235,7 @@ struct ChangeApplier {
         let shown = isKnown ? try existing.map { try mapping.fields($0, table) } : nil
         let base = isKnown ? try known.baseFields(like: shown ?? [:], fields) : nil
         let plan: MergePlan
-        if entry == nil || mapping.defect == .overwritesEdits {
+        if entry == nil {
             let lost = overrun(base, by: fields, table)
             let next = existing == nil ? fields : Self.following(fields, base)
             plan = MergePlan(row: next, sending: .nothing, overruled: lost)
@@ -270,7 +264,7 @@ struct ChangeApplier {
             table: table,
             key: key,
             existing: existing,
-            fields: spoiled(row, existing, entry, table),
+            fields: row,
             insertion: isPlain ? remote.insertion : nil,
             inserted: isPlain && zone.isEmpty ? remote.inserted : nil,
             files: remote.files
@@ -285,27 +279,6 @@ struct ChangeApplier {
     ) throws -> Bool {
         let before = RecordStamp(fields: try known.baseFields { $0 == RecordStamp.field })
         return !before.isEmpty && RecordStamp(fields: fields).contains(versionsOf: before)
-    }
-
-    /// Returns a row with the defect that a test planted.
-    private func spoiled(
-        _ row: [String: StoreValue],
-        _ existing: StoredRow?,
-        _ entry: OutboxEntry?,
-        _ table: TableSchema
-    ) -> [String: StoreValue] {
-        guard existing != nil else { return row }
-        return switch mapping.defect {
-        case .clearsAssets:
-            row.merging(
-                row.filter { table.byField[$0.key]?.form == .asset }.mapValues { _ in .null }
-            ) {
-                $1
-            }
-        case .discardsRemoteFields: entry == nil ? row : [:]
-        case .ignoresClearedFields: row.filter { !$0.value.isNull }
-        default: row
-        }
     }
 
     /// Returns the saved values of this device that a record lacks, because another device deleted
@@ -353,8 +326,7 @@ struct ChangeApplier {
         let known = fields.filter { table.byField[$0.key] != nil }
         let version = MergeVersion(fields: known, times: Self.times(fields, base, remote.modified))
         return planner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
-            base: mapping.defect == .mergesWithoutBase
-                ? nil : base?.filter { table.byField[$0.key] != nil },
+            base: base?.filter { table.byField[$0.key] != nil },
             local: local,
             remote: version
         )

@@ -6,8 +6,6 @@ import GRDB
 /// The conversion between rows, fields and records.
 struct RowMapping: Sendable {
     let catalog: TableCatalog
-    /// The defect that a test planted; it is here because the mapping is passed wherever rows are.
-    var defect: StoreDefect?
 
     // MARK: Rows
 
@@ -131,9 +129,6 @@ struct RowMapping: Sendable {
             if fields[place] == nil, column?.isEncrypted != false {
                 fields[place] = current(.null, form, column)
             }
-        }
-        if defect == .dropsUnknownFields, let table {
-            return fields.filter { table.byField[$0.key] != nil || $0.key == RecordStamp.field }
         }
         return fields
     }

@@ -62,7 +62,7 @@ struct Acknowledgements {
         var whole: [(record: SavedRecord, key: RowKey, version: Int64)] = []
         for record in records {
             let entry = entries[record.name]
-            if mapping.defect == nil, let entry, let sent = sent[record.name],
+            if let entry, let sent = sent[record.name],
                 try note(
                     record,
                     base: sent.base,
@@ -160,9 +160,6 @@ struct Acknowledgements {
     mutating func acceptDeletion(_ name: String, _ entry: OutboxEntry?) throws {
         try KnownRecord.fetch(database, name: name)?.delete(database)
         try entry?.clear(database)
-        if mapping.defect == .forgetsReinsertions, let key = entry?.key {
-            try OutboxEntry.fetch(database, key)?.clear(database)
-        }
         try applier.noteGone(name)
     }
 
@@ -179,15 +176,11 @@ struct Acknowledgements {
         _ entry: OutboxEntry?,
         batchCount: Int
     ) throws {
-        if Self.isUnanswered(error) {
-            if mapping.defect == .dropsUnanswered { try entry?.clear(database) }
-            return
-        }
+        if Self.isUnanswered(error) { return }
         guard var known = try KnownRecord.fetch(database, name: name) else { return }
         if error.code == .serverRecordChanged {
             // The server's record shows whether it is our own save, whose response was lost.
             guard let server = error.serverRecord else { return }
-            if mapping.defect == .dropsConflicts { try entry?.clear(database) }
             let remote = RemoteRecord(server, mapping)
             // Only a fetch brings the files of its assets.
             guard case .success = remote.fields else { return answer.needsFetch = true }
@@ -197,11 +190,6 @@ struct Acknowledgements {
         try known.save(database)
         switch error.code {
         case .unknownItem: try applier.delete([name])
-        case .referenceViolation where mapping.defect == .deletesRefusedChildren:
-            if let key = known.key, let table = mapping.catalog[key.table] {
-                try RowStore(database: database, mapping: mapping).delete(key, table)
-                try entry?.clear(database)
-            }
         case .zoneNotFound: answer.needsZone = true
         case .userDeletedZone:
             answer.needsZone = true

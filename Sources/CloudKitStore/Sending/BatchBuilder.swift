@@ -307,9 +307,7 @@ struct BatchBuilder {
             let before: StoreValue? = base[field] ?? (saysNull ? nil : .null)
             let isChanged = entry.changed[field] != nil && value != before
             let isFirst = isNew && (saysNull || !value.isNull)
-            guard isChanged || isFirst, isFirst || !forgets(value, of: field, table) else {
-                continue
-            }
+            guard isChanged || isFirst else { continue }
             changes[field] = value
         }
         let isUnlinked = try isUnlinked(row, table, known, entry, place)
@@ -336,15 +334,6 @@ struct BatchBuilder {
                 version: version,
                 base: try known.acceptedBase(changes, table, row: fields, database).data
             )
-        }
-    }
-
-    /// Returns whether the defect of a test keeps a change from being sent.
-    private func forgets(_ value: StoreValue, of field: String, _ table: TableSchema) -> Bool {
-        switch mapping.defect {
-        case .skipsNulls: value.isNull
-        case .skipsReferences: table.byField[field]?.target != nil
-        default: false
         }
     }
 

@@ -98,7 +98,6 @@ extension ChangeApplier {
     ///
     /// Unsent edits are in the journal.
     mutating func leaveZone() throws {
-        guard mapping.defect != .keepsLostRows else { return }
         let keys = try Row.fetchAll(
             database,
             sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = ?",
@@ -219,7 +218,7 @@ extension ChangeApplier {
         }
         let kept = base.filter { table.byField[$0.key] != nil }
         let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
-        if entry.isDeleted || !lost.isEmpty, mapping.defect != .forgetsRefused {
+        if entry.isDeleted || !lost.isEmpty {
             try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))
         }
         try entry.clear(database)

@@ -159,7 +159,7 @@ struct SharedTrees {
             }
             try new.save(database, key)
         }
-        if place.zone.isEmpty, mapping.defect != .leavesUnlinked { try link(key) }
+        if place.zone.isEmpty { try link(key) }
         return before == nil
     }
 

@@ -7,13 +7,7 @@ extension StoreDelegate {
         guard !shares.isEmpty else { return }
         let permissions = shares.map { (name: $0.recordID.recordName, writes: Self.writes($0)) }
         try await file.writer.write { database in
-            let known = try String.fetchSet(
-                database,
-                sql: "SELECT name FROM grdb_cloudkit_share WHERE zone = ?",
-                arguments: [zone]
-            )
-            for share in permissions
-            where file.mapping.defect != .ignoresPermissions || !known.contains(share.name) {
+            for share in permissions {
                 try database.execute(
                     sql: """
                         INSERT OR REPLACE INTO grdb_cloudkit_share (zone, name, writes) VALUES (?, ?, ?)

@@ -69,8 +69,6 @@ extension CloudStore {
         ///
         /// A test sets it to get the same run twice; otherwise it is random.
         package var device: String?
-        /// A defect that a test plants.
-        package var defect: StoreDefect?
 
         /// Creates a configuration with the defaults.
         public init() {}

@@ -125,7 +125,6 @@ extension CloudStore {
 
     /// Retries quarantined changes, once for each sync that the app requests.
     private func retryQuarantinedEdits() async throws {
-        guard configuration.defect != .neverRetries else { return }
         try await file.writer.write { database in
             try database.run(
                 "UPDATE grdb_cloudkit_outbox SET problem = NULL WHERE problem IS NOT NULL"

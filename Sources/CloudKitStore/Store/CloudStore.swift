@@ -73,7 +73,7 @@ public final class CloudStore: Sendable {
         unsent = UnsentList(database)
         file = StoreFile(
             writer: database,
-            mapping: RowMapping(catalog: catalog, defect: configuration.defect),
+            mapping: RowMapping(catalog: catalog),
             zoneID: CKRecordZone.ID(zoneName: configuration.zoneName)
         )
         self.container = container
@@ -101,7 +101,7 @@ public final class CloudStore: Sendable {
                 }
                 let catalog = try TableCatalog(reading: database, tables)
                 try AppTriggers(database, catalog).check()
-                let mapping = RowMapping(catalog: catalog, defect: configuration.defect)
+                let mapping = RowMapping(catalog: catalog)
                 _ = try Reconciliation(database, mapping).run()
                 if isUpgraded { try KnownRecord.keepOnce(database, mapping) }
                 return (catalog, isNew)

@@ -9,10 +9,7 @@ extension StoreDelegate {
         let owner = try await file.control().account
         switch change {
         case .signIn(let user), .switchAccounts(_, let user):
-            guard
-                owner == nil || owner == user.recordName
-                    || configuration.defect == .mixesAccounts
-            else {
+            guard owner == nil || owner == user.recordName else {
                 try await file.set("blocked", StoreFile.Block.accountSwitched.rawValue)
                 configuration.onEvent(.switchedAccounts)
                 return

@@ -30,7 +30,6 @@ extension StoreDelegate {
             records[zone, default: []].append(record)
         }
         for (zone, records) in records.sorted(by: { $0.key < $1.key }) {
-            if file.mapping.defect == .keepsTokenOnly, records.count > 2 { return }
             try await fetched(records, zone)
         }
         var names: [String: [String]] = [:]
@@ -51,7 +50,7 @@ extension StoreDelegate {
     }
 
     func delete(_ names: [String], _ zone: String) async throws {
-        guard !names.isEmpty, file.mapping.defect != .ignoresDeletions else { return }
+        guard !names.isEmpty else { return }
         let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.delete(names)
@@ -149,7 +148,6 @@ extension StoreDelegate {
         zoneIsNew: Bool = false,
         _ database: CKDatabase
     ) async throws {
-        guard file.mapping.defect != .skipsSweep else { return }
         let unseen = try await unseen(zone, before: session)
         for start in stride(from: 0, to: unseen.count, by: configuration.batchLimit) {
             let names = Array(unseen[start..<min(start + configuration.batchLimit, unseen.count)])

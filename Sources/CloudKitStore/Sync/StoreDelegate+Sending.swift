@@ -78,9 +78,6 @@ extension StoreDelegate {
                     freed: freed
                 )
                 let batch = try builder.next(limit: limit, except: attempted)
-                if file.mapping.defect == .clearsWhenSending {
-                    for entry in batch.entries.values { try entry.clear(database) }
-                }
                 if !batch.isEmpty { return (zone, batch, result) }
             }
             return ("", OutgoingBatch(), result)
@@ -108,7 +105,6 @@ extension StoreDelegate {
         let zone = state.withLock { $0.inFlight.zone }
         let zoneID = file.id(zone)
         let ids = outgoing.deletions.map { CKRecord.ID(recordName: $0.name, zoneID: zoneID) }
-        if file.mapping.defect == .deletesBlindly { return ids }
         let found = try await database.records(for: ids, desiredKeys: [])
         var deletions: [CKRecord.ID] = []
         for (id, deletion) in zip(ids, outgoing.deletions) {

@@ -27,7 +27,7 @@ actor FamilySimulation {
     private let world: SimulatedWorld
     private let oracle: FamilyOracle
 
-    private init(seed: UInt64, defect: StoreDefect?) async throws {
+    private init(seed: UInt64) async throws {
         chance = SeededRandom(seed: seed)
         let cloud = try await TestCloud(
             clock: VirtualClock(startingAt: SimulatedWorld.beginning),
@@ -40,14 +40,14 @@ actor FamilySimulation {
             users.append(user)
             observers.append(try await cloud.device(of: user))
         }
-        world = SimulatedWorld(cloud: cloud, users: users, variant: .families, defect: defect)
+        world = SimulatedWorld(cloud: cloud, users: users, variant: .families)
         oracle = FamilyOracle(users: users, observers: observers)
     }
 
     /// Runs the schedule of a seed.
-    static func run(seed: UInt64, defect: StoreDefect? = nil) async -> Outcome {
+    static func run(seed: UInt64) async -> Outcome {
         do {
-            return await (try FamilySimulation(seed: seed, defect: defect)).run()
+            return await (try FamilySimulation(seed: seed)).run()
         } catch {
             return Outcome(problems: ["E: \(error)"])
         }

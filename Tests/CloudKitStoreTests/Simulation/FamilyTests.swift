@@ -1,4 +1,3 @@
-import CloudKitStore
 import Foundation
 import Testing
 
@@ -58,19 +57,5 @@ struct FamilyTests {
             }
             return await group.reduce(into: []) { $0 += $1 }.sorted { $0.seed < $1.seed }
         }
-    }
-
-    @Test(
-        "A mistake that is put into the store shows",
-        arguments: [.leavesUnlinked, .keepsLostRows, .ignoresPermissions] as [StoreDefect]
-    )
-    func discovery(_ defect: StoreDefect) async {
-        for seed in 1...40 as ClosedRange<UInt64> {
-            let outcome = await FamilySimulation.run(seed: seed, defect: defect)
-            if !outcome.problems.isEmpty {
-                return print("\(defect) is found by family \(seed): \(outcome.problems[0])")
-            }
-        }
-        Issue.record("40 families did not find \(defect)")
     }
 }

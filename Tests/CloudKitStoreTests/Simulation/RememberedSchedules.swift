@@ -34,6 +34,20 @@ struct RememberedSchedules {
         #expect(outcome.problems.isEmpty)
     }
 
+    @Test("A process that ends while an asset travels loses nothing")
+    func upload() async {
+        let plan = SimulationPlan(
+            .assets,
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (0, .edit(.photo)),
+                (0, .crash(.beforeUpload(0))),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems.isEmpty)
+    }
+
     @Test("A counter that two devices send again into a new zone counts once")
     func newZoneCounters() async {
         let plan = SimulationPlan(

@@ -10,7 +10,6 @@ struct SimulatedWorld {
     /// The users of the devices: the owner of the shared rows, and another user.
     let users: [TestCloud.User]
     let variant: SimulationVariant
-    let defect: StoreDefect?
     var oracle: MergeOracle?
     let trace = SimulationTrace()
 
@@ -91,7 +90,6 @@ final class SimulatedDevice {
         }
         guard let way else { preconditionFailure("The container was made without its transport") }
         var configuration = Device.configuration
-        configuration.defect = world.defect
         configuration.device = name
         configuration.batchLimit = batchLimit
         configuration.whenZoneIsDeleted = .upload

@@ -1,15 +1,17 @@
-import CloudKitStore
+import Foundation
 
 /// A shrinker that shortens a failing schedule while it fails in the same way.
 struct SimulationShrinker {
-    let defect: StoreDefect?
-    /// The maximum number of schedules to try.
-    var limit = 150
+    /// The fault that happens in the schedules besides their steps.
+    let fault: StoreSimulation.Fault?
+    /// The maximum number of schedules to try; `Scripts/mutants` needs no short story.
+    let limit =
+        ProcessInfo.processInfo.environment["CLOUDKIT_STORE_SHRINKING"].flatMap { Int($0) } ?? 150
 
     private(set) var tried = 0
 
-    init(defect: StoreDefect? = nil) {
-        self.defect = defect
+    init(fault: StoreSimulation.Fault? = nil) {
+        self.fault = fault
     }
 
     /// Returns the invariants that an outcome violates.
@@ -72,7 +74,7 @@ struct SimulationShrinker {
     ) async -> StoreSimulation.Outcome? {
         guard tried < limit else { return nil }
         tried += 1
-        let outcome = await StoreSimulation.run(plan, defect: defect)
+        let outcome = await StoreSimulation.run(plan, fault: fault)
         return Self.broken(outcome).isDisjoint(with: broken) ? nil : outcome
     }
 

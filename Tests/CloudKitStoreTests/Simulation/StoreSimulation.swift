@@ -16,8 +16,11 @@ actor StoreSimulation {
         var trace: [String] = []
     }
 
+    /// Something that goes wrong with a device's file after each of its syncs, past the store.
+    typealias Fault = @Sendable (Database) throws -> Void
+
     let plan: SimulationPlan
-    let defect: StoreDefect?
+    private let fault: Fault?
     var devices: [SimulatedDevice] = []
     var model = SimulationModel()
     /// The oracle, which computes the expected values without code of the store.
@@ -28,9 +31,9 @@ actor StoreSimulation {
     var visitor: TestCloud.User?
     private var observers: [Int: CKContainer] = [:]
 
-    private init(_ plan: SimulationPlan, defect: StoreDefect?) {
+    private init(_ plan: SimulationPlan, fault: Fault?) {
         self.plan = plan
-        self.defect = defect
+        self.fault = fault
         oracle = MergeOracle(plan)
     }
 
@@ -38,15 +41,15 @@ actor StoreSimulation {
     ///
     /// - Parameters:
     ///   - plan: The schedule.
-    ///   - defect: A defect that is planted into the store.
+    ///   - fault: The fault that happens besides the steps of the schedule.
     ///   - checksSums: Whether the sums of counters are checked even though the zone was lost.
     /// - Returns: The problems, and the steps.
     static func run(
         _ plan: SimulationPlan,
-        defect: StoreDefect? = nil,
+        fault: Fault? = nil,
         checksSums: Bool = false
     ) async -> Outcome {
-        await StoreSimulation(plan, defect: defect).run(checksSums: checksSums)
+        await StoreSimulation(plan, fault: fault).run(checksSums: checksSums)
     }
 
     private func run(checksSums: Bool) async -> Outcome {
@@ -61,7 +64,6 @@ actor StoreSimulation {
                 cloud: cloud,
                 users: try await Self.users(of: plan.variant, in: cloud),
                 variant: plan.variant,
-                defect: defect,
                 oracle: oracle
             )
             do {
@@ -123,6 +125,7 @@ actor StoreSimulation {
                 oracle.learnedTime(step.device)
             }
             if faults.contains(where: \.endsSession) { try await device.relaunch() }
+            if let fault { try device.database.inDatabase(fault) }
         case .race(let request, let editor):
             guard editor < devices.count else { return }
             let seed = chance.next()

@@ -133,11 +133,7 @@ extension Simulation {
             )
         }
         devices[index].life += 1
-        devices[index].machine = Self.machine(
-            saved,
-            isAutomatic: devices[index].isAutomatic,
-            defect: defect
-        )
+        devices[index].machine = Self.machine(saved, isAutomatic: devices[index].isAutomatic)
         devices[index].isListening = false
         devices[index].request = nil
         devices[index].openCalls = []

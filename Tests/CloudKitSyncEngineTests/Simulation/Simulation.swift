@@ -23,7 +23,6 @@ struct Simulation {
     }
 
     let seed: UInt64
-    let defect: SyncEngineDefect?
     let keepsTrace: Bool
     var chance: SeededRandom
     var cloud: ModelCloud
@@ -42,9 +41,8 @@ struct Simulation {
     var requests = 0
     let makesZonesAgain: Bool
 
-    init(seed: UInt64, defect: SyncEngineDefect? = nil, keepsTrace: Bool = false) {
+    init(seed: UInt64, keepsTrace: Bool = false) {
         self.seed = seed
-        self.defect = defect
         self.keepsTrace = keepsTrace
         var chance = SeededRandom(schedule: seed)
         makesZonesAgain = chance.one(of: 2)
@@ -64,7 +62,7 @@ struct Simulation {
                     owner: owner,
                     isAutomatic: isAutomatic,
                     app: app,
-                    machine: Self.machine(nil, isAutomatic: isAutomatic, defect: defect),
+                    machine: Self.machine(nil, isAutomatic: isAutomatic),
                     account: owner
                 )
             )
@@ -73,18 +71,13 @@ struct Simulation {
 
     static func machine(
         _ saved: CKSyncEngine.State.Serialization?,
-        isAutomatic: Bool,
-        defect: SyncEngineDefect?
+        isAutomatic: Bool
     ) -> SyncEngineMachine {
         let (state, _) = SyncEngineState.restored(
             from: saved,
             origin: .init(container: "model", scope: .private)
         )
-        return SyncEngineMachine(
-            state: state,
-            settings: .init(automaticallySync: isAutomatic),
-            defect: defect
-        )
+        return SyncEngineMachine(state: state, settings: .init(automaticallySync: isAutomatic))
     }
 
     /// Runs everything; `problems` then contains the problems found.

@@ -60,6 +60,30 @@ struct SimulationTests {
         return simulation.trace
     }
 
+    @Test("A device that differs from the others, or an edit that is nowhere, is found")
+    func checks() {
+        var differing = Simulation(seed: 1)
+        differing.run()
+        #expect(differing.problems == [])
+        differing.doing(0) { app, _ in
+            let recordID = CKRecord.ID(
+                recordName: ModelApp.commonNames[0],
+                zoneID: .init(zoneName: Simulation.lastingZone)
+            )
+            app.edit(recordID, field: 0, number: -1) { _ in }
+        }
+        differing.checkPeace()
+        #expect(differing.problems.contains { $0.contains("differs from the server") })
+
+        var losing = Simulation(seed: 1)
+        losing.run()
+        losing.edits["ada", default: [:]][
+            CKRecord.ID(recordName: "lost", zoneID: .init(zoneName: Simulation.lastingZone))
+        ] = [1, 1]
+        losing.checkPeace()
+        #expect(losing.problems == ["an edit of lost was lost: [1, 1], []"])
+    }
+
     @Test("The same seed gives the same run", arguments: [1, 7, 42, 1_000, 123_456] as [UInt64])
     func determinism(_ seed: UInt64) {
         var first = Simulation(seed: seed, keepsTrace: true)

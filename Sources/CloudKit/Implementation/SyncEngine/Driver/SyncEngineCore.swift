@@ -35,8 +35,7 @@ final class SyncEngineCore: Sendable {
                 automaticallySync: configuration.automaticallySync,
                 subscriptionID: configuration.subscriptionID,
                 timing: environment.timing
-            ),
-            defect: environment.defect
+            )
         )
         contents = Mutex(Contents(machine: machine))
     }

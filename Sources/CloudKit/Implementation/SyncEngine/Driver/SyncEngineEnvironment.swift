@@ -14,7 +14,6 @@ package struct SyncEngineEnvironment: Sendable {
     /// The executor of the engine's tasks; nil for Swift's default.
     package var executor: (any TaskExecutor)?
     package var timing: SyncEngineTiming
-    package var defect: SyncEngineDefect?
 
     /// Creates an environment with a clock.
     package init<C: Clock>(
@@ -22,8 +21,7 @@ package struct SyncEngineEnvironment: Sendable {
         chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         log: @escaping @Sendable (String) -> Void = SyncEngineEnvironment.writeToStandardError,
         executor: (any TaskExecutor)? = nil,
-        timing: SyncEngineTiming = SyncEngineTiming(),
-        defect: SyncEngineDefect? = nil
+        timing: SyncEngineTiming = SyncEngineTiming()
     ) where C.Duration == Duration {
         let beginning = clock.now
         now = { beginning.duration(to: clock.now) }
@@ -32,7 +30,6 @@ package struct SyncEngineEnvironment: Sendable {
         self.log = log
         self.executor = executor
         self.timing = timing
-        self.defect = defect
     }
 
     /// The environment of an app.

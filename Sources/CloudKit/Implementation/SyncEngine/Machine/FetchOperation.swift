@@ -18,7 +18,6 @@ struct FetchOperation {
     let context: CKSyncEngine.FetchChangesContext
     /// The call that waits for the end; nil for a scheduled operation.
     let call: SyncEngineCall.ID?
-    var defect: SyncEngineDefect?
 
     private var phase = Phase.beginning
     /// The options that the delegate last returned.
@@ -40,12 +39,10 @@ struct FetchOperation {
 
     init(
         _ context: CKSyncEngine.FetchChangesContext,
-        call: SyncEngineCall.ID?,
-        defect: SyncEngineDefect?
+        call: SyncEngineCall.ID?
     ) {
         self.context = context
         self.call = call
-        self.defect = defect
         options = context.options
     }
 
@@ -180,7 +177,7 @@ struct FetchOperation {
             deletions.removeAll { $0.reason != .deleted && !state.knownZones.contains($0.zoneID) }
         }
         listing?.formUnion(modified)
-        if isWhole, let listing, defect != .overlooksLostZone {
+        if isWhole, let listing {
             // A fetch from the beginning lists no deletions: known zones that are missing were
             // deleted.
             let lost = state.knownZones.subtracting(listing).subtracting(deletions.map(\.zoneID))
@@ -207,9 +204,7 @@ struct FetchOperation {
     }
 
     private mutating func databaseFailed(_ error: CKError, _ state: SyncEngineState) -> [Delivery] {
-        guard error.isAboutToken, state.databaseToken != nil, !hasRestartedDatabase,
-            defect != .keepsExpiredToken
-        else {
+        guard error.isAboutToken, state.databaseToken != nil, !hasRestartedDatabase else {
             self.error = self.error ?? error
             return []
         }
@@ -226,9 +221,7 @@ struct FetchOperation {
         if let failure = page.failures.values.first(where: \.passes) {
             return failed(failure, zoneID, state)
         }
-        let isWhole =
-            !page.moreComing || page.token.isEqual(state.zoneTokens[zoneID])
-            || defect == .ignoresMoreComing
+        let isWhole = !page.moreComing || page.token.isEqual(state.zoneTokens[zoneID])
         phase = .choosingZone
         let isEmpty = page.modifications.isEmpty && page.deletions.isEmpty
         let event = CKSyncEngine.Event.FetchedRecordZoneChanges(
@@ -256,7 +249,7 @@ struct FetchOperation {
         switch error.code {
         case _
         where error.isAboutToken && state.zoneTokens[zoneID] != nil
-            && defect != .keepsExpiredToken && restarted.insert(zoneID).inserted:
+            && restarted.insert(zoneID).inserted:
             return [Delivery(nil, then: .zoneRestart(zoneID))]
         case .zoneNotFound, .userDeletedZone:
             failures.add(error, of: zoneID)

@@ -36,7 +36,6 @@ struct SendOperation {
     let context: CKSyncEngine.SendChangesContext
     /// The call that waits for the end; nil for a scheduled operation.
     let call: SyncEngineCall.ID?
-    var defect: SyncEngineDefect?
 
     private var phase = Phase.beginning
     /// `true` after a zone failed permanently: the operation sends no further zones, or it might
@@ -50,12 +49,10 @@ struct SendOperation {
 
     init(
         _ context: CKSyncEngine.SendChangesContext,
-        call: SyncEngineCall.ID?,
-        defect: SyncEngineDefect?
+        call: SyncEngineCall.ID?
     ) {
         self.context = context
         self.call = call
-        self.defect = defect
     }
 
     /// The error that the call throws: without a network that error, not one for each item.
@@ -240,7 +237,6 @@ struct SendOperation {
         _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
-        let horizon = defect == .clearsNewerChange ? .max : horizon
         if case .failure(let error) = answer, error.isOfNetwork { networkError = error }
         var saved: [CKRecord] = []
         var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
@@ -278,7 +274,7 @@ struct SendOperation {
             }
         }
         // Changes that were added again would be sent again, with the cause of the failure.
-        phase = hasFailure && defect != .asksAfterFailure ? .ending : .zones
+        phase = hasFailure ? .ending : .zones
         let event = CKSyncEngine.Event.SentRecordZoneChanges(
             savedRecords: saved,
             failedRecordSaves: failed,
@@ -291,6 +287,6 @@ struct SendOperation {
     /// Returns whether a change is no longer pending: it succeeded, or failed permanently.
     private func isSettled(_ outcome: Result<some Any, CKError>) -> Bool {
         guard case .failure(let error) = outcome else { return true }
-        return error.passes ? defect == .dropsHeldUpChange : defect != .keepsFailedChange
+        return !error.passes
     }
 }

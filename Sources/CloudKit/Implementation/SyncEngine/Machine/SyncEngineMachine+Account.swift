@@ -37,12 +37,7 @@ extension SyncEngineMachine {
         // The first user who signs in receives earlier pending changes; no user receives another
         // one's.
         let isForeign = state.salvagedUser.map { $0 != user } ?? false
-        if previous != .unknown || isForeign, defect != .keepsChangesOfLastAccount { state.reset() }
-        if defect == .keepsChangesOfLastAccount {
-            state.databaseToken = nil
-            state.zoneTokens = [:]
-            state.unfetchedZones = []
-        }
+        if previous != .unknown || isForeign { state.reset() }
         state.salvagedUser = nil
         state.account = user.map { .user($0) } ?? .signedOut
         state.subscriptionID = nil
@@ -122,7 +117,6 @@ extension SyncEngineMachine {
         switch notice {
         case .databaseChanged:
             guard settings.automaticallySync else { return }
-            if case .fetch = operation, defect == .forgetsPushDuringFetch { return }
             schedule.fetch = moment.now
             schedule.hope()
         case .accountChanged: accountMayHaveChanged()

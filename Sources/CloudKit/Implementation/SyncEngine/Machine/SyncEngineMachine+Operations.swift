@@ -56,14 +56,14 @@ extension SyncEngineMachine {
         call: SyncEngineCall.ID?
     ) {
         if context.options.scope == .all { schedule.fetch = nil }
-        operation = .fetch(FetchOperation(context, call: call, defect: defect))
+        operation = .fetch(FetchOperation(context, call: call))
     }
 
     private mutating func beginSend(
         _ context: CKSyncEngine.SendChangesContext,
         call: SyncEngineCall.ID?
     ) {
-        let send = SendOperation(context, call: call, defect: defect)
+        let send = SendOperation(context, call: call)
         clearScheduledSend(fulfilledBy: send)
         operation = .send(send)
     }
@@ -85,10 +85,6 @@ extension SyncEngineMachine {
         if let call = fetch.call {
             actions.append(.finish(call, fetch.error ?? fetch.failures.error))
         }
-        if defect == .forgetsUnreachedZone, fetch.error != nil {
-            state.unfetchedZones = []
-            isDirty = true
-        }
         guard let failure = fetch.transientFailure else {
             schedule.release()
             return
@@ -109,9 +105,7 @@ extension SyncEngineMachine {
             // The batches after the refused one were not requested.
             guard hasSomethingToSend, settings.automaticallySync else { return }
             schedule.send = nil
-            scheduleSend(
-                after: schedule.refused(at: moment, settings.timing, defect: defect)
-            )
+            scheduleSend(after: schedule.refused(at: moment, settings.timing))
         } else {
             schedule.accepted()
         }
@@ -120,13 +114,13 @@ extension SyncEngineMachine {
     /// Returns whether the engine itself retries after a transient error; it then waits first.
     private mutating func repeats(after failure: CKError) -> Bool {
         if failure.code == .notAuthenticated { invalidateAccount() }
-        guard settings.automaticallySync, defect != .givesUp else { return false }
+        guard settings.automaticallySync else { return false }
         hold(failure)
         return true
     }
 
     mutating func hold(_ error: CKError) {
-        schedule.hold(error, at: moment, settings.timing, defect: defect)
+        schedule.hold(error, at: moment, settings.timing)
     }
 
     // MARK: Calls

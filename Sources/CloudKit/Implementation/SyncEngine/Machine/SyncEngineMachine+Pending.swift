@@ -9,11 +9,6 @@ extension SyncEngineMachine {
             if byDelegate, case .send(let send) = operation {
                 horizon = send.horizon(of: change, state)
             }
-            if defect == .keepsOppositeChange, case .deleteRecord(let recordID) = change,
-                state.pendingRecordZoneChanges.contains(.saveRecord(recordID))
-            {
-                continue
-            }
             state.pendingRecordZoneChanges.add(change, horizon: horizon)
         }
         pendingChanged(wishes: true)
@@ -62,7 +57,6 @@ extension SyncEngineMachine {
     /// Schedules sending, no later than already scheduled.
     mutating func scheduleSend(after wait: Duration) {
         guard settings.automaticallySync else { return }
-        if case .send = operation, defect == .forgetsChangeDuringSend { return }
         let time = moment.now + wait
         schedule.send = min(schedule.send ?? time, time)
     }

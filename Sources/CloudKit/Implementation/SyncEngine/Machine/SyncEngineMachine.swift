@@ -40,7 +40,6 @@ package struct SyncEngineMachine: Sendable {
 
     package internal(set) var state: SyncEngineState
     let settings: Settings
-    let defect: SyncEngineDefect?
 
     var moment = SyncEngineMoment(now: .zero, chance: 0)
     var actions: [SyncEngineAction] = []
@@ -63,14 +62,9 @@ package struct SyncEngineMachine: Sendable {
     private var wakeTime: Duration?
 
     /// Creates the machine of an engine; `start` starts it.
-    package init(
-        state: SyncEngineState,
-        settings: Settings,
-        defect: SyncEngineDefect? = nil
-    ) {
+    package init(state: SyncEngineState, settings: Settings) {
         self.state = state
         self.settings = settings
-        self.defect = defect
     }
 
     /// Handles a signal.
@@ -113,7 +107,6 @@ package struct SyncEngineMachine: Sendable {
                 deliver(outbox.removeFirst())
             } else if isDirty {
                 isDirty = false
-                if defect == .keepsStateToItself { continue }
                 let serialization = CKSyncEngine.State.Serialization(state)
                 deliver(.init(.stateUpdate(.init(stateSerialization: serialization))))
             } else if operation != nil {
@@ -147,18 +140,7 @@ package struct SyncEngineMachine: Sendable {
 
     /// Queues events for delivery.
     mutating func enqueue(_ deliveries: [SyncEngineStep.Delivery]) {
-        guard defect == .movesTokenBeforeEvent else {
-            outbox += deliveries
-            return
-        }
-        for delivery in deliveries {
-            if let change = delivery.change {
-                apply(change)
-                let serialization = CKSyncEngine.State.Serialization(state)
-                outbox.append(.init(.stateUpdate(.init(stateSerialization: serialization))))
-            }
-            if let event = delivery.event { outbox.append(.init(event)) }
-        }
+        outbox += deliveries
     }
 
     private mutating func step() {

@@ -37,13 +37,10 @@ struct SyncEngineSchedule: Sendable {
     mutating func hold(
         _ error: CKError,
         at moment: SyncEngineMoment,
-        _ timing: SyncEngineTiming,
-        defect: SyncEngineDefect?
+        _ timing: SyncEngineTiming
     ) {
         let wait = backoff.next(timing, chance: moment.chance)
-        if defect == .repeatsAtOnce { return }
         heldUntil = moment.now + wait
-        if defect == .ignoresRetryAfter { return }
         if let seconds = RetryAfter.seconds(error.retryAfterSeconds) {
             throttledUntil = max(throttledUntil, moment.now + .seconds(seconds))
         }
@@ -63,12 +60,10 @@ struct SyncEngineSchedule: Sendable {
     /// Conflicts are normal, so the first refusal waits no longer than an edit.
     mutating func refused(
         at moment: SyncEngineMoment,
-        _ timing: SyncEngineTiming,
-        defect: SyncEngineDefect?
+        _ timing: SyncEngineTiming
     ) -> Duration {
         let isFirst = refusals.failures == 0
         let wait = refusals.next(timing, chance: moment.chance)
-        if defect == .repeatsAtOnce { return .zero }
         return isFirst ? timing.sendDelay : wait
     }
 
