@@ -58,6 +58,15 @@ static const unsigned char users_js[] = {
 static const unsigned char subscriptions_js[] = {
 #embed "Page/subscriptions.js"
 };
+static const unsigned char graph_js[] = {
+#embed "Page/graph.js"
+};
+static const unsigned char layout_js[] = {
+#embed "Page/layout.js"
+};
+static const unsigned char network_js[] = {
+#embed "Page/network.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "Page/icon.svg"
 };
@@ -83,6 +92,9 @@ static const struct dashboard_file files[] = {
     FILE("schema.js", schema_js),
     FILE("users.js", users_js),
     FILE("subscriptions.js", subscriptions_js),
+    FILE("graph.js", graph_js),
+    FILE("layout.js", layout_js),
+    FILE("network.js", network_js),
     FILE("icon.svg", icon_svg),
 };
 

@@ -4,6 +4,8 @@ import http.server
 import threading
 import time
 
+from selenium.webdriver.common.keys import Keys
+
 
 # Markup that would run, in the forms that get past different mistakes.
 HOSTILE = [
@@ -85,6 +87,15 @@ def ATTACKS(check, no_trouble, rooms):
             if room == "Changes":
                 page.choose("Zone", HOSTILE[0])
                 page.reads("h0 <img")
+            if room == "Graph":
+                page.choose("Zone", HOSTILE[0])
+                page.wait(lambda: len(page.rows()) > 5, "the hostile graph")
+                page.run("document.querySelector('canvas').focus()")
+                page.keys(Keys.HOME)
+                page.reads("refers to 0", "Look around it")
+                page.fill("Around the record", HOSTILE[2])
+                page.press("Show")
+                page.reads(f"There is no record {HOSTILE[2]} here")
             if room == "Requests":
                 page.wait(lambda: len(page.rows()) > 5, "the requests")
                 page.choose("Which", "With problems")

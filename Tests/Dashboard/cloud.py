@@ -103,6 +103,17 @@ class Cloud:
     def zones(self):
         return [each["zoneID"]["zoneName"] for each in self.call("zones/list")[1]["zones"]]
 
+    def changes(self, zone):
+        """Every record of a zone."""
+        records, token = [], None
+        while True:
+            body = {"zones": [{"zoneID": {"zoneName": zone}, **({"syncToken": token} if token else {})}]}
+            page = self.call("changes/zone", body)[1]["zones"][0]
+            records += [each for each in page["records"] if not each.get("deleted")]
+            token = page["syncToken"]
+            if not page["moreComing"]:
+                return records
+
     def query(self, kind, zone="Atlas", **more):
         names, marker = [], None
         while True:

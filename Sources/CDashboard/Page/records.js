@@ -95,6 +95,8 @@ class Records extends Room {
         fill(this, h("h1", {}, "Records"), this.#choices, this.#builder, this.#message, this.#grid);
         this.#builder.addEventListener("ck-query", () => this.#search());
         this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
+        // A link in a record may lead to another room.
+        this.signal.addEventListener("abort", () => this.#opened?.close());
         await this.navigate();
         // What somebody else saves makes new types.
         feed.listen(this.signal, (entries, isNews) => {
@@ -116,6 +118,7 @@ class Records extends Room {
             if (where.record) {
                 const opened = await openRecord(where.database, this.zoneID, where.record, {
                     changed: record => this.#changed(record), link: change => address({...this.where, ...change}),
+                    graph: name => `#/graph?${address({...this.where, type: "", record: name}).split("?")[1]}`,
                 });
                 this.#opened = opened;
                 // Closing leads back to the table, unless the address leads elsewhere already.
