@@ -141,4 +141,11 @@ public protocol StorageReader {
 
     /// The snapshots of a container, by name.
     func snapshots(_ container: String) throws -> [StoredSnapshot]
+    /// What a later snapshot, or nil for now, has other than an earlier one, zone by zone, by name.
+    func snapshotDifferences(
+        of container: String,
+        from earlier: String,
+        to later: String?,
+        limit: Int
+    ) throws -> [SnapshotDifference]
 }

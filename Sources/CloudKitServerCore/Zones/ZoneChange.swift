@@ -14,8 +14,8 @@ struct ZoneChange {
     let randomness: any ServiceRandomness
     /// Why zones are deleted, where no app does it.
     let reason: ZoneDeletionReason?
-    /// The queues of notifications that got items.
-    private(set) var queues: Set<Data> = []
+    /// What is to be told after the commit.
+    private(set) var news = PushNews()
 
     init(
         call: Call,
@@ -125,6 +125,6 @@ struct ZoneChange {
             randomness: randomness
         )
         try push.tellOfZone()
-        queues.formUnion(push.queues)
+        news.formUnion(push.news)
     }
 }
