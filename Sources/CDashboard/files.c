@@ -67,6 +67,12 @@ static const unsigned char layout_js[] = {
 static const unsigned char network_js[] = {
 #embed "Page/network.js"
 };
+static const unsigned char sharing_js[] = {
+#embed "Page/sharing.js"
+};
+static const unsigned char sync_js[] = {
+#embed "Page/sync.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "Page/icon.svg"
 };
@@ -95,6 +101,8 @@ static const struct dashboard_file files[] = {
     FILE("graph.js", graph_js),
     FILE("layout.js", layout_js),
     FILE("network.js", network_js),
+    FILE("sharing.js", sharing_js),
+    FILE("sync.js", sync_js),
     FILE("icon.svg", icon_svg),
 };
 

@@ -65,13 +65,13 @@ class Cloud:
     def of_container(self, rest):
         return f"containers/{self.container}/{rest}"
 
-    def call(self, endpoint, body=None, database="private"):
+    def call(self, endpoint, body=None, database="private", query=""):
         """Status and body of what Web Services answer the demo's user."""
-        query = urllib.parse.urlencode({
+        tokens = urllib.parse.urlencode({
             "ckAPIToken": self.settings["CLOUDKIT_API_TOKEN"],
             "ckWebAuthToken": self.settings["CLOUDKIT_WEB_AUTH_TOKEN"],
         })
-        path = f"/database/1/{self.container}/development/{database}/{endpoint}?{query}"
+        path = f"/database/1/{self.container}/development/{database}/{endpoint}?{tokens}{query}"
         return self.send("POST", path, {} if body is None else body)
 
     def record(self, name, zone="Atlas"):

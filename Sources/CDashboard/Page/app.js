@@ -5,8 +5,9 @@ import {h, fill, refill, field, select, button, dialog, notify, problem} from ".
 /** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
 const rooms = [
     ["overview", "Overview", "1"], ["records", "Records", "2"], ["changes", "Changes", "3"], ["graph", "Graph", "4"],
-    ["schema", "Schema", "5"], ["users", "Users", "6"], ["subscriptions", "Subscriptions", "8"], ["requests", "Requests", "9"],
-    ["faults", "Faults", "0"], ["snapshots", "Snapshots", "s"],
+    ["schema", "Schema", "5"], ["users", "Users", "6"], ["sharing", "Sharing", "7"],
+    ["subscriptions", "Subscriptions", "8"], ["requests", "Requests", "9"], ["faults", "Faults", "0"],
+    ["snapshots", "Snapshots", "s"], ["sync", "Sync", "y"],
 ];
 
 class Dashboard extends HTMLElement {

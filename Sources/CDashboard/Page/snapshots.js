@@ -1,6 +1,7 @@
 // States of the container that can come back.
-import {operate, containerPath, place, part, schema} from "./api.js";
-import {h, fill, field, button, confirm, notify, moment, Room} from "./dom.js";
+import {operate, containerPath, place, part, schema, nameOf} from "./api.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, moment, number, Room} from "./dom.js";
+import {ListSource} from "./grid.js";
 
 class Snapshots extends Room {
     #list = h("div", {});
@@ -35,8 +36,38 @@ class Snapshots extends Room {
                 h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Name"), h("th", {scope: "col"}, "Taken"), h("td", {}))),
                 h("tbody", {}, snapshots.map(each => h("tr", {}, h("th", {scope: "row"}, each.name),
                     h("td", {}, moment(each.created)), h("td", {class: "actions"},
+                        button("Compare", () => this.#compare(each.name, snapshots), {"aria-label": `Compare ${each.name}`}),
                         button("Restore", () => this.#restore(each.name), {"aria-label": `Restore ${each.name}`}),
                         button("Delete", () => this.#remove(each.name), {class: "danger", "aria-label": `Delete ${each.name}`}))))))));
+    }
+
+    /** Shows what differs between a snapshot and another, or now. */
+    #compare(name, snapshots) {
+        const others = snapshots.filter(each => each.name !== name).map(each => [`=${each.name}`, each.name]);
+        const later = select([["", "what is there now"], ...others], "", {onchange: () => show()});
+        const outcome = h("div", {}), table = h("ck-grid", {label: "Differences"});
+        dialog(`From ${name} to`, field("To", later), outcome, table).classList.add("wide");
+        const show = async () => {
+            table.hidden = true;
+            try {
+                const query = later.value ? `?to=${part(later.value.slice(1))}` : "";
+                const {differences, hasMore} = await operate("GET", containerPath(`snapshots/${part(name)}/differences${query}`), undefined, this.signal);
+                const count = kind => number(differences.filter(each => each.kind === kind).length);
+                fill(outcome, h("p", {role: "status"}, differences.length === 0 ? "Nothing differs."
+                    : `${hasMore ? "The first of more: " : ""}${count("added")} added, ${count("changed")} changed, ${count("deleted")} deleted.`));
+                table.hidden = differences.length === 0;
+                table.show([
+                    {label: "what", width: "6rem", text: each => each.kind, kind: each => ({added: "good", deleted: "bad"})[each.kind] ?? ""},
+                    {label: "record", text: each => each.recordName ?? "the whole zone", kind: () => "name"},
+                    {label: "type", text: each => each.recordType ?? ""}, {label: "zone", text: each => each.zoneName},
+                    {label: "of", text: each => each.ownerRecordName ? nameOf(each.ownerRecordName) : "everybody: public"},
+                    {label: "environment", text: each => each.environment},
+                ], new ListSource(differences));
+            } catch (error) {
+                if (error.name !== "AbortError") fill(outcome, problem(error));
+            }
+        };
+        show();
     }
 
     async #restore(name) {
