@@ -73,6 +73,9 @@ static const unsigned char sharing_js[] = {
 static const unsigned char sync_js[] = {
 #embed "Page/sync.js"
 };
+static const unsigned char archive_js[] = {
+#embed "Page/archive.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "Page/icon.svg"
 };
@@ -103,6 +106,7 @@ static const struct dashboard_file files[] = {
     FILE("network.js", network_js),
     FILE("sharing.js", sharing_js),
     FILE("sync.js", sync_js),
+    FILE("archive.js", archive_js),
     FILE("icon.svg", icon_svg),
 };
 

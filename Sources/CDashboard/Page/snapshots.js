@@ -2,6 +2,7 @@
 import {operate, containerPath, place, part, schema, nameOf} from "./api.js";
 import {h, fill, field, select, button, dialog, confirm, notify, problem, moment, number, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
+import {exportZones, importZones} from "./archive.js";
 
 class Snapshots extends Room {
     #list = h("div", {});
@@ -23,6 +24,7 @@ class Snapshots extends Room {
         fill(this, h("h1", {}, "Snapshots"),
             h("p", {}, "A snapshot keeps what the container holds: records, zones, schemas, shares and subscriptions, of both "
                 + "environments. Users and credentials are no part of it, so that clients go on."), form, this.#list,
+            h("h2", {}, "Export and import"), this.#archive(),
             h("h2", {}, "Begin anew"), h("p", {class: "actions"},
                 button("Empty the container", () => this.#reset(true), {class: "danger"}),
                 button("Empty it, and forget the schema", () => this.#reset(false), {class: "danger"})));
@@ -39,6 +41,31 @@ class Snapshots extends Room {
                         button("Compare", () => this.#compare(each.name, snapshots), {"aria-label": `Compare ${each.name}`}),
                         button("Restore", () => this.#restore(each.name), {"aria-label": `Restore ${each.name}`}),
                         button("Delete", () => this.#remove(each.name), {class: "danger", "aria-label": `Delete ${each.name}`}))))))));
+    }
+
+    /** Takes the user's zones out to a file, and in from one. */
+    #archive() {
+        if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
+        const file = h("input", {type: "file", required: true}), progress = h("p", {role: "status"});
+        const told = count => { progress.textContent = `${number(count)} records`; };
+        const form = h("form", {class: "choices", onsubmit: event => {
+            event.preventDefault();
+            this.attempt(async () => {
+                const {saved, refused} = await importZones(await file.files[0].text(), told, this.signal);
+                await schema(true);
+                fill(progress, `${number(saved)} records are imported`, refused.length > 0 && `, ${number(refused.length)} were refused: ${refused.slice(0, 5).join("; ")}`);
+            }, form);
+        }}, field("File", file), h("p", {class: "actions"}, h("button", {}, "Import")));
+        const section = h("div", {}, h("p", {}, `All zones of ${nameOf(place.user)} as lines of JSON, as “cloudkit export” writes them, without `
+            + "files and shares. “cloudkit import” and this page save them again, as whoever is chosen then; “cloudkit backup” keeps all users and files."),
+        h("p", {class: "actions"}, button(`Export the zones of ${nameOf(place.user)}`, () => this.attempt(async () => {
+            const {blob, count, leftOut} = await exportZones(told, this.signal);
+            const url = URL.createObjectURL(blob);
+            h("a", {href: url, download: `${place.container}-${new Date().toISOString().slice(0, 10)}.ndjson`}).click();
+            setTimeout(() => URL.revokeObjectURL(url), 10_000);
+            progress.textContent = `${number(count.records)} records are exported${leftOut > 0 ? `, without ${number(leftOut)} files` : ""}`;
+        }, section))), form, progress);
+        return section;
     }
 
     /** Shows what differs between a snapshot and another, or now. */
