@@ -1,9 +1,10 @@
 """Uses the dashboard in headless Chromium, and looks at each action's outcome with another client.
 
-    dashboard_check.py CLOUDKIT [CHECK ...]
+    dashboard_check.py CLOUDKIT [CHECK ... | --images]
 
 CLOUDKIT is the built command; Scripts/dashboard runs this. Each check is a function that begins with `check_` and gets a
-demo's cloud of its own making and the page; all run in the order of the file. Exits 0 when everything holds.
+demo's cloud of its own making and the page; all run in the order of the file. Exits 0 when everything holds. With --images
+the guide's pictures are taken instead.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from datetime import date
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+import images
 from attacks import ATTACKS
 from cloud import Cloud
 from page import Page, start_browser
@@ -1045,6 +1047,8 @@ CHECKS |= ATTACKS(check, no_trouble, ROOMS)
 
 def main():
     command, *names = sys.argv[1:]
+    if names == ["--images"]:
+        CHECKS["--images"] = lambda cloud, page: images.take(cloud, page, furnish)
     if unknown := set(names) - set(CHECKS):
         sys.exit(f"dashboard: there is no check {', '.join(unknown)}; there are {', '.join(CHECKS)}")
     browser = start_browser("--host-resolver-rules=MAP evil.example 127.0.0.1")

@@ -14,7 +14,7 @@ extension CloudService {
     ///   - subscriptionID: The subscription.
     ///   - database: The database that it watches.
     ///   - user: Whose it is.
-    ///   - environment: The environment.
+    ///   - kind: The environment.
     /// - Returns: How many devices are told.
     /// - Throws: `RequestError` with `NOT_FOUND` for an unknown subscription or user, or `StorageError`.
     public func sendTestPush(

@@ -19,6 +19,7 @@ struct PushDelivery {
     ///   - user: Whose devices are told.
     ///   - client: The hash of the name of the client that is not told; nil for none.
     /// - Returns: What is to be told once the commit stands.
+    /// - Throws: `StorageError`.
     func deliver(
         _ payloads: [PushPayload],
         to user: StoredUser,

@@ -25,8 +25,8 @@ extension SQLiteConnection {
         /// A query of the records of a content, or of some of them, as they are in this state.
         func records(of content: Int64, among ids: String?) -> String {
             let columns = "SELECT name, type, fields, parent, share, extra FROM"
-            let condition =
-                "WHERE zone = \(content) AND NOT isDeleted" + (ids.map { " AND id IN (\($0))" } ?? "")
+            let some = ids.map { " AND id IN (\($0))" } ?? ""
+            let condition = "WHERE zone = \(content) AND NOT isDeleted" + some
             guard let snapshot, let changed else { return "\(columns) record \(condition)" }
             return """
                 \(columns) record \(condition) AND id NOT IN (\(changed))
