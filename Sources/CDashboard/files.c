@@ -58,6 +58,24 @@ static const unsigned char users_js[] = {
 static const unsigned char subscriptions_js[] = {
 #embed "Page/subscriptions.js"
 };
+static const unsigned char graph_js[] = {
+#embed "Page/graph.js"
+};
+static const unsigned char layout_js[] = {
+#embed "Page/layout.js"
+};
+static const unsigned char network_js[] = {
+#embed "Page/network.js"
+};
+static const unsigned char sharing_js[] = {
+#embed "Page/sharing.js"
+};
+static const unsigned char sync_js[] = {
+#embed "Page/sync.js"
+};
+static const unsigned char archive_js[] = {
+#embed "Page/archive.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "Page/icon.svg"
 };
@@ -83,6 +101,12 @@ static const struct dashboard_file files[] = {
     FILE("schema.js", schema_js),
     FILE("users.js", users_js),
     FILE("subscriptions.js", subscriptions_js),
+    FILE("graph.js", graph_js),
+    FILE("layout.js", layout_js),
+    FILE("network.js", network_js),
+    FILE("sharing.js", sharing_js),
+    FILE("sync.js", sync_js),
+    FILE("archive.js", archive_js),
     FILE("icon.svg", icon_svg),
 };
 

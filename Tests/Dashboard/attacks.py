@@ -4,6 +4,8 @@ import http.server
 import threading
 import time
 
+from selenium.webdriver.common.keys import Keys
+
 
 # Markup that would run, in the forms that get past different mistakes.
 HOSTILE = [
@@ -51,12 +53,22 @@ def ATTACKS(check, no_trouble, rooms):
                 {"fault": "error", "code": "ZONE_BUSY", "reason": each, "operation": "zones/lookup", "zone": each, "user": each}
                 for each in HOSTILE]})
             cloud.call(f"records/{quote(text)}")
+            cloud.call("changes/zone", {"zones": [{"zoneID": {"zoneName": HOSTILE[0]}}]}, query=f"&clientId={quote(text)}")
             cloud.call("records/query", {"query": {"recordType": text}, "zoneID": {"zoneName": text}})
             cloud.send("GET", f"/{quote(text)}")
         for text in HOSTILE[:7]:
             cloud.call("subscriptions/modify", {"operations": [{"operationType": "create", "subscription": {
                 "subscriptionID": text, "subscriptionType": "zone", "zoneID": {"zoneName": HOSTILE[0]},
                 "notificationInfo": {"alertBody": text}}}]})
+        # A share's title, its participants' names, and the payloads of what was told.
+        cloud.save("root", "Hostile", {"text": HOSTILE[1]}, HOSTILE[0])
+        users = cloud.operate("GET", cloud.of_container("users"))["users"]
+        guests = [each["userRecordName"] for each in users if each.get("emailAddress")]
+        cloud.modify("create", {"recordName": "share", "recordType": "cloudkit.share", "forRecord": {"recordName": "root"},
+                                "fields": {"cloudkit.title": {"value": HOSTILE[0]}}, "participants": [
+            {"type": "USER", "permission": "READ_ONLY", "userIdentity": {"lookupInfo": {"userRecordName": each}}} for each in guests]
+            + [{"type": "USER", "permission": "READ_ONLY", "userIdentity": {"lookupInfo": {"emailAddress": f"{HOSTILE[1]}@example.com"}}}]},
+            HOSTILE[0])
         picture = b"<svg xmlns='http://www.w3.org/2000/svg' onload='hacked=1'><script>hacked=1</script></svg>"
         _, token = cloud.call("assets/upload", {"zoneID": {"zoneName": HOSTILE[0]}, "tokens": [
             {"recordName": "file", "recordType": "Hostile", "fieldName": "file"}]})
@@ -85,6 +97,15 @@ def ATTACKS(check, no_trouble, rooms):
             if room == "Changes":
                 page.choose("Zone", HOSTILE[0])
                 page.reads("h0 <img")
+            if room == "Graph":
+                page.choose("Zone", HOSTILE[0])
+                page.wait(lambda: len(page.rows()) > 5, "the hostile graph")
+                page.run("document.querySelector('canvas').focus()")
+                page.keys(Keys.HOME)
+                page.reads("refers to 0", "Look around it")
+                page.fill("Around the record", HOSTILE[2])
+                page.press("Show")
+                page.reads(f"There is no record {HOSTILE[2]} here")
             if room == "Requests":
                 page.wait(lambda: len(page.rows()) > 5, "the requests")
                 page.choose("Which", "With problems")
@@ -94,10 +115,26 @@ def ATTACKS(check, no_trouble, rooms):
             if room == "Users":
                 page.reads(HOSTILE[1])
                 page.press(f"Act as {HOSTILE[1]}")
+            if room == "Sharing":
+                page.choose("Act as", "Ada")
+                page.reads(HOSTILE[0], HOSTILE[1])
+                page.press(f"What {HOSTILE[1]} sees of {HOSTILE[0]}")
+                page.reads("Nothing.")
+                page.press("Close")
+            if room == "Subscriptions":
+                page.reads(HOSTILE[1], f"{HOSTILE[0]}: no device listens")
+                page.run("document.querySelectorAll('details').forEach(each => each.open = true)")
+                page.reads('"alert"')
+            if room == "Sync":
+                page.reads(HOSTILE[0], HOSTILE[6])
             if room == "Faults":
                 page.reads(HOSTILE[0])
             if room == "Snapshots":
                 page.reads(HOSTILE[0])
+                page.press(f"Compare {HOSTILE[0]}")
+                page.wait(lambda: len(page.rows()) > 5, "the hostile differences")
+                page.choose("To", HOSTILE[1])
+                page.press("Close")
                 page.press(f"Delete {HOSTILE[0]}")
                 page.press("Delete snapshot")
                 page.reads(f"{HOSTILE[0]} is deleted")

@@ -65,13 +65,13 @@ class Cloud:
     def of_container(self, rest):
         return f"containers/{self.container}/{rest}"
 
-    def call(self, endpoint, body=None, database="private"):
+    def call(self, endpoint, body=None, database="private", query=""):
         """Status and body of what Web Services answer the demo's user."""
-        query = urllib.parse.urlencode({
+        tokens = urllib.parse.urlencode({
             "ckAPIToken": self.settings["CLOUDKIT_API_TOKEN"],
             "ckWebAuthToken": self.settings["CLOUDKIT_WEB_AUTH_TOKEN"],
         })
-        path = f"/database/1/{self.container}/development/{database}/{endpoint}?{query}"
+        path = f"/database/1/{self.container}/development/{database}/{endpoint}?{tokens}{query}"
         return self.send("POST", path, {} if body is None else body)
 
     def record(self, name, zone="Atlas"):
@@ -102,6 +102,17 @@ class Cloud:
 
     def zones(self):
         return [each["zoneID"]["zoneName"] for each in self.call("zones/list")[1]["zones"]]
+
+    def changes(self, zone):
+        """Every record of a zone."""
+        records, token = [], None
+        while True:
+            body = {"zones": [{"zoneID": {"zoneName": zone}, **({"syncToken": token} if token else {})}]}
+            page = self.call("changes/zone", body)[1]["zones"][0]
+            records += [each for each in page["records"] if not each.get("deleted")]
+            token = page["syncToken"]
+            if not page["moreComing"]:
+                return records
 
     def query(self, kind, zone="Atlas", **more):
         names, marker = [], None

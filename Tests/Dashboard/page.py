@@ -65,6 +65,11 @@ class Page:
     def run(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 
+    def frame(self):
+        """Lets the page draw what it has to draw."""
+        self.browser.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
+
     def wait(self, condition, what):
         """Waits until a condition holds, and answers what it answers."""
         end = time.monotonic() + WAIT

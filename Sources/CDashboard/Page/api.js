@@ -107,6 +107,8 @@ export async function call(database, endpoint, body, {signal, user = place.user,
         const tokens = await session(user, isFresh);
         const query = new URLSearchParams({ckAPIToken: tokens.apiToken});
         if (tokens.webAuthToken) query.set("ckWebAuthToken", tokens.webAuthToken);
+        // What reads a feed is a device, and this page is to be told from others.
+        if (endpoint.startsWith("changes/")) query.set("clientId", "dashboard");
         const isGet = body === undefined && text === undefined;
         const response = await fetch(`${endpointPath(database, endpoint)}?${query}`, {
             method: isGet ? "GET" : "POST", body: isGet ? undefined : text ?? stringify(body), signal,

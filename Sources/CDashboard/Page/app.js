@@ -1,25 +1,18 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
 import {takeKey, setKey, operate, place, people} from "./api.js";
 import {h, fill, refill, field, select, button, dialog, notify, problem} from "./dom.js";
-import "./overview.js";
-import "./records.js";
-import "./changes.js";
-import "./requests.js";
-import "./faults.js";
-import "./snapshots.js";
-import "./schema.js";
-import "./users.js";
-import "./subscriptions.js";
 
+/** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
 const rooms = [
-    ["overview", "Overview"], ["records", "Records"], ["changes", "Changes"], ["schema", "Schema"], ["users", "Users"],
-    ["subscriptions", "Subscriptions"], ["requests", "Requests"], ["faults", "Faults"], ["snapshots", "Snapshots"],
+    ["overview", "Overview", "1"], ["records", "Records", "2"], ["changes", "Changes", "3"], ["graph", "Graph", "4"],
+    ["schema", "Schema", "5"], ["users", "Users", "6"], ["sharing", "Sharing", "7"],
+    ["subscriptions", "Subscriptions", "8"], ["requests", "Requests", "9"], ["faults", "Faults", "0"],
+    ["snapshots", "Snapshots", "s"], ["sync", "Sync", "y"],
 ];
 
 class Dashboard extends HTMLElement {
     #bar = h("div", {class: "place"});
-    #links = new Map(rooms.map(([room, text], index) =>
-        [room, h("a", {href: `#/${room}`, "aria-keyshortcuts": `${index + 1}`}, text)]));
+    #links = new Map(rooms.map(([room, text, key]) => [room, h("a", {href: `#/${room}`, "aria-keyshortcuts": key}, text)]));
     #nav = h("nav", {"aria-label": "Rooms"}, h("ul", {}, [...this.#links.values()].map(link => h("li", {}, link))));
     #main = h("main", {id: "room", tabindex: "-1"});
     #asksForKey = false;
@@ -94,14 +87,16 @@ class Dashboard extends HTMLElement {
         }
         this.#room = room;
         fill(this.#main, h(`ck-${room}`));
+        // The element begins as soon as its file has said what it is.
+        import(`./${room}.js`).catch(error => fill(this.#main, problem(error)));
     }
 
-    /** The rooms by their numbers, where no text is being written. */
+    /** The rooms by their keys, where no text is being written. */
     #press(event) {
         const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
         if (!isPlain || event.target.closest("input, textarea, select, dialog")) return;
-        const room = rooms[Number(event.key) - 1];
-        if (!room || !/^[1-9]$/.test(event.key)) return;
+        const room = rooms.find(([, , key]) => key === event.key);
+        if (!room) return;
         location.hash = `#/${room[0]}`;
         this.#main.focus();
     }

@@ -41,7 +41,8 @@ class RecordPage extends HTMLElement {
                     button("Copy as Swift", () => copy(asSwift(record))),
                     button("Copy as JSON", () => copy(stringify(record, 2))),
                     button("Copy as curl", () => copy(asCurl(this.database, this.zoneID, record))))),
-            h("h3", {}, "System fields"), this.#system(), h("h3", {}, "Referred to by"), backward);
+            h("h3", {}, "System fields"), this.#system(),
+            h("p", {}, h("a", {href: this.room.graph(record.recordName)}, "In the graph")), h("h3", {}, "Referred to by"), backward);
         this.#findReferences(backward);
     }
 

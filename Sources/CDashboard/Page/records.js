@@ -79,6 +79,7 @@ class Records extends Room {
     #shown = "";
     #opened = null;
     #source = null;
+    #asked = null;
 
     /** Where the address of the page leads. */
     get where() {
@@ -95,6 +96,8 @@ class Records extends Room {
         fill(this, h("h1", {}, "Records"), this.#choices, this.#builder, this.#message, this.#grid);
         this.#builder.addEventListener("ck-query", () => this.#search());
         this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
+        // A link in a record may lead to another room.
+        this.signal.addEventListener("abort", () => this.#opened?.close());
         await this.navigate();
         // What somebody else saves makes new types.
         feed.listen(this.signal, (entries, isNews) => {
@@ -116,6 +119,7 @@ class Records extends Room {
             if (where.record) {
                 const opened = await openRecord(where.database, this.zoneID, where.record, {
                     changed: record => this.#changed(record), link: change => address({...this.where, ...change}),
+                    graph: name => `#/graph?${address({...this.where, type: "", record: name}).split("?")[1]}`,
                 });
                 this.#opened = opened;
                 // Closing leads back to the table, unless the address leads elsewhere already.
@@ -140,15 +144,18 @@ class Records extends Room {
 
     async #choose() {
         const {database, type, record} = this.where;
+        // What a person chooses meanwhile goes before what is chosen here.
+        const asked = this.#asked = Symbol("choice");
         fill(this.#message);
-        this.#zones = [];
+        let zones = [];
         try {
-            const {zones} = await call(database, "zones/list");
-            this.#zones = zones.map(each => each.zoneID);
+            ({zones} = await call(database, "zones/list"));
         } catch (error) {
             fill(this.#message, problem(error));
         }
         const {outline} = await schema();
+        if (asked !== this.#asked) return;
+        this.#zones = zones.map(each => each.zoneID);
         this.#types = outline.recordTypes.filter(each => each.name !== "Users");
         const key = zone => `${zone.ownerRecordName ?? ""}/${zone.zoneName}`;
         const databases = place.user ? ["private", "public", "shared"] : ["public"];
@@ -170,6 +177,7 @@ class Records extends Room {
                     && button("Delete zone", () => this.#removeZone(), {class: "danger"})));
         if (!this.#types.some(each => each.name === type) && this.#zones.length > 0) {
             const found = await this.#fullType();
+            if (asked !== this.#asked) return;
             // One entry of the history is enough for what was not chosen.
             history.replaceState(null, "", address({...this.where, type: found, zone: this.where.zone || this.zoneID.zoneName, record}));
             const {zone, owner} = this.where;

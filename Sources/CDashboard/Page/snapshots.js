@@ -1,6 +1,8 @@
 // States of the container that can come back.
-import {operate, containerPath, place, part, schema} from "./api.js";
-import {h, fill, field, button, confirm, notify, moment, Room} from "./dom.js";
+import {operate, containerPath, place, part, schema, nameOf} from "./api.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, moment, number, Room} from "./dom.js";
+import {ListSource} from "./grid.js";
+import {exportZones, importZones} from "./archive.js";
 
 class Snapshots extends Room {
     #list = h("div", {});
@@ -22,6 +24,7 @@ class Snapshots extends Room {
         fill(this, h("h1", {}, "Snapshots"),
             h("p", {}, "A snapshot keeps what the container holds: records, zones, schemas, shares and subscriptions, of both "
                 + "environments. Users and credentials are no part of it, so that clients go on."), form, this.#list,
+            h("h2", {}, "Export and import"), this.#archive(),
             h("h2", {}, "Begin anew"), h("p", {class: "actions"},
                 button("Empty the container", () => this.#reset(true), {class: "danger"}),
                 button("Empty it, and forget the schema", () => this.#reset(false), {class: "danger"})));
@@ -35,8 +38,63 @@ class Snapshots extends Room {
                 h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Name"), h("th", {scope: "col"}, "Taken"), h("td", {}))),
                 h("tbody", {}, snapshots.map(each => h("tr", {}, h("th", {scope: "row"}, each.name),
                     h("td", {}, moment(each.created)), h("td", {class: "actions"},
+                        button("Compare", () => this.#compare(each.name, snapshots), {"aria-label": `Compare ${each.name}`}),
                         button("Restore", () => this.#restore(each.name), {"aria-label": `Restore ${each.name}`}),
                         button("Delete", () => this.#remove(each.name), {class: "danger", "aria-label": `Delete ${each.name}`}))))))));
+    }
+
+    /** Takes the user's zones out to a file, and in from one. */
+    #archive() {
+        if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
+        const file = h("input", {type: "file", required: true}), progress = h("p", {role: "status"});
+        const told = count => { progress.textContent = `${number(count)} records`; };
+        const form = h("form", {class: "choices", onsubmit: event => {
+            event.preventDefault();
+            this.attempt(async () => {
+                const {saved, refused} = await importZones(await file.files[0].text(), told, this.signal);
+                await schema(true);
+                fill(progress, `${number(saved)} records are imported`, refused.length > 0 && `, ${number(refused.length)} were refused: ${refused.slice(0, 5).join("; ")}`);
+            }, form);
+        }}, field("File", file), h("p", {class: "actions"}, h("button", {}, "Import")));
+        const section = h("div", {}, h("p", {}, `All zones of ${nameOf(place.user)} as lines of JSON, as “cloudkit export” writes them, without `
+            + "files and shares. “cloudkit import” and this page save them again, as whoever is chosen then; “cloudkit backup” keeps all users and files."),
+        h("p", {class: "actions"}, button(`Export the zones of ${nameOf(place.user)}`, () => this.attempt(async () => {
+            const {blob, count, leftOut} = await exportZones(told, this.signal);
+            const url = URL.createObjectURL(blob);
+            h("a", {href: url, download: `${place.container}-${new Date().toISOString().slice(0, 10)}.ndjson`}).click();
+            setTimeout(() => URL.revokeObjectURL(url), 10_000);
+            progress.textContent = `${number(count.records)} records are exported${leftOut > 0 ? `, without ${number(leftOut)} files` : ""}`;
+        }, section))), form, progress);
+        return section;
+    }
+
+    /** Shows what differs between a snapshot and another, or now. */
+    #compare(name, snapshots) {
+        const others = snapshots.filter(each => each.name !== name).map(each => [`=${each.name}`, each.name]);
+        const later = select([["", "what is there now"], ...others], "", {onchange: () => show()});
+        const outcome = h("div", {}), table = h("ck-grid", {label: "Differences"});
+        dialog(`From ${name} to`, field("To", later), outcome, table).classList.add("wide");
+        const show = async () => {
+            table.hidden = true;
+            try {
+                const query = later.value ? `?to=${part(later.value.slice(1))}` : "";
+                const {differences, hasMore} = await operate("GET", containerPath(`snapshots/${part(name)}/differences${query}`), undefined, this.signal);
+                const count = kind => number(differences.filter(each => each.kind === kind).length);
+                fill(outcome, h("p", {role: "status"}, differences.length === 0 ? "Nothing differs."
+                    : `${hasMore ? "The first of more: " : ""}${count("added")} added, ${count("changed")} changed, ${count("deleted")} deleted.`));
+                table.hidden = differences.length === 0;
+                table.show([
+                    {label: "what", width: "6rem", text: each => each.kind, kind: each => ({added: "good", deleted: "bad"})[each.kind] ?? ""},
+                    {label: "record", text: each => each.recordName ?? "the whole zone", kind: () => "name"},
+                    {label: "type", text: each => each.recordType ?? ""}, {label: "zone", text: each => each.zoneName},
+                    {label: "of", text: each => each.ownerRecordName ? nameOf(each.ownerRecordName) : "everybody: public"},
+                    {label: "environment", text: each => each.environment},
+                ], new ListSource(differences));
+            } catch (error) {
+                if (error.name !== "AbortError") fill(outcome, problem(error));
+            }
+        };
+        show();
     }
 
     async #restore(name) {

@@ -1,12 +1,13 @@
 // Who is told of what, and what they are told.
-import {call, item, place, schema, ownAddress} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, problem, time, Room} from "./dom.js";
+import {call, item, place, schema, ownAddress, operate, containerPath, feed, nameOf} from "./api.js";
+import {h, fill, field, select, button, confirm, notify, time, moment, Room} from "./dom.js";
 
 class Subscriptions extends Room {
     #list = h("div", {});
     #heard = h("ol", {class: "changes"});
     #listening = h("p", {class: "actions"});
     #form = h("form", {});
+    #sent = h("ol", {class: "changes", reversed: true});
     #database = "private";
 
     async show() {
@@ -20,10 +21,41 @@ class Subscriptions extends Room {
             this.attempt(async () => { await this.#load(); await this.#compose(); });
         }})), this.#list, h("h2", {}, "Subscribe"), this.#form, h("h2", {}, "Notifications"),
         h("p", {class: "note"}, "The page can listen as one more device of the user, and shows what that device is told."),
-        this.#listening, this.#heard);
+        this.#listening, this.#heard, h("h2", {}, "What was sent"),
+        h("p", {class: "note"}, "The last notifications of all users of the container, the newest first."), this.#sent);
         fill(this.#listening, button("Listen", () => this.#listen(), {class: "main"}));
         await this.#load();
         await this.#compose();
+        await this.#tellSent();
+        feed.listen(this.signal, (entries, isNews) => {
+            if (isNews && entries.some(each => /modify|accept|copy/.test(each.endpoint))) this.#tellSent().catch(() => {});
+        });
+    }
+
+    /** Shows the journal of notifications; those that are shown already stay as they are. */
+    async #tellSent() {
+        const {pushes} = await operate("GET", containerPath("pushes"), undefined, this.signal);
+        const shown = Number(this.#sent.firstElementChild?.dataset.number ?? 0);
+        if ((pushes.at(-1)?.number ?? 0) < shown) fill(this.#sent);
+        const last = Number(this.#sent.firstElementChild?.dataset.number ?? 0);
+        for (const each of pushes) {
+            if (each.number <= last) continue;
+            this.#sent.prepend(h("li", {"data-number": each.number}, `${moment(each.time)} ${nameOf(each.userRecordName)}, ${each.environment}, by `,
+                h("strong", {}, each.subscriptionID ?? "a subscription"),
+                h("span", {class: each.devices === 0 ? "bad" : "note"}, each.devices === 0 ? ": no device listens" : each.devices === 1 ? " to 1 device" : ` to ${each.devices} devices`),
+                each.payload && h("details", {}, h("summary", {}, `Payload ${each.number}`),
+                    h("pre", {tabindex: "0", role: "region", "aria-label": `Payload ${each.number}`}, each.payload))));
+        }
+        while (this.#sent.childElementCount > 200) this.#sent.lastElementChild.remove();
+    }
+
+    async #test(subscriptionID) {
+        await this.attempt(async () => {
+            const {devices} = await operate("POST", containerPath("test-pushes"),
+                {environment: place.environment, userRecordName: place.user, database: this.#database, subscriptionID});
+            notify(devices === 0 ? "No device listens; “Listen” below makes this page one" : `Sent to ${devices} ${devices === 1 ? "device" : "devices"}`);
+            await this.#tellSent();
+        });
     }
 
     async #load() {
@@ -34,8 +66,9 @@ class Subscriptions extends Room {
                 h("tbody", {}, subscriptions.map(each => h("tr", {}, h("th", {scope: "row"}, each.subscriptionID),
                     h("td", {}, subject(each)), h("td", {}, [...each.firesOn ?? [], each.firesOnce && "once"].filter(Boolean).join(", ")),
                     h("td", {}, each.notificationInfo?.alertBody ?? ""),
-                    h("td", {}, button("Delete", () => this.#remove(each.subscriptionID),
-                        {class: "danger", "aria-label": `Delete ${each.subscriptionID}`}))))))));
+                    h("td", {class: "actions"}, button("Send a test", () => this.#test(each.subscriptionID), {"aria-label": `Send a test of ${each.subscriptionID}`}),
+                        button("Delete", () => this.#remove(each.subscriptionID),
+                            {class: "danger", "aria-label": `Delete ${each.subscriptionID}`}))))))));
     }
 
     async #compose() {

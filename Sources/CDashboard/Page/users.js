@@ -1,9 +1,15 @@
 // Who there is, and the credentials that apps and people need.
-import {operate, containerPath, place} from "./api.js";
-import {h, fill, field, button, notify, copy, dialog, Room} from "./dom.js";
+import {operate, containerPath, part, place, nameOf} from "./api.js";
+import {h, fill, field, button, notify, copy, confirm, dialog, moment, Room} from "./dom.js";
+
+/** What the command line calls credentials, and what people do. */
+const kinds = {api: "API token", "web-auth": "session", "server-key": "server-to-server key"};
+/** Digits that tell credentials apart. */
+const DIGITS = 12;
 
 class Users extends Room {
     #list = h("div", {});
+    #credentials = h("div", {});
 
     async show() {
         const name = h("input", {required: true});
@@ -22,8 +28,14 @@ class Users extends Room {
             h("p", {class: "note"}, "Without a password: such a user signs in on the server's own machine. “cloudkit users password” gives one."),
             form, h("h2", {}, "API tokens"),
             h("p", {}, `An API token lets an app reach ${place.container} in ${place.environment}. The server keeps its sum only, so it is shown once.`),
-            h("p", {class: "actions"}, button("Make an API token", () => this.#token())));
+            h("p", {class: "actions"}, button("Make an API token", () => this.#token())),
+            h("h2", {}, "Server-to-server keys"),
+            h("p", {}, "Such a key signs requests to the public database. Its private half is made here and shown once; the server gets "
+                + "the public half."),
+            h("p", {class: "actions"}, button("Make a server-to-server key", () => this.#serverKey())),
+            h("h2", {}, "What was handed out"), this.#credentials);
         await this.#load();
+        await this.#loadCredentials();
     }
 
     async #load() {
@@ -36,14 +48,65 @@ class Users extends Room {
                     return h("tr", {}, h("th", {scope: "row"}, name), h("td", {}, user.emailAddress ?? ""),
                         h("td", {}, user.userRecordName), h("td", {class: "actions"},
                             button("Act as", () => place.choose({user: user.userRecordName}), {"aria-label": `Act as ${name}`}),
-                            button("Make tokens", () => this.#session(user, name), {"aria-label": `Make tokens for ${name}`})));
+                            button("Make tokens", () => this.#session(user, name), {"aria-label": `Make tokens for ${name}`}),
+                            button("Sign out", () => this.#signOut(user, name), {class: "danger", "aria-label": `Sign ${name} out`})));
                 })))));
+    }
+
+    async #loadCredentials() {
+        const {credentials} = await operate("GET", containerPath("credentials"), undefined, this.signal);
+        const shown = credentials.filter(each => each.environment === place.environment);
+        fill(this.#credentials, h("p", {class: "note"}, `Of ${place.environment}. What is revoked is refused at once; with an API token go the sessions that were begun with it. `
+            + "This page has some too, for a day, and makes itself others."),
+        shown.length === 0 ? h("p", {}, "There is nothing.")
+            : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "What was handed out"}, h("table", {},
+                h("thead", {}, h("tr", {}, ["Identifier", "What", "User", "Ends"].map(text => h("th", {scope: "col"}, text)), h("td", {}))),
+                h("tbody", {}, shown.map(each => {
+                    const id = each.id.slice(0, DIGITS);
+                    return h("tr", {}, h("th", {scope: "row"}, h("code", {}, id)), h("td", {}, kinds[each.kind] ?? each.kind),
+                        h("td", {}, each.userRecordName ? nameOf(each.userRecordName) : ""), h("td", {}, each.expires ? moment(each.expires) : "never"),
+                        h("td", {}, button("Revoke", () => this.#revoke(each), {class: "danger", "aria-label": `Revoke ${id}`})));
+                })))));
+    }
+
+    async #revoke({id, kind}) {
+        if (!await confirm("Revoke", `Whoever uses the ${kinds[kind] ?? kind} ${id.slice(0, DIGITS)} is refused from now on.`, "Revoke")) return;
+        await this.attempt(async () => {
+            const {credentials} = await operate("DELETE", containerPath(`credentials/${part(id)}`));
+            notify(credentials.length === 1 ? "It is revoked" : `${credentials.length} are revoked`);
+            await this.#loadCredentials();
+        }, this.#credentials);
+    }
+
+    async #signOut(user, name) {
+        if (!await confirm("Sign out", `Every session of ${name} ends, in both environments.`, "Sign out")) return;
+        await this.attempt(async () => {
+            const {credentials} = await operate("DELETE", containerPath(`users/${part(user.userRecordName)}/sessions`));
+            notify(`${name} is signed out: ${credentials.length} sessions have ended`);
+            await this.#loadCredentials();
+        });
+    }
+
+    /** Makes a key pair in the browser, and registers its public half. */
+    async #serverKey() {
+        await this.attempt(async () => {
+            if (!crypto.subtle) throw new Error("Browsers make keys on secure pages only; use “cloudkit tokens server-key” instead");
+            const {publicKey, privateKey} = await crypto.subtle.generateKey({name: "ECDSA", namedCurve: "P-256"}, true, ["sign", "verify"]);
+            const {keyID} = await operate("POST", containerPath("server-keys"),
+                {environment: place.environment, publicKey: pem("PUBLIC KEY", await crypto.subtle.exportKey("spki", publicKey))});
+            const text = pem("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", privateKey));
+            this.#show("A new server-to-server key", {CLOUDKIT_KEY_ID: keyID, CLOUDKIT_PRIVATE_KEY_FILE: "eckey.pem"},
+                [h("p", {}, "The file eckey.pem:"), h("pre", {tabindex: "0", role: "region", "aria-label": "Private key"}, text),
+                    button("Copy the private key", () => copy(text))]);
+            await this.#loadCredentials();
+        });
     }
 
     async #token() {
         await this.attempt(async () => {
             const {apiToken} = await operate("POST", containerPath("api-tokens"), {environment: place.environment});
             this.#show("A new API token", {CLOUDKIT_API_TOKEN: apiToken});
+            await this.#loadCredentials();
         });
     }
 
@@ -54,15 +117,22 @@ class Users extends Room {
                 {environment: place.environment, userRecordName: user.userRecordName});
             this.#show(`Tokens for ${name}, for a day`,
                 {CLOUDKIT_API_TOKEN: made.apiToken, CLOUDKIT_WEB_AUTH_TOKEN: made.webAuthToken});
+            await this.#loadCredentials();
         });
     }
 
-    #show(title, tokens) {
+    #show(title, tokens, more) {
         const lines = Object.entries({CLOUDKIT_URL: location.origin, CLOUDKIT_CONTAINER: place.container,
             CLOUDKIT_ENVIRONMENT: place.environment, ...tokens}).map(([key, value]) => `export ${key}='${value.replaceAll("'", "'\\''")}'`).join("\n");
-        dialog(title, h("p", {}, "Shown once. For a shell:"), h("pre", {tabindex: "0", role: "region", "aria-label": "Settings"}, lines),
+        dialog(title, h("p", {}, "Shown once. For a shell:"), h("pre", {tabindex: "0", role: "region", "aria-label": "Settings"}, lines), more,
             h("footer", {}, button("Copy", () => copy(lines), {class: "main"}))).classList.add("wide");
     }
+}
+
+/** Bytes as PEM has them. */
+function pem(label, bytes) {
+    const text = btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/.{64}(?=.)/g, "$&\n");
+    return `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`;
 }
 
 customElements.define("ck-users", Users);

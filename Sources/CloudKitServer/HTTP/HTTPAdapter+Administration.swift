@@ -39,6 +39,7 @@ extension HTTPAdapter {
             let body = try await WholeBody(request).collect(upTo: bodyLimit, share)
             if let answer = try await route(request, body) { return answer }
             if let answer = try await overviewRoute(request, body, context) { return answer }
+            if let answer = try await inspectionRoute(request, body, context) { return answer }
             return noSuchRoute(request)
         } catch let error as FaultPlanError {
             return answer(

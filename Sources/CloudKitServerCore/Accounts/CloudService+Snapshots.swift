@@ -99,7 +99,7 @@ extension CloudService {
         }
     }
 
-    private static func checkSnapshot(
+    static func checkSnapshot(
         _ name: String,
         of container: String,
         _ reader: any StorageReader

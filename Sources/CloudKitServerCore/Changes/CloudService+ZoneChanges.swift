@@ -14,7 +14,7 @@ extension CloudService {
         try checkCount(request.zones.count, "zones")
         try Self.checkChangesExist(call)
         let links = try await links(call.request.baseURL, now: call.now)
-        return try await read(call) { reader in
+        return try await read(call) { [devices] reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key("zones")
@@ -29,6 +29,7 @@ extension CloudService {
                 }
                 // An error from here on ends the request because the zone's object is half written.
                 try Self.write(page, zone, of: request, call, reader, links, to: &writer)
+                devices.note(page.next, of: page.zone, call)
             }
             writer.closeArray()
             writer.closeObject()
@@ -45,10 +46,11 @@ extension CloudService {
         try Self.checkChangesExist(call)
         let links = try await links(call.request.baseURL, now: call.now)
         let request = ZoneChangesRequest(zones: [zone])
-        return try await read(call) { reader in
+        return try await read(call) { [devices] reader in
             let page = try Self.page(zone, of: request, call, reader, links.seal)
             var writer = JSONWriter(capacity: 64 * 1024)
             try Self.write(page, zone, of: request, call, reader, links, to: &writer)
+            devices.note(page.next, of: page.zone, call)
             return writer.data
         }
     }

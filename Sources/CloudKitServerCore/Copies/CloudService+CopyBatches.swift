@@ -18,10 +18,10 @@ extension CloudService {
         let links = try await links("", now: call.now)
         let version = randomness.identifier()
         do {
-            let (status, queues) = try await write(call) {
-                [schemas, configuration, randomness] writer -> (CopyJob.Status?, Set<Data>) in
-                guard var job = try directory.job(id, writer) else { return (nil, []) }
-                guard job.status == .inProgress else { return (job.status, []) }
+            let (status, news) = try await write(call) {
+                [schemas, configuration, randomness] writer -> (CopyJob.Status?, PushNews) in
+                guard var job = try directory.job(id, writer) else { return (nil, PushNews()) }
+                guard job.status == .inProgress else { return (job.status, PushNews()) }
                 var call = call
                 // Faults count the operations of requests; a batch is not one of them.
                 call.faults = FaultDecision()
@@ -58,9 +58,9 @@ extension CloudService {
                 job.changed = call.now
                 if job.done >= job.total { job.status = .completed }
                 try directory.save(job, writer)
-                return (job.status, push.queues)
+                return (job.status, push.news)
             }
-            waiters.wake(queues)
+            announce(news)
             return status
         } catch let failure as AtomicBatchFailed {
             let cause = failure.cause

@@ -59,6 +59,7 @@ extension CloudService {
         client: String?,
         _ call: Call
     ) async throws {
+        devices.see(call, name: client)
         let registration = PushToken.Registration(
             environment: call.environment.id.rawValue,
             user: user.id.rawValue,

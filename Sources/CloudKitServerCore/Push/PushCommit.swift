@@ -16,8 +16,8 @@ struct PushCommit {
     let zone: ZoneView
     let schema: Schema
     let randomness: any ServiceRandomness
-    /// The queues that received items; requests that wait on them are woken after the commit.
-    private(set) var queues: Set<Data> = []
+    /// The news to announce after the commit.
+    private(set) var news = PushNews()
 
     /// The maximum number of notifications that wait for one token; newer ones replace the oldest.
     static let queueLimit = 100
@@ -237,36 +237,13 @@ struct PushCommit {
 
     /// Adds notifications to the queues of a user's tokens, except the client's own.
     private mutating func deliver(_ payloads: [PushPayload], to user: StoredUser) throws {
-        guard !payloads.isEmpty else { return }
-        let directory = PushTokenDirectory()
-        let environment = call.environment.id
         let isCaller = call.caller.user?.id == user.id
-        let client = isCaller ? call.clientID.map(SecretHash.of) : nil
-        for (hash, var token) in try directory.tokens(
-            of: user.id,
-            in: environment,
-            now: call.now,
-            writer
-        ) {
-            let registration = token.registrations.first {
-                $0.environment == environment.rawValue
-            }
-            if let client, registration?.client == client { continue }
-            let badge = token.badge
-            for payload in payloads.suffix(Self.queueLimit) {
-                if payload.countsBadge { token.badge += 1 }
-                try writer.addPush(
-                    StoredPush(
-                        id: RowID(rawValue: 0),
-                        queue: hash,
-                        slot: payload.slot,
-                        body: payload.data(badge: payload.countsBadge ? token.badge : nil)
-                    )
-                )
-            }
-            try writer.removePushes(hash, keepingNewest: Self.queueLimit)
-            if token.badge != badge { try directory.save(token, hash, writer) }
-            queues.insert(hash)
-        }
+        news.formUnion(
+            try PushDelivery(environment: call.environment, now: call.now, writer: writer).deliver(
+                payloads,
+                to: user,
+                besides: isCaller ? call.clientID.map(SecretHash.of) : nil
+            )
+        )
     }
 }

@@ -95,7 +95,7 @@ extension CloudService {
     ) async throws -> ([RecordOutcome], ZoneView?) {
         let version = randomness.identifier()
         do {
-            let (outcomes, zone, queues) = try await write(call) {
+            let (outcomes, zone, news) = try await write(call) {
                 [schemas, configuration, randomness] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
@@ -124,9 +124,9 @@ extension CloudService {
                 try push.tell(of: commit.changes)
                 try commit.forgetGone()
                 zone.zone.headSequence = commit.sequence
-                return (outcomes, zone, push.queues)
+                return (outcomes, zone, push.news)
             }
-            waiters.wake(queues)
+            announce(news)
             return (outcomes, zone)
         } catch let failure as AtomicBatchFailed {
             return (failure.outcomes, nil)

@@ -34,6 +34,8 @@ public final class CloudService: Sendable {
     let callers = CallerCache()
     let signInTries = SignInTries()
     let uploads = UploadLedger()
+    let devices = DeviceDirectory()
+    let pushJournal = PushJournal()
     /// Half of the engine's connections, and fewer than its threads.
     let lane = SlowLane(width: 8, line: 1000)
     let writerTurns: WriterTurns
@@ -99,6 +101,7 @@ public final class CloudService: Sendable {
         } catch {
             return failure(error)
         }
+        devices.see(call)
         call.faults = decideFaults(call, endpoint)
         var response: ServiceResponse
         do {

@@ -30,17 +30,17 @@ extension CloudService {
         try call.work.check(names: request.shortGUIDs.map(\.value))
         let user = try call.user()
         let links = try await links(call.request.baseURL, now: call.now)
-        let (answer, queues) = try await write(call) { [configuration, randomness] writer in
+        let (answer, news) = try await write(call) { [configuration, randomness] writer in
             let answer = ShareResponseWriter(call: call, user: user, reader: writer, links: links)
-            var queues: Set<Data> = []
+            var news = PushNews()
             let body = try answer.answer(request.shortGUIDs) { guid in
                 let (row, isNew) = try Self.accept(guid.value, call, user, configuration, writer)
-                if isNew { queues.formUnion(try Self.tell(of: row, call, writer, randomness)) }
+                if isNew { news.formUnion(try Self.tell(of: row, call, writer, randomness)) }
                 return row
             }
-            return (body, queues)
+            return (body, news)
         }
-        waiters.wake(queues)
+        announce(news)
         return answer
     }
 
@@ -120,13 +120,15 @@ extension CloudService {
         return (row, true)
     }
 
-    /// Notifies the owner, the participants and the new participant's other devices; returns the queues.
+    /// Notifies the owner, the participants and the new participant's other devices.
+    ///
+    /// - Returns: The news to announce after the commit.
     private static func tell(
         of share: StoredRecord,
         _ call: Call,
         _ writer: any StorageWriter,
         _ randomness: any ServiceRandomness
-    ) throws -> Set<Data> {
+    ) throws -> PushNews {
         guard let zone = try writer.zone(share.zone),
             let database = try writer.database(zone.database),
             let owner = try database.owner.flatMap({ try writer.user($0) })
@@ -139,7 +141,7 @@ extension CloudService {
             randomness: randomness
         )
         try push.tell(of: [RecordChange(kind: .updated, record: share)])
-        return push.queues
+        return push.news
     }
 }
 

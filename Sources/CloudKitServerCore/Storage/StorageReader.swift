@@ -141,4 +141,11 @@ public protocol StorageReader {
 
     /// Returns the snapshots of a container, by name.
     func snapshots(_ container: String) throws -> [StoredSnapshot]
+    /// Returns the differences of a later snapshot, or of now for nil, from an earlier one, by zone and name.
+    func snapshotDifferences(
+        of container: String,
+        from earlier: String,
+        to later: String?,
+        limit: Int
+    ) throws -> [SnapshotDifference]
 }

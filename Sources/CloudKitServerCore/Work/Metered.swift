@@ -262,4 +262,19 @@ extension Metered {
         try work.spend(1)
         return try source.snapshots(container)
     }
+
+    func snapshotDifferences(
+        of container: String,
+        from earlier: String,
+        to later: String?,
+        limit: Int
+    ) throws -> [SnapshotDifference] {
+        try work.spend(limit)
+        return try source.snapshotDifferences(
+            of: container,
+            from: earlier,
+            to: later,
+            limit: limit
+        )
+    }
 }

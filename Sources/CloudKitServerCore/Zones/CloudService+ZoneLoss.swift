@@ -29,7 +29,7 @@ extension CloudService {
         let seal = try await seal()
         let now = clock.milliseconds
         let work = RequestWork(configuration.budget, clock)
-        let queues = try await storage.write { [randomness] writer in
+        let news = try await storage.write { [randomness] writer in
             let row = try Self.environment(user.container, environment, writer)
             let owner = try Self.user(user, writer)
             let call = Self.call(of: owner, in: row, now: now, work)
@@ -45,9 +45,9 @@ extension CloudService {
             for name in names ?? all {
                 _ = try change.apply(.init(.delete, WireZoneID(zoneName: name)))
             }
-            return change.queues
+            return change.news
         }
-        waiters.wake(queues)
+        announce(news)
     }
 
     /// Returns the call of a request by the user to delete zones.

@@ -57,8 +57,8 @@ extension CloudService {
         _ = try call.user()
         try checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
         let seal = try await seal()
-        let (zones, queues) = try await write(call) { [randomness] writer in
-            var queues: Set<Data> = []
+        let (zones, news) = try await write(call) { [randomness] writer in
+            var news = PushNews()
             let zones = try request.operations.map { operation in
                 try Self.item(zone: operation.zone.zoneID) {
                     var change = ZoneChange(
@@ -67,13 +67,13 @@ extension CloudService {
                         seal: seal,
                         randomness: randomness
                     )
-                    defer { queues.formUnion(change.queues) }
+                    defer { news.formUnion(change.news) }
                     return try change.apply(operation)
                 }
             }
-            return (zones, queues)
+            return (zones, news)
         }
-        waiters.wake(queues)
+        announce(news)
         return try WireJSON.encode(ZonesResponse(zones: zones))
     }
 

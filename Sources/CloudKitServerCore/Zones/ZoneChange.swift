@@ -14,8 +14,8 @@ struct ZoneChange {
     let randomness: any ServiceRandomness
     /// The reason for deletions that no app requested.
     let reason: ZoneDeletionReason?
-    /// The queues that received notifications.
-    private(set) var queues: Set<Data> = []
+    /// The news to announce after the commit.
+    private(set) var news = PushNews()
 
     init(
         call: Call,
@@ -125,6 +125,6 @@ struct ZoneChange {
             randomness: randomness
         )
         try push.tellOfZone()
-        queues.formUnion(push.queues)
+        news.formUnion(push.news)
     }
 }

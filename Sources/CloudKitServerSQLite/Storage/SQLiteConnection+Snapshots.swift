@@ -93,7 +93,7 @@ extension SQLiteConnection {
             .map { "snapshot\($0)\(table)" }
     }
 
-    private func snapshot(_ container: String, _ name: String) throws -> Int64? {
+    func snapshot(_ container: String, _ name: String) throws -> Int64? {
         try first(
             "SELECT id FROM snapshot WHERE container = ? AND name = ?",
             [container, name]

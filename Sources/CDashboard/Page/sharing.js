@@ -1,0 +1,228 @@
+// What the chosen user shares and takes part in: who may do what, and what each of them sees.
+import {call, item, modify, place, people, nameOf} from "./api.js";
+import {h, fill, field, select, button, dialog, confirm, notify, copy, number, Room} from "./dom.js";
+import {ListSource} from "./grid.js";
+import {address} from "./records.js";
+
+const SHARE = "cloudkit.share", WHOLE = "cloudkit.zoneshare";
+/** Pages of a zone's feed that are looked through for shares before somebody asks for more. */
+const PAGES = 10;
+const permissions = [["READ_ONLY", "may read"], ["READ_WRITE", "may read and write"], ["NONE", "nothing"]];
+
+class Sharing extends Room {
+    #list = h("div", {});
+    #message = h("div", {});
+    #form = h("form", {});
+
+    async show() {
+        fill(this, h("h1", {}, "Sharing"), this.#message);
+        if (!place.user) {
+            this.#message.append(h("p", {}, "Choose above as whom to act: shares are somebody's, and only people take part in them."));
+            return;
+        }
+        const link = h("input", {required: true});
+        const accept = h("form", {class: "choices", onsubmit: event => {
+            event.preventDefault();
+            this.#accept(link.value.trim().split("/").at(-1), place.user, accept);
+        }}, field("Link", link, "Or its last part"), h("p", {class: "actions"}, h("button", {}, `Accept as ${nameOf(place.user)}`)));
+        this.append(this.#list, h("h2", {}, "Share something"), this.#form, h("h2", {}, "Accept an invitation"), accept);
+        await this.#load();
+    }
+
+    async #load() {
+        const sections = [];
+        for (const database of ["private", "shared"]) {
+            const {zones} = await call(database, "zones/list", undefined, {signal: this.signal});
+            const custom = zones.map(each => each.zoneID).filter(each => each.zoneName !== "_defaultZone");
+            if (database === "private") this.#compose(custom);
+            const shares = h("div", {class: "shares"});
+            let found = 0;
+            for (const zoneID of custom) found += await this.#find(database, zoneID, undefined, shares);
+            sections.push(h("h2", {}, database === "private" ? `What ${nameOf(place.user)} shares` : `What others share with ${nameOf(place.user)}`),
+                found === 0 && h("p", {}, "Nothing."), shares);
+        }
+        fill(this.#list, sections);
+    }
+
+    /** Does something, and shows what there is afterwards, before saying that it is done. */
+    async #do(action, said, where = this.#message) {
+        await this.attempt(async () => {
+            try { await action(); } finally { await this.#load(); }
+            notify(said);
+        }, where);
+    }
+
+    /** Shows the shares of a zone, as its feed of changes has them; answers how many. */
+    async #find(database, zoneID, syncToken, list) {
+        let count = 0;
+        for (let page = 0; page < PAGES; page++) {
+            const {zones: [answer]} = await call(database, "changes/zone",
+                {zones: [{zoneID, syncToken, desiredRecordTypes: [SHARE]}]}, {signal: this.signal});
+            const shares = item(answer).records.filter(each => !each.deleted && each.recordType === SHARE);
+            list.append(...shares.map(each => this.#share(database, zoneID, each)));
+            count += shares.length;
+            ({syncToken} = answer);
+            if (!answer.moreComing) return count;
+        }
+        const more = h("p", {class: "actions"}, h("span", {}, `${zoneID.zoneName} is large; not all of it was looked at.`),
+            button("Look further", () => this.attempt(async () => { more.remove(); await this.#find(database, zoneID, syncToken, list); })));
+        list.append(more);
+        return count + 1;
+    }
+
+    #share(database, zoneID, share) {
+        const isMine = database === "private";
+        const owner = share.owner?.userIdentity?.userRecordName;
+        const where = {database, zone: zoneID.zoneName, owner: isMine ? "" : zoneID.ownerRecordName, type: ""};
+        const title = share.fields?.["cloudkit.title"]?.value;
+        const isWhole = share.recordName === WHOLE;
+        const name = title ?? (isWhole ? `the zone ${zoneID.zoneName}` : share.recordName);
+        const guests = [...people].filter(([user]) => user !== owner);
+        const as = select(guests, guests[0]?.[0], {"aria-label": `As whom to accept ${name}`});
+        const url = `${location.origin}/share/${share.shortGUID}`;
+        const root = h("span", {});
+        if (!isWhole) this.#findRoot(share, root, where);
+        return h("section", {class: "share"}, h("h3", {}, name),
+            h("dl", {}, h("dt", {}, "Of"), h("dd", {}, isWhole ? `all of the zone ${zoneID.zoneName}` : root,
+                isMine ? "" : ` in ${zoneID.zoneName} of ${nameOf(owner)}`),
+            h("dt", {}, "Link"), h("dd", {}, h("code", {class: "token"}, url), " ",
+                button("Copy", () => copy(url), {"aria-label": `Copy the link of ${name}`})),
+            h("dt", {}, "Everyone"), h("dd", {}, isMine
+                ? select(permissions, share.publicPermission, {"aria-label": `What everyone may do with ${name}`, onchange: event =>
+                    this.#save(zoneID, share, {publicPermission: event.target.value}, `Everyone's part in ${name} is changed`)})
+                : say(share.publicPermission))),
+            this.#participants(database, zoneID, share, name, isMine),
+            h("p", {class: "actions"}, guests.length > 0 && [as, button("Accept", () => this.#accept(share.shortGUID, as.value),
+                {"aria-label": `Accept ${name}`})],
+            isMine && guests.length > 0 && button("Invite", () => this.#invite(zoneID, share, name, guests), {"aria-label": `Invite to ${name}`}),
+            button(isMine ? "Stop sharing" : "Leave", () => this.#remove(database, zoneID, share, name),
+                {class: "danger", "aria-label": `${isMine ? "Stop sharing" : "Leave"} ${name}`})));
+    }
+
+    /** The record that is the top of what is shared. */
+    async #findRoot(share, span, where) {
+        try {
+            const {results: [found]} = await call("public", "records/resolve",
+                {shortGUIDs: [{value: share.shortGUID}]}, {signal: this.signal});
+            const name = item(found).rootRecordName;
+            fill(span, "the record ", h("a", {href: address({...where, record: name})}, name), " and what is below it");
+        } catch (error) {
+            if (error.name !== "AbortError") span.textContent = error.message;
+        }
+    }
+
+    #participants(database, zoneID, share, name, isMine) {
+        return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Who takes part in ${name}`}, h("table", {},
+            h("thead", {}, h("tr", {}, ["Who", "Role", "May", "State"].map(text => h("th", {scope: "col"}, text)), h("td", {}))),
+            h("tbody", {}, (share.participants ?? []).map(each => {
+                const user = each.userIdentity?.userRecordName, who = nameOfParticipant(each);
+                const isGuest = isMine && each.type !== "OWNER";
+                return h("tr", {}, h("th", {scope: "row"}, who), h("td", {}, roles[each.type] ?? each.type ?? ""),
+                    h("td", {}, isGuest && each.type !== "PUBLIC_USER"
+                        ? select(permissions.slice(0, 2), each.permission, {"aria-label": `What ${who} may do with ${name}`, onchange: event =>
+                            this.#change(zoneID, share, each, {permission: event.target.value}, `${who} ${say(event.target.value)} now`)})
+                        : each.type === "OWNER" ? "everything" : say(each.permission)),
+                    h("td", {}, (each.acceptanceStatus ?? "").toLowerCase()),
+                    h("td", {class: "actions"}, people.has(user) && button("What is seen", () => this.#look(zoneID, share, user, who),
+                        {"aria-label": `What ${who} sees of ${name}`}),
+                    isGuest && button("Remove", () => this.#change(zoneID, share, each, null, `${who} takes no part any more`),
+                        {class: "danger", "aria-label": `Remove ${who} from ${name}`})));
+            }))));
+    }
+
+    /** Changes a participant, or takes one out. */
+    #change(zoneID, share, participant, change, said) {
+        const participants = share.participants.flatMap(each => each !== participant ? [each] : change ? [{...each, ...change}] : []);
+        return this.#save(zoneID, share, {participants}, said);
+    }
+
+    #save(zoneID, share, change, said) {
+        const {recordName, recordType, recordChangeTag, publicPermission, participants} = share;
+        const record = {recordName, recordType, recordChangeTag, publicPermission, participants, ...change};
+        return this.#do(() => modify("private", zoneID, "update", record), said);
+    }
+
+    #invite(zoneID, share, name, guests) {
+        const user = select(guests, guests[0][0]), permission = select(permissions.slice(0, 2), "READ_WRITE");
+        const element = dialog(`Invite to ${name}`, h("form", {onsubmit: event => {
+            event.preventDefault();
+            element.close();
+            const participant = {type: "USER", permission: permission.value, userIdentity: {lookupInfo: {userRecordName: user.value}}};
+            this.#save(zoneID, share, {participants: [...share.participants, participant]}, `${nameOf(user.value)} is invited`);
+        }}, field("Who", user), field("What", permission), h("footer", {}, h("button", {class: "main"}, "Invite"))));
+    }
+
+    #accept(shortGUID, user, where) {
+        return this.#do(async () => {
+            const {results: [answer]} = await call("public", "records/accept", {shortGUIDs: [{value: shortGUID}]}, {user});
+            item(answer);
+        }, `${nameOf(user)} has accepted`, where);
+    }
+
+    async #remove(database, zoneID, share, name) {
+        const isMine = database === "private";
+        if (!await confirm(isMine ? "Stop sharing" : "Leave the share", isMine
+            ? `Nobody but the owner sees ${name} any more.` : `${nameOf(place.user)} sees ${name} no longer.`,
+        isMine ? "Stop sharing" : "Leave")) return;
+        await this.#do(() => modify(database, zoneID, "forceDelete", {recordName: share.recordName, recordType: SHARE}),
+            isMine ? `${name} is not shared any more` : `${nameOf(place.user)} has left`);
+    }
+
+    /** Shows the records of the zone that a participant sees, asked for as that user. */
+    async #look(zoneID, share, user, who) {
+        await this.attempt(async () => {
+            const isOwner = user === share.owner?.userIdentity?.userRecordName;
+            const database = isOwner ? "private" : "shared";
+            const owner = zoneID.ownerRecordName ?? share.owner.userIdentity.userRecordName;
+            const zone = {zoneName: zoneID.zoneName, ...(isOwner ? {} : {ownerRecordName: owner})};
+            const records = [];
+            let syncToken, isMore = true;
+            for (let page = 0; isMore && page < PAGES; page++) {
+                const {zones: [answer]} = await call(database, "changes/zone",
+                    {zones: [{zoneID: zone, syncToken, desiredKeys: []}]}, {signal: this.signal, user});
+                // Who has not accepted yet sees no such zone.
+                if (answer.serverErrorCode === "ZONE_NOT_FOUND") break;
+                records.push(...item(answer).records.filter(each => !each.deleted));
+                ({syncToken, moreComing: isMore} = answer);
+            }
+            const table = h("ck-grid", {label: `What ${who} sees`});
+            dialog(`What ${who} sees of ${zoneID.zoneName}`, h("p", {}, records.length === 0 ? "Nothing."
+                : `${isMore && records.length >= 200 ? "The first " : ""}${number(records.length)} ${records.length === 1 ? "record" : "records"}, by all shares of the zone.`),
+            table).classList.add("wide");
+            table.hidden = records.length === 0;
+            table.show([{label: "recordName", text: each => each.recordName, kind: () => "name"}, {label: "type", text: each => each.recordType},
+                {label: "below", text: each => each.parent?.recordName ?? ""}], new ListSource(records));
+        }, this.#message);
+    }
+
+    /** Lets the user share a record or a zone. */
+    #compose(zones) {
+        if (zones.length === 0) { fill(this.#form, h("p", {}, "There is no zone of one's own, which a share needs.")); return; }
+        const zone = select(zones.map(each => each.zoneName), zones[0].zoneName);
+        const record = h("input", {maxlength: 255}), title = h("input", {maxlength: 255});
+        const everyone = select(permissions, "NONE");
+        this.#form.onsubmit = event => {
+            event.preventDefault();
+            const zoneID = zones.find(each => each.zoneName === zone.value), root = record.value.trim();
+            const share = {recordType: SHARE, recordName: root ? crypto.randomUUID() : WHOLE, publicPermission: everyone.value,
+                ...(root ? {forRecord: {recordName: root}} : {}),
+                fields: title.value ? {"cloudkit.title": {value: title.value, type: "STRING"}} : {}};
+            this.#do(() => modify("private", zoneID, "create", share), `${title.value || root || `The zone ${zone.value}`} is shared`);
+        };
+        fill(this.#form, h("div", {class: "choices"}, field("Zone", zone), field("Record", record, "The whole zone when empty"),
+            field("Title", title), field("Everyone with the link", everyone), h("p", {class: "actions"}, h("button", {class: "main"}, "Share"))));
+    }
+}
+
+const roles = {OWNER: "owner", ADMINISTRATOR: "administrator", USER: "invited", PUBLIC_USER: "came through the link"};
+
+const say = permission => Object.fromEntries(permissions)[permission] ?? permission ?? "";
+
+function nameOfParticipant({userIdentity: identity}) {
+    const {givenName, familyName} = identity?.nameComponents ?? {};
+    const {emailAddress, phoneNumber} = identity?.lookupInfo ?? {};
+    return people.get(identity?.userRecordName) ?? ([givenName, familyName].filter(Boolean).join(" ")
+        || emailAddress || phoneNumber || identity?.userRecordName || "nobody known");
+}
+
+customElements.define("ck-sharing", Sharing);

@@ -1,0 +1,88 @@
+public import CloudKitWire
+
+/// A device that asked a service for something, as operators look at it.
+public struct DeviceReport: Hashable, Sendable, Encodable {
+    /// The place up to which a device has read a zone.
+    public struct Zone: Hashable, Sendable, Encodable {
+        /// The zone's name.
+        public var zoneName: String
+        /// The user record name of the zone's owner.
+        public var ownerRecordName: String
+        /// The database through which the device reads it.
+        public var database: DatabaseScope
+        /// The time of its last fetch, in milliseconds since 1970-01-01 UTC.
+        public var lastFetch: Int64
+        /// The number of the last change in a response to it.
+        public var place: Int64
+        /// The number of the zone's newest change.
+        public var newest: Int64
+        /// The changes that were made since, at least as many as it would be answered.
+        public var behind: Int64
+        /// `true` when its token is of an earlier generation of the zone, so that it fetches from the beginning.
+        public var isExpired: Bool
+    }
+
+    /// The environment it asked.
+    public var environment: ServiceEnvironment
+    /// The user it acts for.
+    public var userRecordName: String
+    /// The name that it gives itself; nil for all clients of the user that give none.
+    public var clientID: String?
+    /// The time of its last request, in milliseconds since 1970-01-01 UTC.
+    public var lastSeen: Int64
+    /// The zones that it reads, by name.
+    public var zones: [Zone]
+}
+
+extension CloudService {
+    /// The devices of a container that this service has seen since it began, the latest first.
+    ///
+    /// At most 1,000 are remembered, of all containers together.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`.
+    public func devices(container: String) async throws -> [DeviceReport] {
+        try await storage.read { [devices] reader in
+            let rows = try ServiceEnvironment.allCases.map {
+                try Self.environment(container, $0, reader)
+            }
+            return try devices.devices(of: Set(rows.map(\.id))).compactMap { device in
+                guard let user = try reader.user(device.key.user),
+                    let row = rows.first(where: { $0.id == device.key.environment })
+                else { return nil }
+                return DeviceReport(
+                    environment: row.kind,
+                    userRecordName: user.recordName,
+                    clientID: device.key.client,
+                    lastSeen: device.lastSeen,
+                    zones: try device.places.compactMap { try Self.report($0, $1, reader) }
+                        .sorted {
+                            ($0.zoneName, $0.ownerRecordName) < ($1.zoneName, $1.ownerRecordName)
+                        }
+                )
+            }
+        }
+    }
+
+    /// Returns how far a place is behind its zone; nil when the zone was deleted.
+    private static func report(
+        _ id: RowID<StoredZone>,
+        _ place: DeviceDirectory.Place,
+        _ reader: any StorageReader
+    ) throws -> DeviceReport.Zone? {
+        guard let zone = try reader.zone(id), !zone.isDeleted,
+            let database = try reader.database(zone.database),
+            let owner = try database.owner.flatMap({ try reader.user($0) })
+        else { return nil }
+        let isExpired = place.incarnation != zone.incarnation &+ database.incarnation
+        return DeviceReport.Zone(
+            zoneName: zone.name,
+            ownerRecordName: owner.recordName,
+            database: place.scope,
+            lastFetch: place.time,
+            place: place.sequence,
+            newest: zone.headSequence,
+            behind: isExpired ? zone.headSequence : max(0, zone.headSequence - place.sequence),
+            isExpired: isExpired
+        )
+    }
+}

@@ -1,0 +1,74 @@
+public import CloudKitWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension CloudService {
+    /// Sends what a subscription would tell, without a change: of a record that is called “test”, or of
+    /// the zone or database that it watches.
+    ///
+    /// - Parameters:
+    ///   - subscriptionID: The subscription.
+    ///   - database: The database that it watches.
+    ///   - user: Whose it is.
+    ///   - kind: The environment.
+    /// - Returns: The number of notified devices.
+    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown subscription or user, or `StorageError`.
+    public func sendTestPush(
+        _ subscriptionID: String,
+        database: DatabaseScope,
+        of user: ServiceUser,
+        environment kind: ServiceEnvironment
+    ) async throws -> Int {
+        let now = clock.milliseconds
+        let identifier = randomness.uuid().lowercased()
+        let news = try await storage.write { writer in
+            let environment = try Self.environment(user.container, kind, writer)
+            let owner = try Self.user(user, writer)
+            let collection = SubscriptionCollection(of: owner.id, to: database, in: environment.id)
+            guard let subscription = try collection.subscription(subscriptionID, writer) else {
+                throw RequestError(
+                    .notFound,
+                    reason: "\(user.userRecordName) has no subscription '\(subscriptionID)' in the "
+                        + "\(database.rawValue) database"
+                )
+            }
+            let payload = PushPayload(
+                subscription: subscription,
+                subject: Self.testSubject(of: subscription),
+                identifier: identifier,
+                container: user.container,
+                owner: owner.recordName,
+                scope: database,
+                zone: subscription.zoneID ?? .defaultZone
+            )
+            return try PushDelivery(environment: environment, now: now, writer: writer)
+                .deliver([payload], to: owner)
+        }
+        announce(news)
+        return news.queues.count
+    }
+
+    private static func testSubject(of subscription: WireSubscription) -> PushPayload.Subject {
+        switch subscription.subscriptionType {
+        case .zone: return .zone
+        case .database: return .database
+        case .query, nil:
+            let stamp = StoredRecord.Stamp(milliseconds: 0, user: "")
+            let record = StoredRecord(
+                id: RowID(rawValue: 0),
+                zone: RowID(rawValue: 0),
+                name: "test",
+                type: subscription.query?.recordType ?? "",
+                sequence: 0,
+                created: stamp,
+                modified: stamp,
+                fields: Data()
+            )
+            return .record(RecordChange(kind: .updated, record: record), fields: RecordFields())
+        }
+    }
+}
