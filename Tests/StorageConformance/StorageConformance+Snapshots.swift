@@ -43,6 +43,47 @@ extension StorageConformance {
                 #expect(try writer.snapshots("c") == [])
             }
         },
+        Check(testDescription: "A comparison of snapshots finds what differs, both ways") {
+            storage in
+            try await storage.write { writer in
+                let world = try Self.world(writer, "c")
+                let environments = [world.environment]
+                func take(_ name: String) throws {
+                    let snapshot = StoredSnapshot(container: "c", name: name, created: 5)
+                    try writer.addSnapshot(snapshot, of: environments, documents: [])
+                }
+                func differences(_ from: String, _ to: String?) throws -> [SnapshotDifference] {
+                    try writer.snapshotDifferences(of: "c", from: from, to: to, limit: 9)
+                }
+                try take("s")
+                #expect(try differences("s", nil) == [])
+                var record = try #require(try writer.record(world.zone, name: "a"))
+                record.fields = Data("{1}".utf8)
+                try writer.updateRecord(record)
+                _ = try writer.addRecord(Self.record("b", world.zone, 8))
+                try take("t")
+                func found(_ kind: SnapshotDifference.Kind, _ name: String) -> SnapshotDifference {
+                    SnapshotDifference(
+                        kind,
+                        database: world.database,
+                        zone: "zone",
+                        record: name,
+                        type: record.type
+                    )
+                }
+                let news = [found(.changed, "a"), found(.added, "b")]
+                #expect(try differences("s", nil) == news)
+                #expect(try differences("s", "t") == news)
+                #expect(try differences("t", "s") == [found(.changed, "a"), found(.deleted, "b")])
+                #expect(
+                    try writer.snapshotDifferences(of: "c", from: "s", to: nil, limit: 1).count == 1
+                )
+                try Self.remove(world, writer)
+                let gone = SnapshotDifference(.deleted, database: world.database, zone: "zone")
+                #expect(try differences("s", nil) == [gone])
+                #expect(try differences("s", "t") == news)
+            }
+        },
         Check(testDescription: "A zone's number is never given again") { storage in
             try await storage.write { writer in
                 let world = try Self.world(writer, "c")

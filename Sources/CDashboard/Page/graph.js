@@ -88,7 +88,8 @@ class Graph extends Room {
         fill(this.#message, h("p", {class: "note", role: "status"}, "Reading…"));
         if (!zoneID) { fill(this.#message, h("p", {}, "There are no zones here.")); return; }
         const asked = this.#asked = Symbol("question");
-        const graph = await readNetwork({database, zoneID, record, steps}, this.signal);
+        const graph = await readNetwork({database, zoneID, record, steps}, this.signal)
+            .finally(() => { if (asked === this.#asked) fill(this.#message); });
         if (asked !== this.#asked) return;
         const {records, edges, beyond, isCut, unseen} = graph;
         fill(this.#message, h("p", {}, records.length === 0 ? record ? `There is no record ${record} here.` : "There are no records here."

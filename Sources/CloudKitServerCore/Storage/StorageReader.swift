@@ -149,3 +149,15 @@ public protocol StorageReader {
         limit: Int
     ) throws -> [SnapshotDifference]
 }
+
+extension StorageReader {
+    /// Refuses: an engine that compares snapshots says so itself.
+    public func snapshotDifferences(
+        of container: String,
+        from earlier: String,
+        to later: String?,
+        limit: Int
+    ) throws -> [SnapshotDifference] {
+        throw StorageError(.other, "This storage does not compare snapshots")
+    }
+}
