@@ -31,17 +31,16 @@ enum ProcessMetrics {
     }
 
     #if os(Linux) || os(Android)
-    /// The start of the process, from the machine's boot time and the clock ticks since then.
+    /// The start of the process, from the machine's uptime and the clock ticks until the start.
     ///
     /// Only the process's own part of /proc is read because a service with `ProcSubset=pid` sees
-    /// nothing else.
+    /// nothing else. The uptime leaves out time in which the machine was suspended.
     private static let startSeconds: Double? = {
         // The program's name, which may contain anything, is in parentheses.
         let own = text("/proc/self/stat")?.split(separator: ")").last.map(String.init)
         let ticks = own?.split(separator: " ").dropFirst(19).first.flatMap { Double($0) }
-        var running = timespec()
-        guard let ticks, clock_gettime(clockid_t(CLOCK_BOOTTIME), &running) == 0 else { return nil }
-        let machine = Double(running.tv_sec) + Double(running.tv_nsec) / 1e9
+        guard let ticks else { return nil }
+        let machine = ProcessInfo.processInfo.systemUptime
         let age = machine - ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
         return Date().timeIntervalSince1970 - age
     }()

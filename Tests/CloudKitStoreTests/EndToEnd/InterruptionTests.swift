@@ -128,6 +128,24 @@ struct InterruptionTests {
         }
     }
 
+    @Test("A row that is made again while the deletion of its record travels stays, and is sent")
+    func remadeDuringDeletion() async throws {
+        try await withScript { phone, laptop, transport, _ in
+            try await phone.run("INSERT INTO note (id, title) VALUES ('n', 'one')")
+            try await settle(phone, laptop)
+            try await phone.run("DELETE FROM note")
+            let database = phone.database
+            transport.before("records/modify") {
+                try await database.write {
+                    try $0.execute(sql: "INSERT INTO note (id, title) VALUES ('n', 'two')")
+                }
+            }
+            try await settle(phone, laptop)
+            #expect(try await laptop.value("SELECT title FROM note") == "two")
+            #expect(try await phone.rows() == laptop.rows())
+        }
+    }
+
     @Test("A sync that failed does not stop the next one")
     func failedThenFine() async throws {
         try await withScript { phone, laptop, transport, _ in

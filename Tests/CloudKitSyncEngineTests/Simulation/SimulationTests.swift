@@ -10,12 +10,16 @@ struct SimulationTests {
     func agreement() async {
         let outcomes = await withTaskGroup { group in
             // Simulations share nothing, so they run on all processors.
-            let width = 4
+            let width: UInt64 = 4
             for offset in 0..<width {
                 group.addTask { @concurrent in
-                    Self.seeds.dropFirst(offset).enumerated()
-                        .filter { $0.offset % width == 0 }
-                        .map { Self.outcome(of: $0.element) }
+                    var outcomes: [Outcome] = []
+                    for seed in Self.seeds where seed % width == offset {
+                        outcomes.append(Self.outcome(of: seed))
+                        // One is enough to look at; a machine that never rests takes long.
+                        if outcomes.last?.problems.isEmpty == false { break }
+                    }
+                    return outcomes
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
@@ -30,7 +34,7 @@ struct SimulationTests {
         let steps = outcomes.map(\.steps).reduce(0, +)
         let requests = outcomes.map(\.requests).reduce(0, +)
         print("\(outcomes.count) schedules, \(steps) steps, \(requests) requests")
-        #expect(outcomes.count == Self.seeds.count)
+        #expect(!failures.isEmpty || outcomes.count == Self.seeds.count)
         // A schedule without events would show nothing.
         #expect(requests > 50 * outcomes.count)
     }
