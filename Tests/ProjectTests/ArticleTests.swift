@@ -22,7 +22,7 @@ struct ArticleTests {
     func firstPage() async throws {
         let articles = try await written()
         let page = try #require(articles["swift-cloudkit.md"])
-        for path in try Repository.paths(under: "docs/guides") {
+        for path in try Repository.paths(under: "docs/guides") where path.hasSuffix(".md") {
             let name = try #require(path.split(separator: "/").last)
             #expect(articles[String(name)] != nil, "\(path)")
             #expect(page.contains("- <doc:\(name.dropLast(".md".count))>"), "\(path)")
