@@ -9,31 +9,22 @@ extension Area {
     /// A conversion copies the store, checks it, names each row by its record, and stores the states
     /// of the records.
     public static let coreData = Area(name: "coredata") {
-        let full = try StoreFile(rows: rowCount)
-        let small = try StoreFile(rows: rowCount / 10)
+        let full = Prepared { try StoreFile(rows: rowCount) }
+        let small = Prepared { try StoreFile(rows: rowCount / 10) }
         return [
-            .rate(
-                "convert-100000",
-                .atLeast(0.5),
-                subject: convert(full),
-                floor: Work("GRDB", units: Double(rowCount)) {
-                    let folder = try Folder()
-                    try PlainRow.insert(rowCount, into: folder.file("plain.sqlite"))
-                }
-            ),
-            .peakMemory(
-                "memory-convert-100000",
-                .atMost(1.3),
-                subject: convert(full),
-                floor: convert(small)
-            ),
-            .peakMemory(
-                "memory-rows-100000",
-                .atMost(1.3),
-                subject: read(full),
-                floor: read(small)
-            ),
+            .rate("convert-100000", .atLeast(0.5)) { (convert(try await full.value), inserts) },
+            .peakMemory("memory-convert-100000", .atMost(1.3)) {
+                (convert(try await full.value), convert(try await small.value))
+            },
+            .peakMemory("memory-rows-100000", .atMost(1.3)) {
+                (read(try await full.value), read(try await small.value))
+            },
         ]
+    }
+
+    private static let inserts = Work("GRDB", units: Double(rowCount)) {
+        let folder = try Folder()
+        try PlainRow.insert(rowCount, into: folder.file("plain.sqlite"))
     }
 
     private static let rowCount = 100_000

@@ -96,7 +96,7 @@ struct PartialSaveTests {
             let newer = try #require(error?.serverRecord)
             #expect(newer.recordID.recordName == "b")
             let text = try #require(error?.localizedDescription)
-            #expect(text.contains(/\.\ The server has the record b, of which/))
+            #expect(text.contains(/\.\ The server has the record b, which/))
             #expect(!text.contains(".."))
             let graph = try await phone.save(folder, in: zoneID, onto: [newer])
             #expect(try await laptop.graph(Folder.self, for: graph.rootID).root == folder)
