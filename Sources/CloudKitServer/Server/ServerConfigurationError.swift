@@ -68,7 +68,7 @@ extension CloudServer.Configuration {
         }
         for proxy in trustedProxies where OriginPolicy.address(proxy) == nil {
             throw ServerConfigurationError(
-                "trustedProxies (--trusted-proxy) has '\(proxy)', which is no address; one is "
+                "trustedProxies (--trusted-proxy) has '\(proxy)', which is not an address; one is "
                     + "127.0.0.1"
             )
         }
@@ -77,7 +77,7 @@ extension CloudServer.Configuration {
                 ["http", "https"].contains(origin.scheme)
             else {
                 throw ServerConfigurationError(
-                    "publicURL (--public-url) is '\(publicURL)', which is no address; one is "
+                    "publicURL (--public-url) is '\(publicURL)', which is not an address; one is "
                         + "https://cloud.example.com"
                 )
             }

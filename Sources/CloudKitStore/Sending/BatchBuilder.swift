@@ -104,7 +104,10 @@ struct BatchBuilder {
         }
         // A record is deleted after those linked to it, as some unshared ones still are.
         deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
-        for entry in deletions where count < limit { try addDeletion(entry) }
+        let held = try recordsAbove(leaving)
+        for entry in deletions where count < limit {
+            if try !held.contains(name(entry.key)) { try addDeletion(entry) }
+        }
         // Rows below such a row are out of reach after it.
         let isAlone = count == 0
         for entry in leaving where isAlone && count < limit { try visit(entry, depth: 0) }

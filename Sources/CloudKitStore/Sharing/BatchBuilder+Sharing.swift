@@ -22,6 +22,21 @@ extension BatchBuilder {
         return try rows.row(entry.key, table)?[column.name]?.isNull == true
     }
 
+    /// Returns the names of the records above rows that leave a shared tree.
+    ///
+    /// The server deletes none of them before the rows have left.
+    func recordsAbove(_ entries: [OutboxEntry]) throws -> Set<String> {
+        var names: Set<String> = []
+        for entry in entries {
+            var place = try Place.fetch(database, entry.key)
+            while let name = place?.parent, names.insert(name).inserted {
+                let key = try KnownRecord.fetch(database, name: name)?.key
+                place = try key.flatMap { try Place.fetch(database, $0) }
+            }
+        }
+        return names
+    }
+
     /// Returns whether a row would reach another user without its parent row.
     ///
     /// Nobody could put it there later.

@@ -9,12 +9,12 @@ struct AddressTests {
     private static let bad: [(url: String, reason: String)] = [
         ("127.0.0.1:8080", "no scheme"), ("//example.com", "no scheme"),
         ("ftp://example.com", "http"),
-        ("http://", "no host"), ("http://exa mple.com", "no URL"),
+        ("http://", "no host"), ("http://exa mple.com", "not a URL"),
         ("http://127.0.0.1:91000", "port is 91000"), ("http://127.0.0.1:0", "port is 0"),
-        ("http://127.0.0.1:http", "no URL"), ("http://127.0.0.1:-1", "no URL"),
+        ("http://127.0.0.1:http", "not a URL"), ("http://127.0.0.1:-1", "not a URL"),
         ("http://ada:topsecret@example.com", "password"),
         ("http://example.com?x=topsecret", "query"),
-        ("https://[::1", "no URL"),
+        ("https://[::1", "not a URL"),
     ]
 
     @Test("An address that cannot be used is refused where it is read, with the variable's name")
