@@ -106,7 +106,9 @@ struct BatchBuilder {
         deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         let held = try recordsAbove(leaving)
         for entry in deletions where count < limit {
-            if try !held.contains(name(entry.key)) { try addDeletion(entry) }
+            // A key that is too long for a name has no record, above nothing.
+            if let name = try? name(entry.key), held.contains(name) { continue }
+            try addDeletion(entry)
         }
         // Rows below such a row are out of reach after it.
         let isAlone = count == 0
