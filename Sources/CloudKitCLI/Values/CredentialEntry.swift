@@ -11,19 +11,10 @@ struct CredentialEntry: Codable, Hashable, Sendable {
 
     init(_ credential: ServiceCredential) {
         id = credential.id
-        kind = Self.name(of: credential.kind)
+        kind = credential.kind.command
         environment = credential.environment.rawValue
         userRecordName = credential.userRecordName
         expires = credential.expires
-    }
-
-    /// Returns the name of the command that creates such a credential.
-    private static func name(of kind: StoredCredential.Kind) -> String {
-        switch kind {
-        case .apiToken: "api"
-        case .webToken: "web-auth"
-        case .serverKey: "server-key"
-        }
     }
 
     /// The number of digits of an identifier that are printed, more than enough to identify it.

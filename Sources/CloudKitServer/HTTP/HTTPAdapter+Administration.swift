@@ -133,7 +133,7 @@ extension HTTPAdapter {
             try await service.expireChangeTokens(container: container)
             return try json(Done())
         case ("POST", ["delete-zones"]):
-            try await deleteZones(message(ZoneDeletionPolicy.self, body), container)
+            try await deleteZones(message(ZoneDeletion.self, body), container)
             return try json(Done())
         case ("GET", ["users"]):
             let users = try await service.users(container: container)
@@ -183,21 +183,13 @@ extension HTTPAdapter {
         return User(user, webAuthToken: token)
     }
 
-    private func deleteZones(_ request: ZoneDeletionPolicy, _ container: String) async throws {
+    private func deleteZones(_ request: ZoneDeletion, _ container: String) async throws {
         guard request.reason != .unknown else {
             throw RequestError(.badRequest, reason: "reason is PURGED or ENCRYPTED_DATA_RESET")
         }
-        let user = try await service.users(container: container)
-            .first { $0.userRecordName == request.userRecordName }
-        guard let user else {
-            throw RequestError(
-                .notFound,
-                reason: "No user \(request.userRecordName) in container \(container)"
-            )
-        }
         try await service.deleteZones(
             request.zones,
-            of: user,
+            of: try await user(request.userRecordName, of: container),
             environment: request.environment ?? .development,
             because: request.reason
         )
@@ -281,7 +273,7 @@ private struct NewUser: Decodable {
     var environment: ServiceEnvironment?
 }
 
-private struct ZoneDeletionPolicy: Decodable {
+private struct ZoneDeletion: Decodable {
     var userRecordName: String
     var zones: [String]?
     var reason: ZoneDeletionReason

@@ -109,7 +109,8 @@ extension HTTPAdapter {
         }
     }
 
-    private func user(_ recordName: String, of container: String) async throws -> ServiceUser {
+    /// Returns a user of a container.
+    func user(_ recordName: String, of container: String) async throws -> ServiceUser {
         let user = try await service.users(container: container)
             .first { $0.userRecordName == recordName }
         guard let user else {
@@ -168,20 +169,11 @@ private struct Credentials: Encodable {
         self.credentials = credentials.map {
             Credential(
                 id: $0.id,
-                kind: Self.name(of: $0.kind),
+                kind: $0.kind.command,
                 environment: $0.environment,
                 userRecordName: $0.userRecordName,
                 expires: $0.expires
             )
-        }
-    }
-
-    /// The name of the command that makes such a credential.
-    private static func name(of kind: StoredCredential.Kind) -> String {
-        switch kind {
-        case .apiToken: "api"
-        case .webToken: "web-auth"
-        case .serverKey: "server-key"
         }
     }
 }

@@ -26,3 +26,14 @@ public struct ServiceCredential: Hashable, Sendable {
         apiToken = row.kind == .webToken ? row.companion.map { Hexadecimal.text($0) } : nil
     }
 }
+
+extension StoredCredential.Kind {
+    /// The name of the subcommand of `cloudkit tokens` that creates such a credential.
+    package var command: String {
+        switch self {
+        case .apiToken: "api"
+        case .webToken: "web-auth"
+        case .serverKey: "server-key"
+        }
+    }
+}

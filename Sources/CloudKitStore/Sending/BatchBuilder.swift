@@ -106,7 +106,7 @@ struct BatchBuilder {
         deletions.sort { catalog.rank($0.key.table) > catalog.rank($1.key.table) }
         let held = try recordsAbove(leaving)
         for entry in deletions where count < limit {
-            // A key that is too long for a name has no record, above nothing.
+            // A key that is too long for a record name has no record, so nothing is below it.
             if let name = try? name(entry.key), held.contains(name) { continue }
             try addDeletion(entry)
         }

@@ -66,8 +66,11 @@ extension BatchBuilder {
         guard let name else { return nil }
         let key = table.parentColumn?.target.flatMap { catalog[$0] }
             .flatMap { RowKey(recordName: name, $0) }
-        // The server deletes no record that others are linked to.
-        if zone.isEmpty, let key, try OutboxEntry.fetch(database, key)?.isDeleted == true {
+        // The server deletes no record that others are linked to. Only a row that waits can be below one that
+        // is deleted here.
+        if zone.isEmpty, known.waiting != nil, let key,
+            try OutboxEntry.fetch(database, key)?.isDeleted == true
+        {
             return nil
         }
         if name == current { return name }
