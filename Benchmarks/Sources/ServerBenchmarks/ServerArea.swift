@@ -12,30 +12,22 @@ extension Area {
     public static let server = Area(name: "server") {
         let bench = try await ServerBench.start()
         return [
-            .rate(
-                "modify-200",
-                .atLeast(0.5),
-                subject: try await bench.modify(),
-                floor: try await bench.rawInserts()
-            ).tellingSyncTime(in: bench.directory),
-            .rate(
-                "lookup",
-                .atLeast(0.5),
-                subject: try await bench.lookup(),
-                floor: try await bench.plainHandler()
-            ),
-            .rate(
-                "changes-200",
-                .atLeast(0.3),
-                subject: try await bench.changesPage(),
-                floor: try bench.rawRows()
-            ),
-            .time(
-                "query-100000",
-                .atMost(2),
-                subject: try await bench.indexedQuery(records: 100_000),
-                floor: try await bench.indexedQuery(records: 1000)
-            ),
+            .rate("modify-200", .atLeast(0.5)) {
+                (try await bench.modify(), try await bench.rawInserts())
+            }
+            .tellingSyncTime(in: bench.directory),
+            .rate("lookup", .atLeast(0.5)) {
+                (try await bench.lookup(), try await bench.plainHandler())
+            },
+            .rate("changes-200", .atLeast(0.3)) {
+                (try await bench.changesPage(), try bench.rawRows())
+            },
+            .time("query-100000", .atMost(2)) {
+                (
+                    try await bench.indexedQuery(records: 100_000),
+                    try await bench.indexedQuery(records: 1000)
+                )
+            },
             .groupCommit(in: bench.directory),
             .start,
             .idleMemory,

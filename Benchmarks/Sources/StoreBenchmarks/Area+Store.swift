@@ -28,7 +28,7 @@ extension Area {
             },
             Upload.benchmark("upload-10000", .atMost(1.3)),
             Echo.benchmark("first-echo-10000", .atMost(0.1), rows: 10_000),
-            Swap.benchmark("unique-swap-100000", .atMost(1.3), rows: rowCount),
+            Swap.benchmark("unique-swap-100000", .atMost(2), rows: rowCount),
             FileSize.benchmark("file-size-100000", .atMost(0.8), rows: rowCount),
             .time("idle-sync-100000", .atMost(1.2)) {
                 (try await idleSync(full.value), try await idleSync(StoreCloud(rows: 100)))

@@ -9,8 +9,14 @@ enum Bench {
         if let child = CommandLine.arguments.dropFirst().first.flatMap(ServerChild.init) {
             return try await child.run()
         }
+        var rounds = Rounds()
+        // More rounds for a profiler, beside which the preparations do not count.
+        if let count = ProcessInfo.processInfo.environment["BENCH_ROUNDS"].flatMap(Int.init) {
+            rounds.count = max(1, count)
+        }
         let runner = Runner(
             areas: areas,
+            rounds: rounds,
             report: { write($0, to: .standardOutput) },
             explain: { write($0, to: .standardError) }
         )
