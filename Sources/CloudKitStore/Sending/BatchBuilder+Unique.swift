@@ -49,8 +49,9 @@ extension FreedValues.Table {
         guard !rules.isEmpty else { return }
         let deletions = try OutboxEntry.fetchAll(
             rows.database,
-            where: "version > \(last) AND problem IS NULL AND deleted <> 0 "
-                + "AND tbl = \(table.name.literal)"
+            // The sign keeps SQLite from reading all of the table's entries instead of the newest.
+            where: "version > ? AND problem IS NULL AND deleted <> 0 AND +tbl = ?",
+            arguments: [last, table.name]
         )
         let newest = try rows.database.cachedStatement(
             sql: "SELECT max(version) FROM grdb_cloudkit_outbox"

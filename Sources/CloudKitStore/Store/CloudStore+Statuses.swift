@@ -61,12 +61,11 @@ private actor StatusWatch {
         guard observation == nil, let store else { return }
         // Every write of records is noted in the control table, because SQLite does not report
         // changes of tables without rowids.
-        observation = DatabaseRegionObservation(
-            tracking: Table("grdb_cloudkit_outbox"),
-            Table("grdb_cloudkit_control")
-        ).start(in: store.file.writer) { [signal] _ in
-            signal.finish()
-        } onChange: { [signal] _ in
+        observation = TableObserver.observe(
+            "grdb_cloudkit_outbox",
+            "grdb_cloudkit_control",
+            in: store.file.writer
+        ) { [signal] in
             signal.yield()
         }
     }

@@ -154,12 +154,10 @@ public final class CloudStore: Sendable {
         try await checkOtherProcesses()
         watchOtherProcesses()
         guard configuration.syncsAutomatically else { return }
-        let observation = DatabaseRegionObservation(tracking: Table("grdb_cloudkit_outbox"))
-            .start(in: file.writer) { _ in
-                // The observation ends with the database.
-            } onChange: { [weak self] _ in
-                self?.hint()
-            }
+        let observation = TableObserver.observe("grdb_cloudkit_outbox", in: file.writer) {
+            [weak self] in
+            self?.hint()
+        }
         state.withLock { $0.observation = observation }
     }
 

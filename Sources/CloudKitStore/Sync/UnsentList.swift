@@ -50,12 +50,9 @@ final class UnsentList: Sendable {
     /// Starts following the outbox.
     func start() {
         guard url != nil else { return }
-        let observation = DatabaseRegionObservation(tracking: Table("grdb_cloudkit_outbox"))
-            .start(in: writer) { _ in
-                // The observation ends with the database.
-            } onChange: { [weak self] _ in
-                self?.refresh()
-            }
+        let observation = TableObserver.observe("grdb_cloudkit_outbox", in: writer) { [weak self] in
+            self?.refresh()
+        }
         state.withLock { $0.observation = observation }
         refresh()
     }
