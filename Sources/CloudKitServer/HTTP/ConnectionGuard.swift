@@ -26,6 +26,10 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
             self.request = request
         }
 
+        /// The longest time between two looks at the deadlines, at most the shortest of them, so that
+        /// no deadline is missed.
+        fileprivate var interval: TimeAmount { min(request, lingering) }
+
         fileprivate func time(for bytes: Int64) -> TimeAmount {
             request + .seconds(bytes / bytesPerSecond)
         }
@@ -43,8 +47,14 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private var phase = Phase.idle
     private var requests = 0
     private var answers = 0
-    private var requestTimer: Scheduled<Void>?
-    private var answerTimer: Scheduled<Void>?
+    /// The time by which the request must have arrived; nil while none arrives.
+    private var requestDeadline: NIODeadline?
+    /// The time by which the response must have been read; nil while none is sent.
+    private var answerDeadline: NIODeadline?
+    /// The next look at the deadlines, which may outlive them.
+    ///
+    /// A timer for each deadline would be six calls of the event loop for every request.
+    private var timer: Scheduled<Void>?
 
     package init(_ connections: Connections, _ times: Times, longestBody: Int) {
         self.connections = connections
@@ -80,7 +90,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         guard !isRefused else { return }
         if phase == .idle {
             phase = .head
-            schedule(&requestTimer, times.request, context)
+            requestDeadline = deadline(in: times.request, context)
         }
         context.fireChannelRead(data)
     }
@@ -97,20 +107,30 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     }
 
     private func end(_ context: ChannelHandlerContext) {
-        requestTimer?.cancel()
-        answerTimer?.cancel()
+        timer?.cancel()
+        timer = nil
         guard !isRefused else { return }
         connections.remove(context.channel)
     }
 
-    private func schedule(
-        _ timer: inout Scheduled<Void>?,
-        _ time: TimeAmount,
-        _ context: ChannelHandlerContext
-    ) {
-        timer?.cancel()
-        let channel = context.channel
-        timer = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    /// Returns a deadline, at which the connection is closed.
+    private func deadline(in time: TimeAmount, _ context: ChannelHandlerContext) -> NIODeadline {
+        let now = context.eventLoop.now
+        if timer == nil { look(at: now + times.interval, context) }
+        return now + time
+    }
+
+    private func look(at time: NIODeadline, _ context: ChannelHandlerContext) {
+        let loop = context.eventLoop.assumeIsolated()
+        timer = loop.scheduleTask(deadline: time) { self.checkDeadlines(context) }
+    }
+
+    private func checkDeadlines(_ context: ChannelHandlerContext) {
+        timer = nil
+        guard let next = [requestDeadline, answerDeadline].compactMap(\.self).min() else { return }
+        let now = context.eventLoop.now
+        if next <= now { return context.close(promise: nil) }
+        look(at: min(next, now + times.interval), context)
     }
 
     // MARK: Events of RequestGuard
@@ -119,27 +139,27 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         requests += 1
         phase = .body
         let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
-        schedule(&requestTimer, times.time(for: min(length, longestBody)), context)
+        requestDeadline = deadline(in: times.time(for: min(length, longestBody)), context)
     }
 
     fileprivate func requestEnded() {
-        requestTimer?.cancel()
+        requestDeadline = nil
         phase = answers == requests ? .idle : .answering
     }
 
     fileprivate func answerBegan(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
         let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
-        schedule(&answerTimer, times.time(for: length), context)
+        answerDeadline = deadline(in: times.time(for: length), context)
     }
 
     fileprivate func answerEnded(_ context: ChannelHandlerContext) {
         answers += 1
-        answerTimer?.cancel()
+        answerDeadline = nil
         connections.release(context.channel)
         guard answers == requests else { return }
         switch phase {
         case .answering: phase = .idle
-        case .body: schedule(&requestTimer, times.lingering, context)
+        case .body: requestDeadline = deadline(in: times.lingering, context)
         case .idle, .head: break
         }
     }

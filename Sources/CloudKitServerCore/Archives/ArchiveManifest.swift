@@ -50,7 +50,7 @@ struct ArchiveManifest {
                 default: []
                 }
             guard !assets.isEmpty else { continue }
-            writer.key(key)
+            writer.key(named: key)
             writer.openArray()
             for (asset, number) in assets {
                 guard let checksum = asset.checksumData, let size = asset.size else { continue }

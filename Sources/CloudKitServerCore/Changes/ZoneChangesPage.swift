@@ -32,7 +32,8 @@ struct ZoneChangesPage {
         let found = try Self.entries(zone, start, limit: limit + 1, reader)
         hasMore = found.count > limit
         let page = found.prefix(limit)
-        entries = Self.withoutRepetitions(page)
+        // Only a viewer's feed lists a record a second time, as a sighting.
+        entries = zone.viewer == nil ? Array(page) : Self.withoutRepetitions(page)
         var next = zone.syncToken(
             after: page.last?.sequence ?? start.sequence,
             isReverse: start.isReverse

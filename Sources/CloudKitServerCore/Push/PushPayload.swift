@@ -117,18 +117,20 @@ struct PushPayload {
         writer.key("af")
         writer.openObject()
         for name in Set(names).sorted() {
-            switch fields.fields[name]?.value {
-            case .string(let text): writer.member(name, text)
-            case .int64(let number), .timestamp(let number): writer.member(name, number)
-            case .double(let number): writer.member(name, number)
-            case .reference(let reference): writer.member(name, reference.recordName)
+            guard let value = fields.fields[name]?.value else { continue }
+            switch value {
+            case .bytes, .asset, .list: continue
+            case .string, .int64, .timestamp, .double, .reference, .location:
+                writer.key(named: name)
+            }
+            switch value {
+            case .reference(let reference): writer.string(reference.recordName)
             case .location(let location):
-                writer.key(name)
                 writer.openObject()
                 writer.member("latitude", location.latitude)
                 writer.member("longitude", location.longitude)
                 writer.closeObject()
-            case .bytes, .asset, .list, nil: continue
+            default: writer.value(value)
             }
         }
         writer.closeObject()
@@ -140,7 +142,7 @@ struct PushPayload {
 extension PushPayload {
     private func writeAlert(to writer: inout JSONWriter) {
         let info = info
-        let texts = [
+        let texts: [(StaticString, String?)] = [
             ("title", info.title), ("title-loc-key", info.titleLocalizationKey),
             ("subtitle", info.subtitle), ("subtitle-loc-key", info.subtitleLocalizationKey),
             ("body", info.alertBody), ("loc-key", info.alertLocalizationKey),
@@ -160,7 +162,7 @@ extension PushPayload {
     /// Writes the values of fields as texts; a missing value is empty, so that the others keep
     /// their indexes.
     private func writeArguments(
-        _ key: String,
+        _ key: StaticString,
         _ names: [String]?,
         to writer: inout JSONWriter
     ) {

@@ -73,18 +73,25 @@ enum IndexKey {
     static func successor(of key: Data) -> Data { key + [0] }
 
     private static func bytes(_ bytes: some Collection<UInt8>) -> Data {
-        var key: [UInt8] = [1]
-        key.reserveCapacity(1 + min(bytes.count, byteLimit))
-        key.append(contentsOf: bytes.prefix(byteLimit))
-        return Data(key)
+        bytes.withContiguousStorageIfAvailable { key(UnsafeRawBufferPointer($0)) }
+            ?? Array(bytes).withUnsafeBytes(key)
+    }
+
+    /// Returns the key of bytes, in one step: a short key needs no memory of its own.
+    private static func key(_ bytes: UnsafeRawBufferPointer) -> Data {
+        let count = min(bytes.count, byteLimit)
+        var key = Data(count: 1 + count)
+        key.withUnsafeMutableBytes { place in
+            place[0] = 1
+            UnsafeMutableRawBufferPointer(rebasing: place[1...]).copyBytes(
+                from: bytes.prefix(count)
+            )
+        }
+        return key
     }
 
     private static func eight(_ ordered: UInt64) -> Data {
-        withUnsafeBytes(of: ordered) { bytes in
-            var key: [UInt8] = [1]
-            key.append(contentsOf: bytes)
-            return Data(key)
-        }
+        withUnsafeBytes(of: ordered, key)
     }
 
     private static func number(_ pattern: UInt64) -> Data {

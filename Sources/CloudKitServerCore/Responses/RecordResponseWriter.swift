@@ -83,6 +83,7 @@ struct RecordResponseWriter {
             writer.json(record.fields)
             return
         }
+        guard desiredKeys?.isEmpty != true else { return writer.fields([:]) }
         var fields = try RecordFields(stored: record.fields).fields
         if let desiredKeys {
             guard desiredKeys.count <= RequestBudget.namesLimit else {
@@ -101,7 +102,7 @@ struct RecordResponseWriter {
 
     private func write(
         _ stamp: StoredRecord.Stamp,
-        _ key: String,
+        _ key: StaticString,
         to writer: inout JSONWriter
     ) {
         writer.key(key)
@@ -112,7 +113,7 @@ struct RecordResponseWriter {
         writer.closeObject()
     }
 
-    private func writeReference(_ key: String, _ name: String?, to writer: inout JSONWriter) {
+    private func writeReference(_ key: StaticString, _ name: String?, to writer: inout JSONWriter) {
         guard let name else { return }
         writer.key(key)
         writer.openObject()

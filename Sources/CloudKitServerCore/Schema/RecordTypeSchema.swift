@@ -37,8 +37,8 @@ struct RecordTypeSchema: Hashable, Sendable, Codable {
     /// The fields that have an index on their values or words, by name; the index of record names
     /// always exists.
     var indexedFields: [(name: String, field: FieldSchema)] {
-        fields.filter { !$0.value.indexes.isEmpty && $0.value.number != number }
-            .sorted { $0.key < $1.key }
+        fields.lazy.filter { !$0.value.indexes.isEmpty && $0.value.number != number }
             .map { (name: $0.key, field: $0.value) }
+            .sorted { $0.name < $1.name }
     }
 }

@@ -19,16 +19,17 @@ struct TokenSeal: Sendable {
 
     private static let signatureBytes = 16
     private static let nonceBytes = 12
-    private let key: SymmetricKey
+    /// A code of nothing yet: a copy of it needs no key schedule.
+    private let code: HMAC<SHA256>
     /// The keys for encrypted tokens.
     private let concealing: [Purpose: SymmetricKey]
 
     init(key: Data) {
-        let key = SymmetricKey(data: key)
-        self.key = key
+        let code = HMAC<SHA256>(key: SymmetricKey(data: key))
+        self.code = code
         concealing = Dictionary(
             uniqueKeysWithValues: Purpose.allCases.map { purpose in
-                let secret = Self.secret(of: Array("conceal".utf8), for: purpose, key)
+                let secret = Self.secret(of: Array("conceal".utf8), for: purpose, code)
                 return (purpose, SymmetricKey(data: secret))
             }
         )
@@ -77,15 +78,18 @@ struct TokenSeal: Sendable {
 
     /// Returns a secret that only this service can compute, the same for the same contents.
     func secret(of contents: [UInt8], for purpose: Purpose) -> [UInt8] {
-        Self.secret(of: contents, for: purpose, key)
+        Self.secret(of: contents, for: purpose, code)
     }
 
     private static func secret(
         of contents: [UInt8],
         for purpose: Purpose,
-        _ key: SymmetricKey
+        _ code: HMAC<SHA256>
     ) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: [purpose.rawValue] + contents, using: key))
+        var code = code
+        code.update(data: [purpose.rawValue])
+        code.update(data: contents)
+        return Array(code.finalize())
     }
 
     /// Signs contents as `seal` does, and encrypts them.

@@ -35,13 +35,13 @@ extension SQLiteConnection {
         var rest = entries[...]
         while let record = rest.first?.record {
             let part = rest.prefix(Self.inserts.count).prefix { $0.record == record }
-            var values: [Argument] = [content, record.rawValue]
+            var values = [content.databaseValue, record.rawValue.databaseValue]
             values.reserveCapacity(2 + 2 * part.count)
             for entry in part {
-                values.append(entry.index)
-                values.append(entry.key)
+                values.append(entry.index.databaseValue)
+                values.append(entry.key.databaseValue)
             }
-            try run(Self.inserts[part.count - 1], values, to: .contents)
+            try run(Self.inserts[part.count - 1], values: values, to: .contents)
             rest = rest.dropFirst(part.count)
         }
     }

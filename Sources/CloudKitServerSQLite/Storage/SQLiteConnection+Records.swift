@@ -67,7 +67,7 @@ extension SQLiteConnection {
                     modifiedBy, isDeleted, parent, share, hasAssets, fields, extra, checksum)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                [try contentToFill(record.zone)] + Self.arguments(record),
+                values: [try contentToFill(record.zone).databaseValue] + Self.values(of: record),
                 to: .contents
             )
         )
@@ -82,7 +82,7 @@ extension SQLiteConnection {
                 hasAssets = ?, fields = ?, extra = ?, checksum = ?
             WHERE id = ?
             """,
-            Self.arguments(record) + [record.id.rawValue],
+            values: Self.values(of: record) + [record.id.rawValue.databaseValue],
             to: .contents
         )
     }
@@ -209,12 +209,15 @@ extension SQLiteConnection {
         FROM record
         """
 
-    private static func arguments(_ record: StoredRecord) -> [Argument] {
+    private static func values(of record: StoredRecord) -> [DatabaseValue] {
         [
-            record.name, record.type, record.sequence,
-            record.created.milliseconds, record.created.user, record.modified.milliseconds,
-            record.modified.user, record.isDeleted, record.parent, record.share, record.hasAssets,
-            record.fields, record.extra, record.checksum,
+            record.name.databaseValue, record.type.databaseValue, record.sequence.databaseValue,
+            record.created.milliseconds.databaseValue, record.created.user.databaseValue,
+            record.modified.milliseconds.databaseValue, record.modified.user.databaseValue,
+            record.isDeleted.databaseValue, record.parent?.databaseValue ?? .null,
+            record.share?.databaseValue ?? .null, record.hasAssets.databaseValue,
+            record.fields.databaseValue, record.extra?.databaseValue ?? .null,
+            record.checksum.databaseValue,
         ]
     }
 

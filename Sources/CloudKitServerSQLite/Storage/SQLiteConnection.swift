@@ -40,6 +40,20 @@ struct SQLiteConnection {
         return statement
     }
 
+    /// Runs a statement of the writes of records, whose values need no conversion.
+    func run(_ sql: String, values: [DatabaseValue], to target: Target) throws {
+        if target == .any { directory.empty() }
+        let statement = try database.cachedStatement(sql: sql)
+        statement.setUncheckedArguments(StatementArguments(values))
+        try statement.execute()
+    }
+
+    /// Runs such a statement that adds a row; returns the row's number.
+    func insert(_ sql: String, values: [DatabaseValue], to target: Target) throws -> Int64 {
+        try run(sql, values: values, to: target)
+        return database.lastInsertedRowID
+    }
+
     /// Runs a statement that is not kept prepared.
     func runOnce(_ sql: String, _ arguments: [Argument] = []) throws {
         directory.empty()

@@ -1,10 +1,26 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
+extension [String: WireField] {
+    /// Creates fields from JSON of a common form; nil for any other, which Foundation may decode.
+    package init?(common data: Data) {
+        var reader = JSONReader(data)
+        // Any error means an uncommon form, which Codable decodes or reports as invalid.
+        guard let fields = try? reader.allFields() else { return nil }
+        self = fields
+    }
+}
+
 extension JSONReader {
+    fileprivate mutating func allFields() throws(GaveUp) -> [String: WireField] {
+        let fields = try fields()
+        try end()
+        return fields
+    }
+
     /// The members of an object that were read, to detect duplicates.
     struct Seen {
         private var names: [String] = []

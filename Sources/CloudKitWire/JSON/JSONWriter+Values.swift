@@ -15,7 +15,7 @@ extension JSONWriter {
         // Only the names are sorted, because the fields are large.
         for name in fields.keys.sorted() {
             guard let field = fields[name] else { continue }
-            key(name)
+            key(named: name)
             self.field(field, numbersAsStrings: numbersAsStrings)
         }
         closeObject()

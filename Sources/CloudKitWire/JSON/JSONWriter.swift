@@ -30,36 +30,46 @@ package struct JSONWriter {
     /// Closes an array.
     package mutating func closeArray() { close("]") }
 
-    /// Writes the key of the value that follows.
-    package mutating func key(_ key: String) {
+    /// Writes the key of the value that follows, a name from outside.
+    package mutating func key(named key: String) {
         string(key)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
+    /// Writes a key of the protocol, in which nothing needs an escape.
+    package mutating func key(_ key: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
     /// Writes a key and a string, or nothing for nil.
-    package mutating func member(_ key: String, _ value: String?) {
+    package mutating func member(_ key: StaticString, _ value: String?) {
         guard let value else { return }
         self.key(key)
         string(value)
     }
 
     /// Writes a key and an integer, or nothing for nil.
-    package mutating func member(_ key: String, _ value: Int64?) {
+    package mutating func member(_ key: StaticString, _ value: Int64?) {
         guard let value else { return }
         self.key(key)
         integer(value)
     }
 
     /// Writes a key and a number, or nothing for nil.
-    package mutating func member(_ key: String, _ value: Double?) {
+    package mutating func member(_ key: StaticString, _ value: Double?) {
         guard let value else { return }
         self.key(key)
         double(value)
     }
 
     /// Writes a key and a Boolean value, or nothing for nil.
-    package mutating func member(_ key: String, _ value: Bool?) {
+    package mutating func member(_ key: StaticString, _ value: Bool?) {
         guard let value else { return }
         self.key(key)
         literal(value ? "true" : "false")
@@ -77,9 +87,9 @@ package struct JSONWriter {
     package mutating func null() { literal("null") }
 
     /// Copies bytes that already are one JSON value.
-    package mutating func json(_ value: some Sequence<UInt8>) {
+    package mutating func json(_ value: Data) {
         separate()
-        bytes.append(contentsOf: value)
+        value.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
 
     /// Writes a string with its quotes and escapes.
@@ -88,15 +98,22 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
         var value = value
         value.withUTF8 { utf8 in
-            var start = 0
-            for (index, byte) in utf8.enumerated() where Self.needsEscape(byte) {
-                bytes.append(contentsOf: utf8[start..<index])
-                appendEscape(of: byte)
-                start = index + 1
-            }
-            bytes.append(contentsOf: utf8[start...])
+            // Without an early exit, the compiler compares many bytes at a time.
+            var escapes: UInt8 = 0
+            for byte in utf8 { escapes |= Self.needsEscape(byte) ? 1 : 0 }
+            if escapes == 0 { bytes.append(contentsOf: utf8) } else { appendEscaped(utf8) }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ utf8: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        for (index, byte) in utf8.enumerated() where Self.needsEscape(byte) {
+            bytes.append(contentsOf: utf8[start..<index])
+            appendEscape(of: byte)
+            start = index + 1
+        }
+        bytes.append(contentsOf: utf8[start...])
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {

@@ -27,6 +27,7 @@ package struct SearchWords: Hashable, Sendable {
         "it", "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there",
         "these", "they", "this", "to", "was", "will", "with",
     ]
+    private static let longestIgnored = ignored.map(\.utf8.count).max() ?? 0
 
     private mutating func add(_ text: String) {
         if !addASCII(text) { addUnicode(text) }
@@ -34,7 +35,8 @@ package struct SearchWords: Hashable, Sendable {
 
     private mutating func insert(_ word: String) {
         isEmpty = false
-        if !Self.ignored.contains(word) { counting.insert(word) }
+        let isIgnored = word.utf8.count <= Self.longestIgnored && Self.ignored.contains(word)
+        if !isIgnored { counting.insert(word) }
     }
 
     /// Adds a word as written in a text.
