@@ -5,7 +5,7 @@ import GRDB
 /// The server's response to a batch, applied within one transaction.
 struct Acknowledgements {
     /// The delegate's tasks after a response.
-    struct Result: Sendable {
+    struct Outcome: Sendable {
         var changes: [RowChange] = []
         /// `true` when the zone has to be created again, with whether the user deleted it.
         var needsZone = false
@@ -26,7 +26,7 @@ struct Acknowledgements {
     let mapping: RowMapping
     private var applier: ChangeApplier
 
-    private var answer = Result()
+    private var answer = Outcome()
     /// `true` when rows may refer to others that are out of sight now.
     private var changedSight = false
     /// The time at which the server accepted the last record.
@@ -38,12 +38,12 @@ struct Acknowledgements {
         applier = try ChangeApplier(database, mapping, zone: zone)
     }
 
-    /// The result of the response.
-    var result: Result {
-        var result = answer
-        result.changes = applier.changes
-        result.replacedByDuplicate = applier.replacedByDuplicate
-        return result
+    /// The outcome of the response.
+    var outcome: Outcome {
+        var outcome = answer
+        outcome.changes = applier.changes
+        outcome.replacedByDuplicate = applier.replacedByDuplicate
+        return outcome
     }
 
     /// Applies the server's acceptance of a batch.

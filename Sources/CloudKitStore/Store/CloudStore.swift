@@ -18,6 +18,9 @@ import Synchronization
 /// another. Triggers in the file record every write in the writer's own transaction; the store
 /// sends the recorded changes, applies those of other devices, and merges the two.
 public final class CloudStore: Sendable {
+    /// The settings of a store, apart from its tables.
+    public typealias Configuration = StoreConfiguration
+
     struct State {
         var engine: CKSyncEngine?
         var delegate: StoreDelegate?

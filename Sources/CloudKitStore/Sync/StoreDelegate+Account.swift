@@ -69,7 +69,7 @@ extension StoreDelegate {
                 case .deleted: configuration.whenZoneIsDeleted
                 case .purged: configuration.whenZoneIsPurged
                 case .encryptedDataReset: configuration.whenEncryptedDataIsReset
-                case nil: CloudStore.ZoneDeletionPolicy.upload
+                case nil: StoreConfiguration.ZoneDeletionPolicy.upload
                 @unknown default: configuration.whenZoneIsDeleted
                 }
             took(try await file.loseZone(loss))

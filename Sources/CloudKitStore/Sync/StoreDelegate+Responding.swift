@@ -39,7 +39,7 @@ extension StoreDelegate {
         func write(
             _ database: Database,
             _ mapping: RowMapping
-        ) throws -> Acknowledgements.Result {
+        ) throws -> Acknowledgements.Outcome {
             var answers = try Acknowledgements(database, mapping, zone: batch.zone)
             try answers.accept(saved, batch.entries, batch.sent)
             try answers.adjustClock()
@@ -60,7 +60,7 @@ extension StoreDelegate {
                 }
             }
             try answers.resolveReferences()
-            return answers.result
+            return answers.outcome
         }
     }
 
@@ -100,20 +100,20 @@ extension StoreDelegate {
     /// Receives the responses to the batch in flight.
     func take(
         _ answers: Answers
-    ) async throws -> (zone: String, result: Acknowledgements.Result) {
+    ) async throws -> (zone: String, result: Acknowledgements.Outcome) {
         let answers = state.withLock { $0.answers(answers) }
         return (answers.batch.zone, try await write(answers))
     }
 
     @discardableResult
-    private func write(_ answers: Answers) async throws -> Acknowledgements.Result {
+    private func write(_ answers: Answers) async throws -> Acknowledgements.Outcome {
         let result = try await file.apply { try answers.write($0, $1) }
         wrote(answers, result)
         return result
     }
 
     /// Reports the results of responses.
-    func wrote(_ answers: Answers, _ result: Acknowledgements.Result) {
+    func wrote(_ answers: Answers, _ result: Acknowledgements.Outcome) {
         for file in answers.batch.files { try? FileManager.default.removeItem(at: file) }
         took(result.changes)
         state.withLock { state in

@@ -71,7 +71,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
 
     let scope: Scope
     let file: StoreFile
-    let configuration: CloudStore.Configuration
+    let configuration: StoreConfiguration
     let folder: URL
     let state: Mutex<State>
     /// The values freed by the deletions of this round.
@@ -83,7 +83,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
     init(
         scope: Scope,
         file: StoreFile,
-        configuration: CloudStore.Configuration,
+        configuration: StoreConfiguration,
         folder: URL,
         isPaused: @escaping @Sendable () -> Bool,
         publish: @escaping @Sendable ([RowChange]) -> Void,

@@ -16,7 +16,7 @@ enum ControlTables {
         "coalesce(wall, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) * 1000"
 
     /// The tables of a new file.
-    private static let sql = """
+    static let sql = """
         CREATE TABLE grdb_cloudkit_control (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             version INTEGER NOT NULL,
@@ -117,7 +117,7 @@ enum ControlTables {
         """
 
     /// Names of deleted records, added after version 4; older code ignores the table.
-    private static let additions = """
+    static let additions = """
         CREATE TABLE IF NOT EXISTS grdb_cloudkit_gone (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             name TEXT NOT NULL UNIQUE
@@ -140,37 +140,6 @@ enum ControlTables {
         CREATE INDEX grdb_cloudkit_record_unknown ON grdb_cloudkit_record (type) WHERE tbl IS NULL;
         CREATE INDEX grdb_cloudkit_record_lacks ON grdb_cloudkit_record (lacks) WHERE lacks <> 0;
         """
-
-    /// Creates missing tables, and upgrades those of older versions.
-    ///
-    /// - Returns: Whether the file had none, and whether it had those of an older version.
-    /// - Throws: A ``CloudStoreError`` when they have a version that this code does not know.
-    static func install(
-        in database: Database,
-        device: String
-    ) throws -> (isNew: Bool, isUpgraded: Bool) {
-        if try database.tableExists(ControlTableUpgrades.control) {
-            try ControlTableUpgrades.run(in: database)
-        }
-        guard try database.tableExists("grdb_cloudkit_control") else {
-            try database.execute(sql: sql + additions + records + indexes + recordIndexes)
-            try database.execute(
-                sql: "INSERT INTO grdb_cloudkit_control (id, version, device) VALUES (1, ?, ?)",
-                arguments: [version, device]
-            )
-            return (true, false)
-        }
-        let found = try Int.fetchOne(database, sql: "SELECT version FROM grdb_cloudkit_control")
-        guard let found, found <= version else { throw unknownVersion(found) }
-        if found == 4 { try ControlTableUpgrades.compactRecords(in: database) }
-        try database.execute(sql: additions)
-        // A process that ended while it applied changes rolled its transaction back, so the flag is
-        // clear; only a file that was edited by hand may differ.
-        try database.execute(
-            sql: "UPDATE grdb_cloudkit_control SET applying = 0 WHERE applying <> 0"
-        )
-        return (false, found == 4)
-    }
 
     static func unknownVersion(_ found: Int?) -> CloudStoreError {
         CloudStoreError(

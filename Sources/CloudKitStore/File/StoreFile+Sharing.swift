@@ -50,13 +50,4 @@ extension StoreFile {
             arguments: [zone, sweeps]
         )
     }
-
-    /// Removes a zone that is no longer shared.
-    func leave(_ zone: String) async throws -> [RowChange] {
-        try await apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping, zone: zone)
-            try applier.leaveZone()
-            return applier.changes
-        }
-    }
 }

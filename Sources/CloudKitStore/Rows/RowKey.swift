@@ -234,3 +234,9 @@ struct RowKey: Hashable, Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 }
+
+extension RowChange {
+    init(_ kind: Kind, _ key: RowKey) {
+        self.init(kind: kind, table: key.table, key: key.text)
+    }
+}
