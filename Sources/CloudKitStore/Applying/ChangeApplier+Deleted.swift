@@ -11,13 +11,13 @@ extension ChangeApplier {
 
     /// Remembers that a record of the user's own zone is deleted.
     func noteGone(_ name: String) throws {
-        guard hasPlaces, zone.isEmpty else { return }
+        guard hasPlaces, zone == .own else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
     /// Applies the schema's actions to the rows that wait for deleted records.
     mutating func resolveReferences() throws {
-        guard zone.isEmpty else { return }
+        guard zone == .own else { return }
         try database.run(
             "DELETE FROM grdb_cloudkit_gone WHERE id <= (SELECT max(id) FROM grdb_cloudkit_gone) - ?",
             [Self.goneLimit]

@@ -4,7 +4,7 @@ import GRDB
 extension ChangeApplier {
     /// Applies deletions of records, children before parents.
     mutating func delete(_ names: [String]) throws {
-        for name in names where !zone.isEmpty {
+        for name in names where zone != .own {
             try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
                 .delete(database)
         }
@@ -103,7 +103,7 @@ extension ChangeApplier {
     /// device may know of them.
     mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         let children = catalog.foreignKeys(to: table.name)
-        if !zone.isEmpty { try letGoBelow(row, table) }
+        if zone != .own { try letGoBelow(row, table) }
         // Rows below a read-only row are deleted with their own records.
         if try children.isEmpty || Place.fetch(database, key)?.writes == false {
             try rows.delete(key, table)

@@ -334,7 +334,7 @@ extension ChangeApplier {
         for column in columns.joined() { candidate.fields[column.field] = .null }
         // The row above the root of a share stays with its owner.
         let isTop =
-            try !candidate.known.zone.isEmpty
+            try candidate.known.zone != .own
             && Place.fetch(database, candidate.key)?.share != nil
         candidate.known.waiting = isTop ? nil : missing.first?.name
         return try write(candidate)

@@ -3,20 +3,20 @@ import GRDB
 extension ChangeApplier {
     /// Stores the place of a shared record, as the server reports it.
     mutating func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
-        guard zone != StoreFile.publicZone else { return }
-        let isShared = remote.share != nil || !zone.isEmpty
+        guard zone != .public else { return }
+        let isShared = remote.share != nil || zone != .own
         guard isShared || hasPlaces else { return }
         let before = try Place.fetch(database, key)
         guard isShared || before != nil else { return }
         if !hasPlaces { try SharingTriggers.install(catalog, in: database) }
-        if zone.isEmpty, before?.share != remote.share { reshared.append(key) }
+        if zone == .own, before?.share != remote.share { reshared.append(key) }
         hasPlaces = true
         try Place(
             zone: zone,
             name: remote.name,
             parent: remote.parent,
             share: remote.share,
-            writes: before?.writes ?? zone.isEmpty
+            writes: before?.writes ?? (zone == .own)
         ).save(database, key)
     }
 
@@ -33,9 +33,9 @@ extension ChangeApplier {
 
     /// Forgets the shares among some deleted records.
     mutating func forgetShares(_ names: [String]) throws {
-        guard hasPlaces, zone != StoreFile.publicZone else { return }
+        guard hasPlaces, zone != .public else { return }
         for name in names where try KnownRecord.fetch(database, name: name) == nil {
-            guard let top = try Place.forgetShare(database, name, zone), zone.isEmpty else {
+            guard let top = try Place.forgetShare(database, name, zone), zone == .own else {
                 continue
             }
             reshared.append(top)
@@ -45,10 +45,10 @@ extension ChangeApplier {
     /// Returns whether a record's row already belongs to another record: two users gave the same
     /// key to different rows.
     func collides(_ known: KnownRecord?, _ key: RowKey, _ table: TableSchema) throws -> Bool {
-        guard hasPlaces || !zone.isEmpty, !table.isPublic else { return false }
+        guard hasPlaces || zone != .own, !table.isPublic else { return false }
         if let known, known.system != nil { return known.zone != zone }
         let place = try Place.fetch(database, key)
-        guard (place?.zone ?? "") != zone else { return false }
+        guard place?.zone ?? .own != zone else { return false }
         return try rows.row(key, table) != nil || OutboxEntry.fetch(database, key) != nil
     }
 
@@ -269,11 +269,11 @@ extension ChangeApplier {
 
 extension KnownRecord {
     /// Returns the name under which a record is kept while its own name belongs to another record.
-    static func name(_ name: String, asideIn zone: String) -> String { "\(zone)\n\(name)" }
+    static func name(_ name: String, asideIn zone: StoreZone) -> String { "\(zone.text)\n\(name)" }
 
     /// Returns whether a row shows NULL for a reference because its target stays with the owner.
     func hidesTarget(of value: StoreValue) -> Bool {
-        guard StoreFile.isOthers(zone), case .reference = value.plain else { return false }
+        guard zone.isShared, case .reference = value.plain else { return false }
         return true
     }
 

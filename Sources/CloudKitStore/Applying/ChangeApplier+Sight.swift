@@ -7,7 +7,7 @@ import GRDB
 /// and none of that is an edit.
 extension ChangeApplier {
     /// `true` when the records are another user's.
-    var isOthers: Bool { StoreFile.isOthers(zone) }
+    var isOthers: Bool { zone.isShared }
 
     /// Removes a row from the file, untracked, after clearing references to it.
     mutating func withdraw(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {

@@ -46,8 +46,8 @@ struct ChangeApplier {
     let rows: RowStore
     let journal: Journal
     let clock: StoreClock
-    /// The zone of the records; empty for the user's own.
-    let zone: String
+    /// The zone of the records.
+    let zone: StoreZone
     /// `true` when anything in the file is shared.
     var hasPlaces: Bool
     /// The current fetch, with which records are marked.
@@ -73,7 +73,7 @@ struct ChangeApplier {
 
     var catalog: TableCatalog { mapping.catalog }
 
-    init(_ database: Database, _ mapping: RowMapping, zone: String = "") throws {
+    init(_ database: Database, _ mapping: RowMapping, zone: StoreZone = .own) throws {
         self.zone = zone
         hasPlaces = try Place.exist(database)
         self.database = database
@@ -175,7 +175,7 @@ struct ChangeApplier {
         known.session = session
         known.goes = false
         guard let table = catalog.table(ofType: remote.type),
-            table.isPublic == (zone == StoreFile.publicZone)
+            table.isPublic == (zone == .public)
         else {
             return try keep(remote, known, nil, nil)
         }
@@ -266,7 +266,7 @@ struct ChangeApplier {
             existing: existing,
             fields: row,
             insertion: isPlain ? remote.insertion : nil,
-            inserted: isPlain && zone.isEmpty ? remote.inserted : nil,
+            inserted: isPlain && zone == .own ? remote.inserted : nil,
             files: remote.files
         )
     }

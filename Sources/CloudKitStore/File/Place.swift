@@ -5,8 +5,7 @@ import GRDB
 /// Unshared rows have none. The triggers give one to new and moved rows, see ``SharingTriggers``;
 /// ``SharedTrees`` derives those of the user's own rows from the rows.
 struct Place {
-    /// The zone; empty for the user's own.
-    var zone: String
+    var zone: StoreZone
     /// The record's name; nil for a row that was never sent.
     var name: String?
     /// The name of the server's parent record.
@@ -83,7 +82,7 @@ struct Place {
     static func forgetShare(
         _ database: Database,
         _ name: String,
-        _ zone: String
+        _ zone: StoreZone
     ) throws -> RowKey? {
         try database.run(
             "DELETE FROM grdb_cloudkit_share WHERE zone = ? AND name = ?",
@@ -103,7 +102,7 @@ struct Place {
     }
 
     /// Updates, from the shares of another user's zone, which of its rows may be changed here.
-    static func updateWrites(in zone: String, _ database: Database) throws {
+    static func updateWrites(in zone: StoreZone, _ database: Database) throws {
         try database.execute(
             sql: """
                 WITH RECURSIVE open (zone, name, writes) AS (

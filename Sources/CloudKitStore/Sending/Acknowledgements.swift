@@ -32,7 +32,7 @@ struct Acknowledgements {
     /// The time at which the server accepted the last record.
     private var latest: Int64?
 
-    init(_ database: Database, _ mapping: RowMapping, zone: String = "") throws {
+    init(_ database: Database, _ mapping: RowMapping, zone: StoreZone = .own) throws {
         self.database = database
         self.mapping = mapping
         applier = try ChangeApplier(database, mapping, zone: zone)
@@ -146,7 +146,7 @@ struct Acknowledgements {
         place.parent = record.parent
         place.share = record.share
         try place.save(database, key)
-        guard !place.zone.isEmpty else {
+        guard place.zone != .own else {
             return try SharedTrees(database, mapping)
                 .settle([key], includesBelow: hadShare != record.share)
         }
@@ -195,7 +195,7 @@ struct Acknowledgements {
             answer.needsZone = true
             answer.userDeletedZone = true
         case .batchRequestFailed: break
-        case .permissionFailure where !applier.zone.isEmpty:
+        case .permissionFailure where applier.zone != .own:
             guard let entry else { return }
             try applier.takeBack(known, entry)
             changedSight = true

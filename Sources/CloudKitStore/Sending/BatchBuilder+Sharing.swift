@@ -11,12 +11,12 @@ extension BatchBuilder {
         if isNew || isMoved(entry, table) {
             try SharedTrees(database, mapping).settle([entry.key], includesBelow: true)
         }
-        return try Place.fetch(database, entry.key)?.zone ?? "" == zone
+        return try Place.fetch(database, entry.key)?.zone ?? .own == zone
     }
 
     /// Returns whether a row leaves another user's shared tree, with all rows below it.
     func leavesTree(_ entry: OutboxEntry) throws -> Bool {
-        guard StoreFile.isOthers(zone), let table = catalog[entry.key.table],
+        guard zone.isShared, let table = catalog[entry.key.table],
             let column = table.parentColumn, isMoved(entry, table), try isThere(entry.key)
         else { return false }
         return try rows.row(entry.key, table)?[column.name]?.isNull == true
@@ -41,7 +41,7 @@ extension BatchBuilder {
     ///
     /// Nobody could put it there later.
     func wouldBeLost(_ table: TableSchema, leavingOut open: Set<String>) -> Bool {
-        guard !zone.isEmpty, !table.isPublic, let column = table.parentColumn else { return false }
+        guard zone != .own, !table.isPublic, let column = table.parentColumn else { return false }
         return open.contains(column.field)
     }
 
@@ -57,10 +57,10 @@ extension BatchBuilder {
         current: String?
     ) throws -> String? {
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
-        if place?.share != nil { return zone.isEmpty ? nil : current }
+        if place?.share != nil { return zone == .own ? nil : current }
         let isMoved = isMoved(entry, table)
         // The row above another user's row may be out of sight.
-        guard zone.isEmpty || isMoved || known.system == nil else { return current }
+        guard zone == .own || isMoved || known.system == nil else { return current }
         let trees = SharedTrees(database, mapping)
         let name = try trees.reference(of: row, table, known, isEdited: isMoved)
         guard let name else { return nil }
@@ -68,7 +68,7 @@ extension BatchBuilder {
             .flatMap { RowKey(recordName: name, $0) }
         // The server deletes no record that others are linked to. Only a row that waits can be below one that
         // is deleted here.
-        if zone.isEmpty, known.waiting != nil, let key,
+        if zone == .own, known.waiting != nil, let key,
             try OutboxEntry.fetch(database, key)?.isDeleted == true
         {
             return nil

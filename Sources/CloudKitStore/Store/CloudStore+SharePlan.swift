@@ -28,7 +28,8 @@ extension CloudStore {
             let rows = RowStore(database: database, mapping: mapping)
             guard try rows.row(rowKey, schema) != nil else { return false }
             let place = try Place.fetch(database, rowKey)
-            return place?.share == nil && place?.zone.isEmpty ?? true
+            let zone = place?.zone ?? .own
+            return zone == .own && place?.share == nil
         }
         guard isNew else { return }
         let plan = try await sharePlan(of: key, in: table)

@@ -97,7 +97,7 @@ extension CloudStore {
         let rowKey = RowKey(table: table, text: key)
         let mapping = file.mapping
         try await file.writer.write { database in
-            _ = try Place.forgetShare(database, share.recordID.recordName, "")
+            _ = try Place.forgetShare(database, share.recordID.recordName, .own)
             try SharedTrees(database, mapping).settle([rowKey], includesBelow: true)
         }
         try await sync()
@@ -132,7 +132,7 @@ extension CloudStore {
     public func leave(_ key: String, in table: String) async throws {
         let rowKey = RowKey(table: table, text: key)
         let place = try await file.read { try Place.fetch($0, rowKey) }
-        guard let place, !place.zone.isEmpty, let share = place.share else {
+        guard let place, place.zone != .own, let share = place.share else {
             throw CloudStoreError(
                 .notShared,
                 "The row '\(key)' of the table '\(table)' is not the root of another user's share"
@@ -167,9 +167,9 @@ extension CloudStore {
 
     func database(of zoneID: CKRecordZone.ID) -> CKDatabase {
         switch file.zone(zoneID) {
-        case "": database
-        case StoreFile.publicZone: container.publicCloudDatabase
-        default: container.sharedCloudDatabase
+        case .own: database
+        case .public: container.publicCloudDatabase
+        case .shared, nil: container.sharedCloudDatabase
         }
     }
 
@@ -201,14 +201,14 @@ extension CloudStore {
                 "The row '\(key)' of the table '\(table)' was never sent; sync first"
             )
         }
-        if known?.zone == StoreFile.publicZone {
+        if known?.zone == .public {
             throw CloudStoreError(
                 .notShared,
                 "The table '\(table)' is in the public database, where everyone sees its rows"
             )
         }
         guard owned, let place else { return id }
-        if !place.zone.isEmpty {
+        if place.zone != .own {
             throw CloudStoreError(
                 .notShared,
                 "The row '\(key)' of the table '\(table)' is another user's; only its owner can "
@@ -266,7 +266,7 @@ extension CloudStore {
                 try applier.apply([root])
             }
             try SharingTriggers.install(mapping.catalog, in: database)
-            var place = try Place.fetch(database, key) ?? Place(zone: "", writes: true)
+            var place = try Place.fetch(database, key) ?? Place(zone: .own, writes: true)
             place.share = name
             try place.save(database, key)
             try SharedTrees(database, mapping).settle([key], includesBelow: true)

@@ -80,7 +80,7 @@ extension CloudStore {
     /// A reference to another user's record waits for a fetch if that record is shared. Otherwise
     /// the row shows without the reference, or not at all.
     private static let waits =
-        "waiting IS NOT NULL AND zone IN ('', \(StoreFile.publicZone.literal))"
+        "waiting IS NOT NULL AND zone IN ('', \(StoreZone.public.text.literal))"
 
     private func obstacle() async throws -> StoreStatus.Obstacle? {
         let (isPaused, failure, isOverQuota) = state.withLock { state in

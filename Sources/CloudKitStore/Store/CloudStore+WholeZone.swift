@@ -75,7 +75,7 @@ extension CloudStore {
     /// - Throws: A ``CloudStoreError`` when the owner shares no whole zone with this user; a
     ///   `CKError`, or an error of the database.
     public func leaveEverything(of owner: String) async throws {
-        let zone = "\(owner)/\(file.zoneID.zoneName)"
+        let zone = StoreZone.shared(owner: owner, name: file.zoneID.zoneName)
         let isThere = try await file.writer.read { database in
             try Bool.fetchOne(
                 database,

@@ -52,11 +52,11 @@ extension StoreDelegate {
 
     /// Handles the zone's deletion; the reason is nil when unknown.
     func zoneDeleted(
-        _ zone: String,
+        _ zone: StoreZone,
         _ reason: CKDatabase.DatabaseChange.Deletion.Reason?,
         _ engine: CKSyncEngine
     ) async throws {
-        guard zone.isEmpty else {
+        guard zone == .own else {
             took(try await file.leave(zone))
             return configuration.onEvent(.shareEnded(file.id(zone)))
         }

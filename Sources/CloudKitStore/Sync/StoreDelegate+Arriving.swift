@@ -9,7 +9,7 @@ import Synchronization
 /// file never reports a record as fetched that it does not have.
 extension StoreDelegate {
     /// Receives records, which are written when there are enough of them, or before anything else happens.
-    func arrived(_ records: [CKRecord], _ zone: String) async throws {
+    func arrived(_ records: [CKRecord], _ zone: StoreZone) async throws {
         if state.withLock({ $0.arrivals.zone != zone }) { try await finishArrivals() }
         let writer = state.withLock { state in
             state.arrivals.zone = zone
@@ -129,7 +129,7 @@ extension StoreDelegate {
     /// Applies records and stores an engine's state, and returns how long that held the file.
     private func write(
         _ records: [RemoteRecord],
-        _ zone: String,
+        _ zone: StoreZone,
         _ engine: Data?
     ) async throws -> Duration {
         let (changes, isAgain, start) = try await file.apply { [scope] database, mapping in

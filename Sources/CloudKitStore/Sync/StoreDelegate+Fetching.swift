@@ -4,15 +4,15 @@ import GRDB
 import Synchronization
 
 extension StoreDelegate {
-    func beginFetch(_ zone: String) async throws {
+    func beginFetch(_ zone: StoreZone) async throws {
         let fetch = try await file.writer.write { database in
             try database.run("UPDATE grdb_cloudkit_control SET session = session + 1")
             // A sweep that a crash interrupted continues.
             let sweeps = try Bool.fetchOne(
                 database.cachedStatement(
-                    sql: zone.isEmpty
+                    sql: zone == .own
                         ? "SELECT sweeps OR engine IS NULL FROM grdb_cloudkit_control"
-                        : "SELECT max(sweeps) FROM grdb_cloudkit_zone WHERE zone = \(zone.literal)"
+                        : "SELECT max(sweeps) FROM grdb_cloudkit_zone WHERE zone = \(zone.text.literal)"
                 )
             )
             let session = try Int64.fetchOne(
@@ -24,7 +24,7 @@ extension StoreDelegate {
     }
 
     func fetched(_ event: CKSyncEngine.Event.FetchedRecordZoneChanges) async throws {
-        var records: [String: [CKRecord]] = [:]
+        var records: [StoreZone: [CKRecord]] = [:]
         for record in event.modifications.map(\.record) {
             guard let zone = zone(record.recordID.zoneID) else { continue }
             records[zone, default: []].append(record)
@@ -32,7 +32,7 @@ extension StoreDelegate {
         for (zone, records) in records.sorted(by: { $0.key < $1.key }) {
             try await fetched(records, zone)
         }
-        var names: [String: [String]] = [:]
+        var names: [StoreZone: [String]] = [:]
         for id in event.deletions.map(\.recordID) {
             guard let zone = zone(id.zoneID) else { continue }
             names[zone, default: []].append(id.recordName)
@@ -44,12 +44,12 @@ extension StoreDelegate {
         }
     }
 
-    func fetched(_ records: [CKRecord], _ zone: String) async throws {
-        if !zone.isEmpty { try await fetched(shares: records.compactMap { $0 as? CKShare }, zone) }
+    func fetched(_ records: [CKRecord], _ zone: StoreZone) async throws {
+        if zone != .own { try await fetched(shares: records.compactMap { $0 as? CKShare }, zone) }
         try await arrived(records.filter { !($0 is CKShare) }, zone)
     }
 
-    func delete(_ names: [String], _ zone: String) async throws {
+    func delete(_ names: [String], _ zone: StoreZone) async throws {
         guard !names.isEmpty else { return }
         let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
@@ -68,7 +68,7 @@ extension StoreDelegate {
     }
 
     /// Ends a fetch: waiting rows are retried, and missing records are looked for.
-    func endFetch(_ zone: String, _ database: CKDatabase) async throws {
+    func endFetch(_ zone: StoreZone, _ database: CKDatabase) async throws {
         let fetch = state.withLock { $0.fetches.removeValue(forKey: zone) } ?? Fetch()
         var sweeps = fetch.sweeps
         if !sweeps {
@@ -94,23 +94,23 @@ extension StoreDelegate {
     func finishInterrupted(_ database: CKDatabase) async throws {
         let zones =
             switch scope {
-            case .own: [""]
+            case .own: [StoreZone.own]
             case .shared: try await file.read(StoreFile.sharedZones)
-            case .public: [String]()
+            case .public: []
             }
         for zone in zones where !state.withLock({ $0.finished.contains(zone) }) {
             try await finishFetch(zone, database)
         }
     }
 
-    private func finishFetch(_ zone: String, _ database: CKDatabase) async throws {
+    private func finishFetch(_ zone: StoreZone, _ database: CKDatabase) async throws {
         let (changes, replacedByDuplicate) = try await file.apply {
             [configuration] database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: configuration.journalLimit)
-            if !zone.isEmpty { try Place.updateWrites(in: zone, database) }
+            if zone != .own { try Place.updateWrites(in: zone, database) }
             return (applier.changes, applier.replacedByDuplicate)
         }
         took(changes)
@@ -124,7 +124,7 @@ extension StoreDelegate {
         let scope = scope
         took(
             try await file.fillLacking(
-                { scope == Scope(zone: $0) },
+                { scope.contains($0) },
                 from: database,
                 limit: configuration.batchLimit
             )
@@ -143,7 +143,7 @@ extension StoreDelegate {
     ///   - database: The zone's database.
     /// - Throws: A `CKError`, or an error of the file.
     private func sweep(
-        _ zone: String,
+        _ zone: StoreZone,
         before session: Int64,
         zoneIsNew: Bool = false,
         _ database: CKDatabase
@@ -152,7 +152,7 @@ extension StoreDelegate {
         for start in stride(from: 0, to: unseen.count, by: configuration.batchLimit) {
             let names = Array(unseen[start..<min(start + configuration.batchLimit, unseen.count)])
             let missing = try await missing(names, zone, database)
-            if zone.isEmpty, zoneIsNew, configuration.whenZoneIsDeleted != .deleteSynced {
+            if zone == .own, zoneIsNew, configuration.whenZoneIsDeleted != .deleteSynced {
                 try await file.sendAgain(missing)
             } else {
                 try await delete(missing, zone)
@@ -163,7 +163,7 @@ extension StoreDelegate {
 
     /// Returns the records of a zone that a fetch did not include, by name.
     private func unseen(
-        _ zone: String,
+        _ zone: StoreZone,
         before session: Int64,
         limit: Int = .max
     ) async throws -> [String] {
@@ -189,9 +189,9 @@ extension StoreDelegate {
         let isKnown = try await file.read { database in
             try KnownRecord.fetch(database, name: suspect.name)?.system != nil
         }
-        guard isKnown, try await !missing([suspect.name], "", database).isEmpty else { return }
-        try await sweep("", before: suspect.session, zoneIsNew: true, database)
-        try await finishFetch("", database)
+        guard isKnown, try await !missing([suspect.name], .own, database).isEmpty else { return }
+        try await sweep(.own, before: suspect.session, zoneIsNew: true, database)
+        try await finishFetch(.own, database)
     }
 
     /// Checks the zone with another fetch, for which no event may wait.
@@ -210,7 +210,7 @@ extension StoreDelegate {
     /// Returns those of some records that the server does not have.
     func missing(
         _ names: [String],
-        _ zone: String,
+        _ zone: StoreZone,
         _ database: CKDatabase
     ) async throws -> [String] {
         guard !names.isEmpty else { return [] }

@@ -13,7 +13,7 @@ extension StoreDelegate {
     func syncPublic(_ database: CKDatabase) async throws {
         for table in file.catalog.tables where table.isPublic { try await query(table, database) }
         let changes = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping, zone: StoreFile.publicZone)
+            var applier = try ChangeApplier(database, mapping, zone: .public)
             try applier.retryHidden()
             try applier.finishDeletions()
             return applier.changes
@@ -51,7 +51,7 @@ extension StoreDelegate {
                 let modified = record.modificationDate?.timeIntervalSince1970 ?? 0
                 newest = max(newest, Int64(modified * 1_000_000))
             }
-            try await self.fetched(records, StoreFile.publicZone)
+            try await self.fetched(records, .public)
         }
         try await finishArrivals()
         if sweeps { try await sweepPublic(table, database) }
@@ -77,15 +77,15 @@ extension StoreDelegate {
                     SELECT name FROM grdb_cloudkit_record
                     WHERE system IS NOT NULL AND tbl = \(Words.sql("?")) AND zone = ? ORDER BY name
                     """,
-                arguments: [table.name, StoreFile.publicZone]
+                arguments: [table.name, StoreZone.public]
             ).map(StoredName.text)
         }
         let unlisted = known.filter { listed[$0] == nil }
         for start in stride(from: 0, to: unlisted.count, by: configuration.batchLimit) {
             let end = min(start + configuration.batchLimit, unlisted.count)
             let names = Array(unlisted[start..<end])
-            let lost = try await missing(names, StoreFile.publicZone, database)
-            try await delete(lost, StoreFile.publicZone)
+            let lost = try await missing(names, .public, database)
+            try await delete(lost, .public)
         }
     }
 

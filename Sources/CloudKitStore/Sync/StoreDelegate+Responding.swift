@@ -6,8 +6,7 @@ import Synchronization
 extension StoreDelegate {
     /// A batch in flight.
     struct InFlightBatch: Sendable {
-        /// The zone; empty for the user's own.
-        var zone = ""
+        var zone = StoreZone.own
         /// The outbox entries of the batch, by record name.
         var entries: [String: OutboxEntry] = [:]
         /// The saves that include all changes of their entries, by record name.
@@ -17,7 +16,7 @@ extension StoreDelegate {
 
         init() {}
 
-        init(_ zone: String, _ batch: OutgoingBatch) {
+        init(_ zone: StoreZone, _ batch: OutgoingBatch) {
             self.zone = zone
             entries = batch.entries
             sent = batch.sent
@@ -100,7 +99,7 @@ extension StoreDelegate {
     /// Receives the responses to the batch in flight.
     func take(
         _ answers: Answers
-    ) async throws -> (zone: String, result: Acknowledgements.Outcome) {
+    ) async throws -> (zone: StoreZone, result: Acknowledgements.Outcome) {
         let answers = state.withLock { $0.answers(answers) }
         return (answers.batch.zone, try await write(answers))
     }

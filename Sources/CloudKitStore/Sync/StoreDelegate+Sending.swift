@@ -51,7 +51,7 @@ extension StoreDelegate {
     }
 
     /// Builds the next batch, of the first zone that has one; waiting responses are written with it.
-    private func build() async throws -> (zone: String, batch: OutgoingBatch) {
+    private func build() async throws -> (zone: StoreZone, batch: OutgoingBatch) {
         let (attempted, limit, waiting) = state.withLock {
             ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
         }
@@ -65,9 +65,9 @@ extension StoreDelegate {
             }
             let zones =
                 switch scope {
-                case .own: [""]
+                case .own: [StoreZone.own]
                 case .shared: try StoreFile.sharedZones(database)
-                case .public: [StoreFile.publicZone]
+                case .public: [.public]
                 }
             for zone in zones {
                 var builder = try BatchBuilder(
@@ -80,7 +80,7 @@ extension StoreDelegate {
                 let batch = try builder.next(limit: limit, except: attempted)
                 if !batch.isEmpty { return (zone, batch, result) }
             }
-            return ("", OutgoingBatch(), result)
+            return (.own, OutgoingBatch(), result)
         }
         if let waiting, let result { wrote(waiting, result) }
         return (zone, batch)

@@ -3,7 +3,7 @@ import GRDB
 
 extension StoreDelegate {
     /// Updates permissions from fetched shares.
-    func fetched(shares: [CKShare], _ zone: String) async throws {
+    func fetched(shares: [CKShare], _ zone: StoreZone) async throws {
         guard !shares.isEmpty else { return }
         let permissions = shares.map { (name: $0.recordID.recordName, writes: Self.writes($0)) }
         try await file.writer.write { database in

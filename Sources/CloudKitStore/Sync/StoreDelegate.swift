@@ -24,9 +24,9 @@ final class StoreDelegate: CKSyncEngineDelegate {
         /// The error of the file during an event.
         var failure: (any Error)?
         /// The fetches in flight, by zone.
-        var fetches: [String: Fetch] = [:]
+        var fetches: [StoreZone: Fetch] = [:]
         /// The zones of which a fetch has been completed here.
-        var finished: Set<String> = []
+        var finished: Set<StoreZone> = []
         /// A record that is missing on the server without a fetched deletion.
         var suspect: Suspect?
         var summary = SyncSummary()
@@ -60,11 +60,10 @@ final class StoreDelegate: CKSyncEngineDelegate {
         /// The tables of the public database, which no engine syncs.
         case `public`
 
-        init(zone: String) {
-            switch zone {
-            case "": self = .own
-            case StoreFile.publicZone: self = .public
-            default: self = .shared
+        func contains(_ zone: StoreZone) -> Bool {
+            switch (self, zone) {
+            case (.own, .own), (.shared, .shared), (.public, .public): true
+            default: false
             }
         }
     }
@@ -129,7 +128,7 @@ final class StoreDelegate: CKSyncEngineDelegate {
                 try await zoneDeleted(zone, deletion.reason, engine)
             }
         case .sentDatabaseChanges(let event):
-            if event.savedZones.contains(where: { zone($0.zoneID)?.isEmpty ?? false }) {
+            if event.savedZones.contains(where: { zone($0.zoneID) == .own }) {
                 try await file.set("zoneIsSaved", true)
             }
         case .willFetchRecordZoneChanges(let event):
@@ -180,9 +179,9 @@ final class StoreDelegate: CKSyncEngineDelegate {
         return options
     }
 
-    /// Returns the name of a zone in this delegate's database; nil for a zone of no store.
-    func zone(_ id: CKRecordZone.ID) -> String? {
-        guard let zone = file.zone(id), Scope(zone: zone) == scope else { return nil }
+    /// Returns a zone in this delegate's database; nil for a zone of no store.
+    func zone(_ id: CKRecordZone.ID) -> StoreZone? {
+        guard let zone = file.zone(id), scope.contains(zone) else { return nil }
         return zone
     }
 

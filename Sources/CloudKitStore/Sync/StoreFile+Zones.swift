@@ -86,7 +86,7 @@ extension StoreFile {
     }
 
     /// Removes a zone that is no longer shared.
-    func leave(_ zone: String) async throws -> [RowChange] {
+    func leave(_ zone: StoreZone) async throws -> [RowChange] {
         try await apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.leaveZone()
