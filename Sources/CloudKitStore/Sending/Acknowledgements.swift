@@ -4,7 +4,7 @@ import GRDB
 
 /// The server's response to a batch, applied within one transaction.
 struct Acknowledgements {
-    /// The delegate's tasks after a response.
+    /// The channel's tasks after a response.
     struct Outcome: Sendable {
         var changes: [RowChange] = []
         /// `true` when the zone has to be created again, with whether the user deleted it.

@@ -7,13 +7,15 @@ extension CloudStore {
         guard file.catalog.hasPublicTables else { return SyncSummary() }
         let task = state.withLock { state in
             let before = state.publicSync
-            let delegate = state.publicDelegate ?? delegate(.public)
-            state.publicDelegate = delegate
-            let task = Task { [database = container.publicCloudDatabase] in
+            let channel =
+                state.publicChannel
+                ?? PublicChannel(context(.public, container.publicCloudDatabase), folder: folder)
+            state.publicChannel = channel
+            let task = Task {
                 _ = try? await before?.value
-                _ = delegate.takeSummary()
-                try await delegate.syncPublic(database)
-                return delegate.takeSummary()
+                _ = channel.context.reporter.takeSummary()
+                try await channel.sync()
+                return channel.context.reporter.takeSummary()
             }
             state.publicSync = task
             return task

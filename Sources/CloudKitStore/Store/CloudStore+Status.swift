@@ -10,7 +10,7 @@ extension CloudStore {
     public var status: StoreStatus {
         get async throws {
             let obstacle = try await obstacle()
-            let progress = state.withLock { $0.delegate }?.state.withLock { $0.progress }
+            let progress = state.withLock { $0.own }?.channel.context.reporter.progress
             return try await file.read { database in
                 var status = StoreStatus(
                     obstacle: obstacle,
@@ -86,7 +86,7 @@ extension CloudStore {
         let (isPaused, failure, isOverQuota) = state.withLock { state in
             (
                 state.isPaused, state.lastFailure,
-                state.delegate?.state.withLock { $0.isOverQuota } ?? false
+                state.own?.channel.sender.isOverQuota ?? false
             )
         }
         switch try await file.control().blocked {

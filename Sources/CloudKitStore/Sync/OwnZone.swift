@@ -1,7 +1,18 @@
 import CloudKit
 import GRDB
 
-extension StoreDelegate {
+/// The user's own zone: whether it exists, whose it is, and what its loss means for the rows.
+struct OwnZone: Sendable {
+    private let file: StoreFile
+    private let configuration: StoreConfiguration
+    private let reporter: SyncReporter
+
+    init(_ context: SyncContext) {
+        file = context.file
+        configuration = context.configuration
+        reporter = context.reporter
+    }
+
     func accountChanged(
         _ change: CKSyncEngine.Event.AccountChange.ChangeType,
         _ engine: CKSyncEngine
@@ -11,13 +22,13 @@ extension StoreDelegate {
         case .signIn(let user), .switchAccounts(_, let user):
             guard owner == nil || owner == user.recordName else {
                 try await file.set("blocked", StoreFile.Block.accountSwitched.rawValue)
-                configuration.onEvent(.switchedAccounts)
+                reporter.onEvent(.switchedAccounts)
                 return
             }
             try await signedIn(user, engine)
         case .signOut:
             try await file.set("blocked", StoreFile.Block.noAccount.rawValue)
-            configuration.onEvent(.signedOut)
+            reporter.onEvent(.signedOut)
         @unknown default: break
         }
     }
@@ -36,30 +47,24 @@ extension StoreDelegate {
                 ]
             )
         }
-        try await addZone(engine)
-        configuration.onEvent(.signedIn)
+        try await add(engine)
+        reporter.onEvent(.signedIn)
     }
 
     /// Creates the zone, unless it is known to exist or must not be created.
-    func addZone(_ engine: CKSyncEngine) async throws {
+    func add(_ engine: CKSyncEngine) async throws {
         let control = try await file.control()
-        guard scope == .own, !control.zoneIsSaved, control.blocked == nil, control.account != nil
-        else { return }
+        guard !control.zoneIsSaved, control.blocked == nil, control.account != nil else { return }
         engine.state.add(
             pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: file.zoneID))]
         )
     }
 
     /// Handles the zone's deletion; the reason is nil when unknown.
-    func zoneDeleted(
-        _ zone: StoreZone,
+    func deleted(
         _ reason: CKDatabase.DatabaseChange.Deletion.Reason?,
         _ engine: CKSyncEngine
     ) async throws {
-        guard zone == .own else {
-            took(try await file.leave(zone))
-            return configuration.onEvent(.shareEnded(file.id(zone)))
-        }
         // A zone that this device destroyed is no news, and one that never existed was not lost.
         let control = try await file.control()
         guard control.blocked != .zoneDestroyed, control.blocked != .purged else { return }
@@ -72,9 +77,9 @@ extension StoreDelegate {
                 case nil: StoreConfiguration.ZoneDeletionPolicy.upload
                 @unknown default: configuration.whenZoneIsDeleted
                 }
-            took(try await file.loseZone(loss))
-            if let reason { configuration.onEvent(.zoneDeleted(reason)) }
+            reporter.received(try await file.loseZone(loss))
+            if let reason { reporter.onEvent(.zoneDeleted(reason)) }
         }
-        try await addZone(engine)
+        try await add(engine)
     }
 }

@@ -3,14 +3,90 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Writes fetched changes in consecutive transactions, while the engine fetches the next pages.
+/// The receiver of fetched changes, which writes them in consecutive transactions while the next pages are
+/// fetched.
 ///
 /// The transaction with the last records of an engine's state also stores that state, so that the
 /// file never reports a record as fetched that it does not have.
-extension StoreDelegate {
-    /// Receives records, which are written when there are enough of them, or before anything else happens.
-    func arrived(_ records: [CKRecord], _ zone: StoreZone) async throws {
-        if state.withLock({ $0.arrivals.zone != zone }) { try await finishArrivals() }
+final class ChangeReceiver: Sendable {
+    private struct State {
+        /// The changes that have arrived and are not written yet.
+        var arrivals = Arrivals()
+        /// The engine's state that was written last.
+        var engine: Data?
+        /// The zones of which a known record arrived again, which shows that a fetch covers all records.
+        var repeated: Set<StoreZone> = []
+    }
+
+    private let context: SyncContext
+    private let file: StoreFile
+    private let state = Mutex(State())
+
+    init(_ context: SyncContext) {
+        self.context = context
+        file = context.file
+    }
+
+    func receive(_ event: CKSyncEngine.Event.FetchedRecordZoneChanges) async throws {
+        let records = event.modifications.map(\.record)
+        for (zone, records) in context.byZone(records, \.recordID.zoneID) {
+            try await receive(records, zone)
+        }
+        let deletions = context.byZone(event.deletions.map(\.recordID), \.zoneID)
+        guard !deletions.isEmpty else { return }
+        try await finish()
+        for (zone, ids) in deletions { try await delete(ids.map(\.recordName), zone) }
+    }
+
+    func receive(_ records: [CKRecord], _ zone: StoreZone) async throws {
+        if zone != .own {
+            try await followPermissions(records.compactMap { $0 as? CKShare }, zone)
+        }
+        try await add(records.filter { !($0 is CKShare) }, zone)
+    }
+
+    func delete(_ names: [String], _ zone: StoreZone) async throws {
+        guard !names.isEmpty else { return }
+        let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
+            var applier = try ChangeApplier(database, mapping, zone: zone)
+            try applier.delete(names)
+            return (applier.changes, applier.replacedByDuplicate)
+        }
+        context.reporter.received(changes)
+        context.reporter.replacedByDuplicate(replacedByDuplicate)
+    }
+
+    /// Returns whether a known record of a zone has arrived again since the last call.
+    func takeRepeated(_ zone: StoreZone) -> Bool {
+        state.withLock { $0.repeated.remove(zone) } != nil
+    }
+
+    /// Updates permissions from fetched shares.
+    private func followPermissions(_ shares: [CKShare], _ zone: StoreZone) async throws {
+        guard !shares.isEmpty else { return }
+        let permissions = shares.map { (name: $0.recordID.recordName, writes: Self.writes($0)) }
+        try await file.writer.write { database in
+            for share in permissions {
+                try database.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO grdb_cloudkit_share (zone, name, writes) VALUES (?, ?, ?)
+                        """,
+                    arguments: [zone, share.name, share.writes]
+                )
+            }
+        }
+    }
+
+    private static func writes(_ share: CKShare) -> Bool {
+        share.publicPermission == .readWrite
+            || share.currentUserParticipant?.permission == .readWrite
+    }
+
+    // MARK: Arrivals
+
+    /// Adds records, which are written when there are enough of them, or before anything else happens.
+    private func add(_ records: [CKRecord], _ zone: StoreZone) async throws {
+        if state.withLock({ $0.arrivals.zone != zone }) { try await finish() }
         let writer = state.withLock { state in
             state.arrivals.zone = zone
             state.arrivals.records += records
@@ -20,20 +96,20 @@ extension StoreDelegate {
     }
 
     /// Receives the engine's state after all records that have arrived.
-    func arrived(_ engine: CKSyncEngine.State.Serialization) async throws {
+    func receive(_ engine: CKSyncEngine.State.Serialization) async throws {
         let isIdle = state.withLock { state in
             let isIdle = state.arrivals.isEmpty
             state.arrivals.engine = engine
             if state.arrivals.isEnough { startWriter(&state.arrivals) }
             return isIdle
         }
-        if isIdle { try await finishArrivals() }
+        if isIdle { try await finish() }
     }
 
     /// Waits until all arrivals are written.
     ///
     /// - Throws: An error of the file.
-    func finishArrivals() async throws {
+    func finish() async throws {
         try await state.withLock { $0.arrivals.writer }?.value
         let arrivals = state.withLock { state in
             state.arrivals.writer = nil
@@ -132,7 +208,8 @@ extension StoreDelegate {
         _ zone: StoreZone,
         _ engine: Data?
     ) async throws -> Duration {
-        let (changes, isAgain, start) = try await file.apply { [scope] database, mapping in
+        let scope = context.scope
+        let (changes, isAgain, start) = try await file.apply { database, mapping in
             let start = ContinuousClock.now
             if let engine {
                 let column = scope == .own ? "engine" : "sharedEngine"
@@ -146,9 +223,9 @@ extension StoreDelegate {
             return (applier.changes, applier.sawKnownRecord, start)
         }
         let duration = start.duration(to: .now)
-        if isAgain { state.withLock { $0.fetches[zone]?.sweeps = true } }
-        took(changes)
-        progressed(by: records.count)
+        if isAgain { state.withLock { _ = $0.repeated.insert(zone) } }
+        context.reporter.received(changes)
+        context.reporter.progressed(by: records.count)
         return duration
     }
 }

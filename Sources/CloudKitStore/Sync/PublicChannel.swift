@@ -1,29 +1,44 @@
 import CloudKit
 import Foundation
 import GRDB
-import Synchronization
 
-extension StoreDelegate {
+/// The channel over which the tables of the public database sync: it has no change feed, so records that were
+/// modified since the last query are queried, and deleted ones are looked for when due.
+final class PublicChannel: Sendable {
     /// The time that a query reaches back before the newest known record, because records become
     /// visible in another order than that of their dates.
     private static let overlap: Int64 = 60_000_000
 
+    let context: SyncContext
+    private let file: StoreFile
+    private let database: CKDatabase
+    private let receiver: ChangeReceiver
+    private let sender: ChangeSender
+
+    init(_ context: SyncContext, folder: URL) {
+        self.context = context
+        file = context.file
+        database = context.database
+        receiver = ChangeReceiver(context)
+        sender = ChangeSender(context, folder: folder)
+    }
+
     /// Fetches the modified records of the public tables, looks for deleted ones when due, and
     /// sends waiting changes.
-    func syncPublic(_ database: CKDatabase) async throws {
-        for table in file.catalog.tables where table.isPublic { try await query(table, database) }
+    func sync() async throws {
+        for table in file.catalog.tables where table.isPublic { try await query(table) }
         let changes = try await file.apply { database, mapping in
             var applier = try ChangeApplier(database, mapping, zone: .public)
             try applier.retryHidden()
             try applier.finishDeletions()
             return applier.changes
         }
-        took(changes)
-        try await fillLacking(database)
-        try await sendPublic(database)
+        context.reporter.received(changes)
+        try await context.fillLacking()
+        try await send()
     }
 
-    private func query(_ table: TableSchema, _ database: CKDatabase) async throws {
+    private func query(_ table: TableSchema) async throws {
         let (since, swept, now) = try await file.read { database in
             let row = try Row.fetchOne(
                 database,
@@ -36,7 +51,7 @@ extension StoreDelegate {
             )
             return (row?["since"] as Int64? ?? 0, row?["swept"] as Int64? ?? 0, now ?? 0)
         }
-        let interval = configuration.publicSweepInterval.components
+        let interval = context.configuration.publicSweepInterval.components
         // A clock that was set back does not show when that was.
         let sweeps = now < swept || now - swept >= interval.seconds * 1_000_000
         let from = since == 0 ? 0 : since - Self.overlap
@@ -51,10 +66,10 @@ extension StoreDelegate {
                 let modified = record.modificationDate?.timeIntervalSince1970 ?? 0
                 newest = max(newest, Int64(modified * 1_000_000))
             }
-            try await self.fetched(records, .public)
+            try await self.receiver.receive(records, .public)
         }
-        try await finishArrivals()
-        if sweeps { try await sweepPublic(table, database) }
+        try await receiver.finish()
+        if sweeps { try await sweep(table) }
         let (reached, last) = (newest, sweeps ? now : swept)
         try await file.writer.write { database in
             try database.execute(
@@ -68,7 +83,7 @@ extension StoreDelegate {
 
     /// Deletes the rows whose records no longer exist: those that a query for all records does not
     /// list, and that are not found by name either.
-    private func sweepPublic(_ table: TableSchema, _ database: CKDatabase) async throws {
+    private func sweep(_ table: TableSchema) async throws {
         let listed = try await database.tags(ofType: table.recordType)
         let known = try await file.read { database in
             try DatabaseValue.fetchAll(
@@ -80,51 +95,26 @@ extension StoreDelegate {
                 arguments: [table.name, StoreZone.public]
             ).map(StoredName.text)
         }
-        let unlisted = known.filter { listed[$0] == nil }
-        for start in stride(from: 0, to: unlisted.count, by: configuration.batchLimit) {
-            let end = min(start + configuration.batchLimit, unlisted.count)
-            let names = Array(unlisted[start..<end])
-            let lost = try await missing(names, .public, database)
-            try await delete(lost, .public)
+        let missing = MissingRecords(context)
+        for names in context.portions(of: known.filter { listed[$0] == nil }) {
+            try await receiver.delete(missing.among(names, .public), .public)
         }
     }
 
-    private func sendPublic(_ database: CKDatabase) async throws {
+    private func send() async throws {
         let control = try await file.control()
         guard control.account != nil, control.blocked == nil else { return }
-        state.withLock {
-            $0.attempted = []
-            $0.unanswered = nil
-            $0.isOverQuota = false
-        }
-        while let (batch, deletions) = try await next(database) {
+        sender.beginRound()
+        while let (batch, deletions) = try await sender.next() {
             let records = batch.saves.map(\.record)
             guard !records.isEmpty || !deletions.isEmpty else { continue }
-            let results = try await database.modifyRecords(
+            let (saves, deletes) = try await database.modifyRecords(
                 saving: records,
                 deleting: deletions,
                 atomically: false
             )
-            var answers = Answers()
-            for record in records {
-                switch results.saveResults[record.recordID] {
-                case .success(let record): answers.saved.append(SavedRecord(record))
-                case .failure(let error as CKError):
-                    answers.unsaved.append((record.recordID, error))
-                case .failure(let error): throw error
-                case nil: continue
-                }
-            }
-            for id in deletions {
-                switch results.deleteResults[id] {
-                case .success: answers.deleted.append(id)
-                case .failure(let error as CKError): answers.undeleted[id] = error
-                case .failure(let error): throw error
-                case nil: continue
-                }
-            }
-            _ = try await take(answers)
-            if let error = state.withLock({ $0.unanswered }) { throw error }
+            try await sender.write(Responses(saves, of: records, deletes, of: deletions))
+            if let error = sender.unanswered { throw error }
         }
     }
 }
