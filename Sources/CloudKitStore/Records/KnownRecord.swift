@@ -405,3 +405,31 @@ struct KnownRecord: Sendable {
         if let key { try Place.remove(database, key) }
     }
 }
+
+extension KnownRecord {
+    /// Returns the name under which a record is kept while its own name belongs to another record.
+    static func name(_ name: String, asideIn zone: StoreZone) -> String { "\(zone.text)\n\(name)" }
+
+    /// The record's name on the server.
+    var recordName: String { Self.recordName(name) }
+
+    /// Returns the server's name of a record that is kept under another name.
+    static func recordName(_ name: String) -> String {
+        name.split(separator: "\n").last.map(String.init) ?? name
+    }
+
+    /// Returns whether a row shows NULL for a reference because its target stays with the owner.
+    func hidesTarget(of value: StoreValue) -> Bool {
+        guard zone.isShared, case .reference = value.plain else { return false }
+        return true
+    }
+
+    /// Forgets that the server has the record, but neither its fields nor what its row waits for.
+    mutating func forgetServer() {
+        tag = nil
+        system = nil
+        sent = nil
+        goes = false
+        problem = nil
+    }
+}

@@ -24,7 +24,7 @@ struct Acknowledgements {
 
     let database: Database
     let mapping: RowMapping
-    private var applier: ChangeApplier
+    private let applier: ChangeApplier
 
     private var answer = Outcome()
     /// `true` when rows may refer to others that are out of sight now.
@@ -93,7 +93,7 @@ struct Acknowledgements {
             if entry.map({ known.wentWhole($0, with: sent) }) != true {
                 entry = try OutboxEntry.fetch(database, key)
             }
-            try applier.acknowledge(sent, &known, &entry)
+            try applier.settlement.acknowledge(sent, &known, &entry)
         }
         let table = mapping.catalog[key.table]
         let row = try table.flatMap { table in
@@ -139,7 +139,7 @@ struct Acknowledgements {
 
     /// Updates the place of a saved record; one that was moved out of the tree belongs to its owner alone.
     private mutating func locate(_ record: SavedRecord, _ key: RowKey) throws {
-        guard applier.hasPlaces else { return }
+        guard applier.context.hasPlaces else { return }
         guard var place = try Place.fetch(database, key) else { return }
         let hadShare = place.share
         place.name = record.name
@@ -152,7 +152,7 @@ struct Acknowledgements {
         }
         guard record.parent == nil, record.share == nil else { return }
         guard try !JoinedZone.isShared(place.zone, database) else { return }
-        try applier.letGoWithAllBelow(key)
+        try applier.withdrawer.letGoWithAllBelow(key)
         changedSight = true
     }
 
@@ -160,12 +160,12 @@ struct Acknowledgements {
     mutating func acceptDeletion(_ name: String, _ entry: OutboxEntry?) throws {
         try KnownRecord.fetch(database, name: name)?.delete(database)
         try entry?.clear(database)
-        try applier.noteGone(name)
+        try applier.goneReferences.noteGone(name)
     }
 
     /// Applies the schema's actions to references to deleted records.
     mutating func resolveReferences() throws {
-        try applier.resolveReferences()
+        try applier.goneReferences.resolve()
         if changedSight { try applier.showWaiting() }
     }
 
@@ -197,14 +197,14 @@ struct Acknowledgements {
         case .batchRequestFailed: break
         case .permissionFailure where applier.zone != .own:
             guard let entry else { return }
-            try applier.takeBack(known, entry)
+            try applier.reverter.takeBack(known, entry)
             changedSight = true
             answer.editsRefused.append(entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.
             answer.needsFetch = true
-            try applier.removeBelow(name)
+            try applier.goneReferences.removeBelow(name)
             // The rows below are deleted first, however few records a batch holds.
             if var last = entry {
                 last.version = try StoreClock.tick(database)

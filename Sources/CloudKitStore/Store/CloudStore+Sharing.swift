@@ -262,7 +262,7 @@ extension CloudStore {
         let name = share.recordID.recordName
         try await file.apply { database, mapping in
             if let root {
-                var applier = try ChangeApplier(database, mapping)
+                let applier = try ChangeApplier(database, mapping)
                 try applier.apply([root])
             }
             try SharingTriggers.install(mapping.catalog, in: database)

@@ -200,7 +200,7 @@ extension CloudStore {
             for name in missing {
                 try KnownRecord.fetch(database, name: name)?.forgetTag(database)
             }
-            var applier = try ChangeApplier(database, mapping, zone: zone)
+            let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.apply(arrived)
             try applier.delete(gone)
             try applier.retryHidden()

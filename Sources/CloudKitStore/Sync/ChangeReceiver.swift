@@ -48,7 +48,7 @@ final class ChangeReceiver: Sendable {
     func delete(_ names: [String], _ zone: StoreZone) async throws {
         guard !names.isEmpty else { return }
         let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping, zone: zone)
+            let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.delete(names)
             return (applier.changes, applier.replacedByDuplicate)
         }
@@ -216,8 +216,12 @@ final class ChangeReceiver: Sendable {
                 try database.run("UPDATE grdb_cloudkit_control SET \(column) = ?", [engine])
             }
             guard !records.isEmpty else { return ([RowChange](), false, start) }
-            var applier = try ChangeApplier(database, mapping, zone: zone)
-            applier.defersUniqueness = true
+            let applier = try ChangeApplier(
+                database,
+                mapping,
+                zone: zone,
+                defersUniqueness: true
+            )
             try applier.apply(records)
             if applier.sawKnownRecord { try StoreFile.sweep(zone, true, database) }
             return (applier.changes, applier.sawKnownRecord, start)

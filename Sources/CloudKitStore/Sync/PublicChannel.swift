@@ -28,7 +28,7 @@ final class PublicChannel: Sendable {
     func sync() async throws {
         for table in file.catalog.tables where table.isPublic { try await query(table) }
         let changes = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping, zone: .public)
+            let applier = try ChangeApplier(database, mapping, zone: .public)
             try applier.retryHidden()
             try applier.finishDeletions()
             return applier.changes

@@ -10,7 +10,7 @@ extension StoreFile {
             switch loss {
             case .deleteSynced:
                 let changes = try ControlTables.applying(database, catalog) {
-                    var applier = try ChangeApplier(database, mapping)
+                    let applier = try ChangeApplier(database, mapping)
                     let known = try KnownRecord.fetchAll(
                         database,
                         where: "system IS NOT NULL AND zone = ''"
@@ -88,7 +88,7 @@ extension StoreFile {
     /// Removes a zone that is no longer shared.
     func leave(_ zone: StoreZone) async throws -> [RowChange] {
         try await apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping, zone: zone)
+            let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.leaveZone()
             return applier.changes
         }

@@ -93,7 +93,7 @@ final class ZoneFetches: Sendable {
     private func finish(_ zone: StoreZone) async throws {
         let limit = context.configuration.journalLimit
         let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
-            var applier = try ChangeApplier(database, mapping, zone: zone)
+            let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: limit)

@@ -1,7 +1,10 @@
-import Foundation
 import GRDB
 
-extension ChangeApplier {
+/// The settlement of the outbox with what the server has: changes that it accepted leave the outbox, and changes
+/// that a merge has to send come into it.
+struct OutboxSettlement: ApplyPhase {
+    let context: ApplyContext
+
     /// Derives from a record whether a save with a lost response had reached the server.
     ///
     /// The record's stamp holds the latest version of each device that it includes. If ours is
@@ -64,8 +67,7 @@ extension ChangeApplier {
     func settle(
         _ entry: OutboxEntry?,
         _ plan: MergePlan,
-        _ key: RowKey,
-        base: [String: StoreValue]
+        _ key: RowKey
     ) throws {
         switch plan.sending {
         case .nothing: try entry?.clear(database)

@@ -2,7 +2,10 @@ import CloudKit
 import Foundation
 import GRDB
 
-extension ChangeApplier {
+/// The decision between rows that have the same values in UNIQUE columns.
+struct UniquenessJudge: ApplyPhase {
+    let context: ApplyContext
+
     /// Decides between a new row and existing rows that have the same values in UNIQUE columns
     /// other than the key.
     ///
@@ -11,9 +14,9 @@ extension ChangeApplier {
     /// winner. A row that the server never had, or no longer has, always loses.
     ///
     /// - Returns: Whether the new row can be written now; nil when it lost and was deleted.
-    mutating func decideUniqueness(_ candidate: Candidate) throws -> Bool? {
+    func decide(_ candidate: Candidate) throws -> Bool? {
         // The deletion of the conflicting row may arrive later.
-        guard candidate.existing == nil, !defersUniqueness,
+        guard candidate.existing == nil, !context.defersUniqueness,
             candidate.table.declaration.uniqueness == .firstWins
         else { return false }
         let rivals = try rivals(of: candidate)
@@ -31,29 +34,6 @@ extension ChangeApplier {
             }
         }
         return true
-    }
-
-    /// Inserts rows that waited for the UNIQUE values of rows deleted now; references to the
-    /// deleted rows are redirected to them.
-    mutating func replace(_ records: [KnownRecord]) throws {
-        let waiting = try KnownRecord.fetchAll(
-            database,
-            where: "problem IS NOT NULL AND tbl IS NOT NULL"
-        )
-        guard !waiting.isEmpty else { return }
-        try deferForeignKeys()
-        for record in records {
-            guard let key = record.key, let table = catalog[key.table] else { continue }
-            for known in waiting where known.key?.table == key.table {
-                guard let row = try rows.row(key, table),
-                    let candidate = try candidate(known.name), candidate.existing == nil,
-                    try missingParent(of: candidate, []) == nil,
-                    try rivals(of: candidate).map(\.key) == [key]
-                else { continue }
-                try giveWay(key, row, to: candidate)
-                try place([candidate])
-            }
-        }
     }
 
     /// Returns the order of a record: the time at which it reached the server, then its name.
@@ -74,7 +54,7 @@ extension ChangeApplier {
     }
 
     /// Returns the rows that conflict with a row.
-    private func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: StoredRow)] {
+    func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: StoredRow)] {
         let table = candidate.table
         var rivals: [(key: RowKey, row: StoredRow)] = []
         for columns in try rows.uniqueColumns(table) {
@@ -95,7 +75,7 @@ extension ChangeApplier {
     }
 
     /// Removes a row here and on the server in favor of one that has its values.
-    private mutating func giveWay(_ key: RowKey, _ row: StoredRow, to winner: Candidate) throws {
+    func giveWay(_ key: RowKey, _ row: StoredRow, to winner: Candidate) throws {
         let table = winner.table
         let entry = try OutboxEntry.fetch(database, key)
         let lost = MergePlan.Overruled(
@@ -109,18 +89,18 @@ extension ChangeApplier {
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
         try rows.delete(key, table)
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
-        note(.deleted, key)
-        displaced.insert(try key.recordName(table))
-        replacedByDuplicate.append(key)
+        context.note(.deleted, key)
+        context.displaced.insert(try key.recordName(table))
+        context.replacedByDuplicate.append(key)
     }
 
     /// Deletes a record on the server whose row cannot be inserted because another has its values.
-    private mutating func giveUp(_ candidate: Candidate, to winner: RowKey) throws {
+    private func giveUp(_ candidate: Candidate, to winner: RowKey) throws {
         let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: "unique")
         let kept = try rows.row(winner, candidate.table)
             .map { try mapping.fields($0, candidate.table) }
         try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
-        replacedByDuplicate.append(candidate.key)
+        context.replacedByDuplicate.append(candidate.key)
         var known = candidate.known
         known.waiting = nil
         known.problem = nil

@@ -5,18 +5,23 @@ import GRDB
 /// SQLite applied the schema's actions to the rows that existed. For later arrivals, devices with
 /// all rows of the zone apply the same actions; others cannot distinguish a deletion from a record
 /// that they may not see.
-extension ChangeApplier {
+struct GoneReferences: ApplyPhase {
+    let context: ApplyContext
+
+    private var placer: RowPlacer { RowPlacer(context: context) }
+    private var deleter: RowDeleter { RowDeleter(context: context) }
+
     /// The maximum number of remembered deleted records.
     private static let goneLimit = 10_000
 
     /// Remembers that a record of the user's own zone is deleted.
     func noteGone(_ name: String) throws {
-        guard hasPlaces, zone == .own else { return }
+        guard context.hasPlaces, zone == .own else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
     /// Applies the schema's actions to the rows that wait for deleted records.
-    mutating func resolveReferences() throws {
+    func resolve() throws {
         guard zone == .own else { return }
         try database.run(
             "DELETE FROM grdb_cloudkit_gone WHERE id <= (SELECT max(id) FROM grdb_cloudkit_gone) - ?",
@@ -29,8 +34,8 @@ extension ChangeApplier {
         )
         for known in waiting {
             guard let candidate = try candidate(known.name) else { continue }
-            let gone = try missingParents(of: candidate).filter { try isGone($0.name) }
-                .map(\.foreignKey)
+            let gone = try MissingParents(context: context).all(of: candidate)
+                .filter { try isGone($0.name) }.map(\.foreignKey)
             guard !gone.isEmpty else { continue }
             let table = candidate.table
             let isHeld = try isHeld(candidate)
@@ -42,8 +47,8 @@ extension ChangeApplier {
                 resolved.append(try clear(gone, of: candidate))
             }
         }
-        try place(resolved)
-        try settleTrees()
+        try placer.place(resolved)
+        try PlaceKeeper(context: context).settleTrees()
     }
 
     /// Returns whether a record is deleted and was not created again.
@@ -58,16 +63,16 @@ extension ChangeApplier {
     /// Returns whether other rows block the deletion of a row, which then stays without its reference.
     private func isHeld(_ candidate: Candidate) throws -> Bool {
         guard let row = candidate.existing else { return false }
-        return try isReferred(candidate.key, row, candidate.table)
+        return try deleter.isReferred(candidate.key, row, candidate.table)
     }
 
     /// Deletes a row that the schema deletes with another.
-    private mutating func remove(_ candidate: Candidate, rule: String) throws {
+    private func remove(_ candidate: Candidate, rule: String) throws {
         // Another device edited it, or it would have been deleted before.
         let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: rule)
         try journal.add([lost], candidate.key, kept: nil, at: clock.edit(0))
         // It may show without the referenced row.
-        if let row = candidate.existing { try remove(candidate.key, candidate.table, row) }
+        if let row = candidate.existing { try deleter.remove(candidate.key, candidate.table, row) }
         try send(candidate.key, isDeleted: true, [])
     }
 
@@ -81,11 +86,11 @@ extension ChangeApplier {
     }
 
     /// Removes a reference to a row that the server refused from a row that it accepted.
-    mutating func release(_ foreignKey: ForeignKey, of known: KnownRecord) throws {
+    func release(_ foreignKey: ForeignKey, of known: KnownRecord) throws {
         guard known.system != nil, known.zone == zone, let candidate = try candidate(known.name)
         else { return }
         if !candidate.table.requires(foreignKey) {
-            _ = try show(clear([foreignKey], of: candidate))
+            _ = try placer.show(clear([foreignKey], of: candidate))
         } else if try !isHeld(candidate) {
             try remove(candidate, rule: "access")
         }
@@ -104,7 +109,7 @@ extension ChangeApplier {
 
     /// Applies the schema's actions to the rows linked to a row whose deletion the server refuses:
     /// it keeps a record while others are below it.
-    mutating func removeBelow(_ name: String) throws {
+    func removeBelow(_ name: String) throws {
         let waiting = try KnownRecord.fetchAll(
             database,
             where: "waiting IS NOT NULL AND zone = ?",

@@ -1,9 +1,17 @@
-import Foundation
 import GRDB
 
-extension ChangeApplier {
+/// The phase that takes rows away whose records were deleted, children before parents.
+struct RowDeleter: ApplyPhase {
+    let context: ApplyContext
+
+    private var judge: UniquenessJudge { UniquenessJudge(context: context) }
+    private var placer: RowPlacer { RowPlacer(context: context) }
+    private var withdrawer: RowWithdrawer { RowWithdrawer(context: context) }
+    private var settlement: OutboxSettlement { OutboxSettlement(context: context) }
+    private var goneReferences: GoneReferences { GoneReferences(context: context) }
+
     /// Applies deletions of records, children before parents.
-    mutating func delete(_ names: [String]) throws {
+    func delete(_ names: [String]) throws {
         for name in names where zone != .own {
             try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
                 .delete(database)
@@ -15,16 +23,38 @@ extension ChangeApplier {
                     < (catalog.rank($0.key?.table ?? ""), $0.name)
             }
         try replace(records)
-        try forgetShares(names)
+        try PlaceKeeper(context: context).forgetShares(names)
         for record in records {
             try delete(record)
-            try noteGone(record.name)
+            try goneReferences.noteGone(record.name)
         }
-        try settleTrees()
     }
 
-    private mutating func delete(_ record: KnownRecord) throws {
-        try deferForeignKeys()
+    /// Inserts rows that waited for the UNIQUE values of rows deleted now; references to the
+    /// deleted rows are redirected to them.
+    private func replace(_ records: [KnownRecord]) throws {
+        let waiting = try KnownRecord.fetchAll(
+            database,
+            where: "problem IS NOT NULL AND tbl IS NOT NULL"
+        )
+        guard !waiting.isEmpty else { return }
+        try context.deferForeignKeys()
+        for record in records {
+            guard let key = record.key, let table = catalog[key.table] else { continue }
+            for known in waiting where known.key?.table == key.table {
+                guard let row = try rows.row(key, table),
+                    let candidate = try candidate(known.name), candidate.existing == nil,
+                    try MissingParents(context: context).first(of: candidate) == nil,
+                    try judge.rivals(of: candidate).map(\.key) == [key]
+                else { continue }
+                try judge.giveWay(key, row, to: candidate)
+                try placer.place([candidate])
+            }
+        }
+    }
+
+    private func delete(_ record: KnownRecord) throws {
+        try context.deferForeignKeys()
         guard let key = record.key, let table = catalog[key.table] else {
             return try record.delete(database)
         }
@@ -40,7 +70,7 @@ extension ChangeApplier {
         let local = try mapping.fields(existing, table)
         let base = try known.baseFields(like: local)
         let edited = Set(entry?.changed.keys ?? [:].keys)
-        let plan = planner(table, edited: edited).plan(
+        let plan = MergePlanner(table, edited: edited).plan(
             base: base.filter { table.byField[$0.key] != nil },
             local: MergeVersion(fields: local),
             remote: nil
@@ -69,7 +99,7 @@ extension ChangeApplier {
         try entry?.clear(database)
         entry = nil
         if isOthers {
-            try withdraw(key, table, existing)
+            try withdrawer.withdraw(key, table, existing)
         } else {
             try remove(key, table, existing)
         }
@@ -94,16 +124,16 @@ extension ChangeApplier {
             base.known.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
         )
         try known.save(database)
-        try settle(entry, plan, key, base: [:])
+        try settlement.settle(entry, plan, key)
     }
 
     /// Removes a row.
     ///
     /// Rows that the schema deletes or clears with it are this device's own edits, because no other
     /// device may know of them.
-    mutating func remove(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
+    func remove(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         let children = catalog.foreignKeys(to: table.name)
-        if zone != .own { try letGoBelow(row, table) }
+        if zone != .own { try withdrawer.letGoBelow(row, table) }
         // Rows below a read-only row are deleted with their own records.
         if try children.isEmpty || Place.fetch(database, key)?.writes == false {
             try rows.delete(key, table)
@@ -114,7 +144,7 @@ extension ChangeApplier {
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
             try OutboxEntry.fetch(database, key)?.clear(database)
         }
-        note(.deleted, key)
+        context.note(.deleted, key)
     }
 
     /// Moves rows that are deleted with their parent into the journal, except those that were
@@ -182,7 +212,7 @@ extension ChangeApplier {
     /// Deletes rows whose deletion waited for references to end.
     ///
     /// A row that is still referenced is needed here, so its record is created again.
-    mutating func finishDeletions() throws {
+    func finish() throws {
         for known in try KnownRecord.fetchAll(
             database,
             where: "goes <> 0 AND zone = ?",
@@ -210,16 +240,5 @@ extension ChangeApplier {
             kept.goes = false
             try makeAnew(kept, base, plan, try OutboxEntry.fetch(database, key), table)
         }
-    }
-}
-
-extension KnownRecord {
-    /// Forgets that the server has the record, but neither its fields nor what its row waits for.
-    mutating func forgetServer() {
-        tag = nil
-        system = nil
-        sent = nil
-        goes = false
-        problem = nil
     }
 }
