@@ -21,7 +21,7 @@ struct ErrorPageTests {
         ),
         Kinds(
             type: "CloudStoreError",
-            file: "CloudKitStore/Store/CloudStoreError.swift",
+            file: "CloudKitStore/Reports/CloudStoreError.swift",
             declaration: "enum Code"
         ),
         Kinds(

@@ -5,8 +5,7 @@ import GRDB
 /// The file's state of a record: the version that the server last acknowledged, and the save in flight.
 struct KnownRecord: Sendable {
     var name: String
-    /// The zone, as ``StoreFile/zone(_:)`` has it; empty for the user's own.
-    var zone = ""
+    var zone = StoreZone.own
     /// The table and the key; nil for a record of a type unknown to this version of the app.
     var key: RowKey?
     var type: String
@@ -43,7 +42,7 @@ struct KnownRecord: Sendable {
     static let savedHere: Int64 = -1
 
     /// Creates a record that the server does not have, from its name, key and type.
-    init(name: String, key: RowKey?, type: String, zone: String = "") {
+    init(name: String, key: RowKey?, type: String, zone: StoreZone = .own) {
         self.name = name
         self.zone = zone
         self.key = key
@@ -168,7 +167,7 @@ struct KnownRecord: Sendable {
         _ table: TableSchema?
     ) -> (_ field: String, _ value: StoreValue) -> Bool {
         // Another user's values may have to be restored without a fetch.
-        guard let table, zone.isEmpty, waiting == nil else { return { _, _ in false } }
+        guard let table, zone == .own, waiting == nil else { return { _, _ in false } }
         return { field, value in table.keepsOnce(field) && row[field] == value }
     }
 
@@ -222,7 +221,7 @@ struct KnownRecord: Sendable {
     static func tags(
         _ database: Database,
         of names: [String],
-        in zone: String
+        in zone: StoreZone
     ) throws -> [String: (tag: String, session: Int64)] {
         let statement = try database.cachedStatement(
             sql: """
@@ -234,7 +233,7 @@ struct KnownRecord: Sendable {
         for portion in Portion.of(names.map(StoredName.value)) {
             let rows = try Row.fetchCursor(statement, arguments: portion)
             while let row = try rows.next() {
-                if row[3] as String == zone { tags[StoredName.text(row[0])] = (row[1], row[2]) }
+                if row[3] as StoreZone == zone { tags[StoredName.text(row[0])] = (row[1], row[2]) }
             }
         }
         return tags
@@ -318,7 +317,7 @@ struct KnownRecord: Sendable {
             words = try Words.adding(names, database, areNeeded: true)
         }
         let statement = try database.cachedStatement(sql: Self.upsert)
-        let keepsKey = zone.isEmpty && waiting == nil && problem == nil
+        let keepsKey = zone == .own && waiting == nil && problem == nil
         try statement.execute(arguments: [
             StoredName.value(name), key.flatMap { words.number(of: $0.table) },
             keepsKey ? StoredKey.value(key?.text, name) : key?.text.databaseValue,
@@ -404,5 +403,33 @@ struct KnownRecord: Sendable {
         try database.run("DELETE FROM grdb_cloudkit_record WHERE name = ?", [name])
         try database.run("DELETE FROM grdb_cloudkit_sent WHERE name = ?", [name])
         if let key { try Place.remove(database, key) }
+    }
+}
+
+extension KnownRecord {
+    /// Returns the name under which a record is kept while its own name belongs to another record.
+    static func name(_ name: String, asideIn zone: StoreZone) -> String { "\(zone.text)\n\(name)" }
+
+    /// The record's name on the server.
+    var recordName: String { Self.recordName(name) }
+
+    /// Returns the server's name of a record that is kept under another name.
+    static func recordName(_ name: String) -> String {
+        name.split(separator: "\n").last.map(String.init) ?? name
+    }
+
+    /// Returns whether a row shows NULL for a reference because its target stays with the owner.
+    func hidesTarget(of value: StoreValue) -> Bool {
+        guard zone.isShared, case .reference = value.plain else { return false }
+        return true
+    }
+
+    /// Forgets that the server has the record, but neither its fields nor what its row waits for.
+    mutating func forgetServer() {
+        tag = nil
+        system = nil
+        sent = nil
+        goes = false
+        problem = nil
     }
 }

@@ -4,8 +4,8 @@ import GRDB
 
 /// The server's response to a batch, applied within one transaction.
 struct Acknowledgements {
-    /// The delegate's tasks after a response.
-    struct Result: Sendable {
+    /// The channel's tasks after a response.
+    struct Outcome: Sendable {
         var changes: [RowChange] = []
         /// `true` when the zone has to be created again, with whether the user deleted it.
         var needsZone = false
@@ -24,26 +24,26 @@ struct Acknowledgements {
 
     let database: Database
     let mapping: RowMapping
-    private var applier: ChangeApplier
+    private let applier: ChangeApplier
 
-    private var answer = Result()
+    private var answer = Outcome()
     /// `true` when rows may refer to others that are out of sight now.
     private var changedSight = false
     /// The time at which the server accepted the last record.
     private var latest: Int64?
 
-    init(_ database: Database, _ mapping: RowMapping, zone: String = "") throws {
+    init(_ database: Database, _ mapping: RowMapping, zone: StoreZone = .own) throws {
         self.database = database
         self.mapping = mapping
         applier = try ChangeApplier(database, mapping, zone: zone)
     }
 
-    /// The result of the response.
-    var result: Result {
-        var result = answer
-        result.changes = applier.changes
-        result.replacedByDuplicate = applier.replacedByDuplicate
-        return result
+    /// The outcome of the response.
+    var outcome: Outcome {
+        var outcome = answer
+        outcome.changes = applier.changes
+        outcome.replacedByDuplicate = applier.replacedByDuplicate
+        return outcome
     }
 
     /// Applies the server's acceptance of a batch.
@@ -93,7 +93,7 @@ struct Acknowledgements {
             if entry.map({ known.wentWhole($0, with: sent) }) != true {
                 entry = try OutboxEntry.fetch(database, key)
             }
-            try applier.acknowledge(sent, &known, &entry)
+            try applier.settlement.acknowledge(sent, &known, &entry)
         }
         let table = mapping.catalog[key.table]
         let row = try table.flatMap { table in
@@ -139,20 +139,20 @@ struct Acknowledgements {
 
     /// Updates the place of a saved record; one that was moved out of the tree belongs to its owner alone.
     private mutating func locate(_ record: SavedRecord, _ key: RowKey) throws {
-        guard applier.hasPlaces else { return }
+        guard applier.context.hasPlaces else { return }
         guard var place = try Place.fetch(database, key) else { return }
         let hadShare = place.share
         place.name = record.name
         place.parent = record.parent
         place.share = record.share
         try place.save(database, key)
-        guard !place.zone.isEmpty else {
+        guard place.zone != .own else {
             return try SharedTrees(database, mapping)
                 .settle([key], includesBelow: hadShare != record.share)
         }
         guard record.parent == nil, record.share == nil else { return }
         guard try !JoinedZone.isShared(place.zone, database) else { return }
-        try applier.letGoWithAllBelow(key)
+        try applier.withdrawer.letGoWithAllBelow(key)
         changedSight = true
     }
 
@@ -160,12 +160,12 @@ struct Acknowledgements {
     mutating func acceptDeletion(_ name: String, _ entry: OutboxEntry?) throws {
         try KnownRecord.fetch(database, name: name)?.delete(database)
         try entry?.clear(database)
-        try applier.noteGone(name)
+        try applier.goneReferences.noteGone(name)
     }
 
     /// Applies the schema's actions to references to deleted records.
     mutating func resolveReferences() throws {
-        try applier.resolveReferences()
+        try applier.goneReferences.resolve()
         if changedSight { try applier.showWaiting() }
     }
 
@@ -195,16 +195,16 @@ struct Acknowledgements {
             answer.needsZone = true
             answer.userDeletedZone = true
         case .batchRequestFailed: break
-        case .permissionFailure where !applier.zone.isEmpty:
+        case .permissionFailure where applier.zone != .own:
             guard let entry else { return }
-            try applier.takeBack(known, entry)
+            try applier.reverter.takeBack(known, entry)
             changedSight = true
             answer.editsRefused.append(entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.
             answer.needsFetch = true
-            try applier.removeBelow(name)
+            try applier.goneReferences.removeBelow(name)
             // The rows below are deleted first, however few records a batch holds.
             if var last = entry {
                 last.version = try StoreClock.tick(database)

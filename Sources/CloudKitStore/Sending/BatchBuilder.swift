@@ -9,8 +9,8 @@ import GRDB
 struct BatchBuilder {
     let database: Database
     let mapping: RowMapping
-    /// The zone of the records; empty for the user's own.
-    let zone: String
+    /// The zone of the records.
+    let zone: StoreZone
     let zoneID: CKRecordZone.ID
     /// The folder of assets to be sent.
     let folder: URL
@@ -47,7 +47,7 @@ struct BatchBuilder {
     init(
         _ database: Database,
         _ file: StoreFile,
-        zone: String,
+        zone: StoreZone,
         folder: URL,
         freed: FreedValues
     ) throws {
@@ -126,13 +126,13 @@ struct BatchBuilder {
     private var isInZone: String {
         let names = catalog.tables.filter(\.isPublic).map(\.name.literal)
         let list = "(\(names.joined(separator: ", ")))"
-        if zone == StoreFile.publicZone { return "tbl IN \(list)" }
+        if zone == .public { return "tbl IN \(list)" }
         let isPrivate = names.isEmpty ? "true" : "tbl NOT IN \(list)"
         guard hasPlaces else { return isPrivate }
         return """
             \(isPrivate) AND coalesce((SELECT zone FROM grdb_cloudkit_place p
                 WHERE p.tbl = grdb_cloudkit_outbox.tbl AND p.key = grdb_cloudkit_outbox.key), '')
-                = \(zone.literal)
+                = \(zone.text.literal)
             """
     }
 

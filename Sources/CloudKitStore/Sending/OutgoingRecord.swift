@@ -33,24 +33,3 @@ struct SentRecord: Sendable {
     /// its entry changes.
     var base: Data
 }
-
-/// The server's data about an accepted record.
-struct SavedRecord: Sendable {
-    var name: String
-    var tag: String?
-    var system: Data
-    /// The names of the record above it in a shared tree, and of its share.
-    var parent: String?
-    var share: String?
-    /// The time at which the server accepted it, in microseconds.
-    var modified: Int64?
-
-    init(_ record: CKRecord) {
-        name = record.recordID.recordName
-        tag = record.recordChangeTag
-        system = RecordArchive.data(record)
-        parent = record.parent?.recordID.recordName
-        share = record.share?.recordID.recordName
-        modified = record.modificationDate.map { Int64($0.timeIntervalSince1970 * 1_000_000) }
-    }
-}

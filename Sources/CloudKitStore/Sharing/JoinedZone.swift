@@ -13,7 +13,7 @@ enum JoinedZone {
     }
 
     /// Returns whether another user shares a zone as a whole.
-    static func isShared(_ zone: String, _ database: Database) throws -> Bool {
+    static func isShared(_ zone: StoreZone, _ database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
             sql: """

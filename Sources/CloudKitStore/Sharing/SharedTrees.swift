@@ -45,7 +45,7 @@ struct SharedTrees {
     /// stays if its zone is shared as a whole.
     func isFixed(_ place: Place, of key: RowKey) throws -> Bool {
         if place.share != nil { return true }
-        if place.zone.isEmpty { return false }
+        if place.zone == .own { return false }
         if place.name != nil { return true }
         guard let table = catalog[key.table], let name = try? key.recordName(table) else {
             return false
@@ -159,7 +159,7 @@ struct SharedTrees {
             }
             try new.save(database, key)
         }
-        if place.zone.isEmpty { try link(key) }
+        if place.zone == .own { try link(key) }
         return before == nil
     }
 
@@ -167,7 +167,7 @@ struct SharedTrees {
     private func link(_ key: RowKey) throws {
         guard let table = catalog[key.table], try OutboxEntry.fetch(database, key) == nil,
             let known = try KnownRecord.fetch(database, name: try key.recordName(table)),
-            known.system != nil, known.zone.isEmpty,
+            known.system != nil, known.zone == .own,
             try !isInPlace(known, below: Place.fetch(database, key)?.parent)
         else { return }
         try send([key])

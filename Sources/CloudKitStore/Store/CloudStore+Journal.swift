@@ -3,9 +3,9 @@ public import GRDB
 
 extension CloudStore {
     /// Returns the edits that lost a merge, oldest first: those of this device's merges, or those
-    /// of all of the user's devices if ``Configuration/journal`` is ``JournalScope/shared``.
+    /// of all of the user's devices if ``StoreConfiguration/journal`` is ``StoreConfiguration/JournalScope/shared``.
     ///
-    /// ``Configuration/journalAge`` and ``Configuration/journalLimit`` limit its size.
+    /// ``StoreConfiguration/journalAge`` and ``StoreConfiguration/journalLimit`` limit its size.
     ///
     /// - Parameters:
     ///   - table: The table's name; nil for all tables.

@@ -107,7 +107,7 @@ extension CloudStore {
         _ table: TableSchema,
         _ columns: [TableColumn],
         _ keys: [String]?
-    ) async throws -> [String: [String]] {
+    ) async throws -> [StoreZone: [String]] {
         let names = try keys?.map { try RowKey(table: table.name, text: $0).recordName(table) }
         return try await file.read { [mapping = file.mapping] database in
             let rows = RowStore(database: database, mapping: mapping)

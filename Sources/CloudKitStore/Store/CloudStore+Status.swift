@@ -10,7 +10,7 @@ extension CloudStore {
     public var status: StoreStatus {
         get async throws {
             let obstacle = try await obstacle()
-            let progress = state.withLock { $0.delegate }?.state.withLock { $0.progress }
+            let progress = state.withLock { $0.own }?.channel.context.reporter.progress
             return try await file.read { database in
                 var status = StoreStatus(
                     obstacle: obstacle,
@@ -80,13 +80,13 @@ extension CloudStore {
     /// A reference to another user's record waits for a fetch if that record is shared. Otherwise
     /// the row shows without the reference, or not at all.
     private static let waits =
-        "waiting IS NOT NULL AND zone IN ('', \(StoreFile.publicZone.literal))"
+        "waiting IS NOT NULL AND zone IN ('', \(StoreZone.public.text.literal))"
 
     private func obstacle() async throws -> StoreStatus.Obstacle? {
         let (isPaused, failure, isOverQuota) = state.withLock { state in
             (
                 state.isPaused, state.lastFailure,
-                state.delegate?.state.withLock { $0.isOverQuota } ?? false
+                state.own?.channel.sender.isOverQuota ?? false
             )
         }
         switch try await file.control().blocked {

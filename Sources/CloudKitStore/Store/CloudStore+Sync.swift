@@ -26,18 +26,16 @@ extension CloudStore {
         try await retryQuarantinedEdits()
         do {
             var summary = try await syncPublic()
-            let sides = state.withLock {
-                [($0.engine, $0.delegate), ($0.sharedEngine, $0.sharedDelegate)]
-            }
-            for case (let engine?, let delegate?) in sides {
-                _ = delegate.takeSummary()
-                try await run(engine, delegate)
-                let part = delegate.takeSummary()
+            for side in state.withLock({ $0.sides }) {
+                let reporter = side.channel.context.reporter
+                _ = reporter.takeSummary()
+                try await run(side.engine, side.channel)
+                let part = reporter.takeSummary()
                 summary.received += part.received
                 summary.saved += part.saved
                 summary.deleted += part.deleted
                 summary.isOverQuota = summary.isOverQuota || part.isOverQuota
-                if let failure = delegate.failure { throw failure }
+                if let failure = side.channel.failure { throw failure }
             }
             try await file.writer.write { database in
                 try database.run(
@@ -56,34 +54,34 @@ extension CloudStore {
         }
     }
 
-    private func run(_ engine: CKSyncEngine, _ delegate: StoreDelegate) async throws {
+    private func run(_ engine: CKSyncEngine, _ channel: EngineChannel) async throws {
         try await engine.fetchChanges()
-        if let suspect = delegate.state.withLock({ exchange(&$0.suspect, with: nil) }) {
+        if let suspect = channel.fetches.takeSuspect() {
             try await engine.fetchChanges()
-            try await delegate.confirmZone(suspect, engine.database)
+            try await channel.fetches.confirmZone(suspect)
         }
-        try await delegate.finishInterrupted(engine.database)
-        try await delegate.fillLacking(engine.database)
+        try await channel.fetches.finishInterrupted()
+        try await channel.context.fillLacking()
         var before: [Int64] = []
         for _ in 0..<Self.roundLimit {
-            try await checkBlocks(delegate)
-            delegate.state.withLock { $0.needsFetch = false }
+            try await checkBlocks(channel)
+            _ = channel.sender.takeNeedsFetch()
             do {
                 try await engine.sendChanges()
             } catch let error as CKError where Self.isPerItem(error) {
-                // The delegate handled each of the failures; the next round sends again where necessary.
+                // The channel handled each of the failures; the next round sends again where necessary.
             }
-            try await checkBlocks(delegate)
-            if let error = delegate.state.withLock({ $0.unanswered }) { throw error }
-            if delegate.state.withLock({ $0.needsFetch }) { try await engine.fetchChanges() }
+            try await checkBlocks(channel)
+            if let error = channel.sender.unanswered { throw error }
+            if channel.sender.takeNeedsFetch() { try await engine.fetchChanges() }
             let after = try await file.progress()
             if after.first == 0 || after == before { return }
             before = after
         }
     }
 
-    private func checkBlocks(_ delegate: StoreDelegate) async throws {
-        if let failure = delegate.failure { throw failure }
+    private func checkBlocks(_ channel: EngineChannel) async throws {
+        if let failure = channel.failure { throw failure }
         switch try await file.control().blocked {
         case nil: return
         case .noAccount:
@@ -111,7 +109,7 @@ extension CloudStore {
         }
     }
 
-    /// Returns whether an error concerns items of a batch, which the delegate handles one by one.
+    /// Returns whether an error concerns items of a batch, which the channel handles one by one.
     private static func isPerItem(_ error: CKError) -> Bool {
         switch error.code {
         case .partialFailure, .serverRecordChanged, .unknownItem, .zoneNotFound, .userDeletedZone,

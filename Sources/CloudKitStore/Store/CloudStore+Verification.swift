@@ -16,15 +16,15 @@ extension CloudStore {
     public func verify(repairing repairs: Bool = false) async throws -> Verification {
         let mapping = file.mapping
         var result = Verification()
-        var zones = [""] + (try await file.read(StoreFile.sharedZones))
-        if file.catalog.hasPublicTables { zones.append(StoreFile.publicZone) }
+        var zones = [StoreZone.own] + (try await file.read(StoreFile.sharedZones))
+        if file.catalog.hasPublicTables { zones.append(.public) }
         for zone in zones {
             let server =
-                zone == StoreFile.publicZone
+                zone == .public
                 ? try await publicTags().mapValues { Version(tag: $0) }
                 : try await versions(in: zone)
             let part = try await file.read { database in
-                try Self.compare(server, zone, database, mapping, comparesPlaces: zone.isEmpty)
+                try Self.compare(server, zone, database, mapping, comparesPlaces: zone == .own)
             }
             if repairs, !part.differences.isEmpty { try await repair(part.differences, zone) }
             result.compared += part.compared
@@ -62,7 +62,7 @@ extension CloudStore {
     }
 
     /// Returns the versions of all records of a zone, by name.
-    private func versions(in zone: String) async throws -> [String: Version] {
+    private func versions(in zone: StoreZone) async throws -> [String: Version] {
         let source = database(of: file.id(zone))
         var versions: [String: Version] = [:]
         var token: CKServerChangeToken?
@@ -101,7 +101,7 @@ extension CloudStore {
 
     private static func compare(
         _ server: [String: Version],
-        _ zone: String,
+        _ zone: StoreZone,
         _ database: Database,
         _ mapping: RowMapping,
         comparesPlaces: Bool = false
@@ -175,7 +175,7 @@ extension CloudStore {
 
     private func repair(
         _ differences: [Verification.Difference],
-        _ zone: String
+        _ zone: StoreZone
     ) async throws {
         let source = database(of: file.id(zone))
         let named = Dictionary(grouping: differences, by: \.kind).mapValues { $0.map(\.recordName) }
@@ -200,7 +200,7 @@ extension CloudStore {
             for name in missing {
                 try KnownRecord.fetch(database, name: name)?.forgetTag(database)
             }
-            var applier = try ChangeApplier(database, mapping, zone: zone)
+            let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.apply(arrived)
             try applier.delete(gone)
             try applier.retryHidden()

@@ -24,7 +24,7 @@ extension CloudStore {
     /// Handles the loss of a zone for a reason that the web service does not report; tests pass it.
     package func loseZone(_ reason: CKDatabase.DatabaseChange.Deletion.Reason) async throws {
         guard let engine = try await engine() else { return }
-        try await state.withLock { $0.delegate }?.zoneDeleted("", reason, engine)
+        try await state.withLock { $0.own }?.channel.ownZone.deleted(reason, engine)
     }
 
     /// Sends all rows again, into a new zone if necessary: after the user deleted the app's data,

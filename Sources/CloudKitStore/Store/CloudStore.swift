@@ -18,15 +18,27 @@ import Synchronization
 /// another. Triggers in the file record every write in the writer's own transaction; the store
 /// sends the recorded changes, applies those of other devices, and merges the two.
 public final class CloudStore: Sendable {
+    /// The settings of a store, apart from its tables.
+    public typealias Configuration = StoreConfiguration
+
+    /// An engine with its channel.
+    struct Side: Sendable {
+        let engine: CKSyncEngine
+        let channel: EngineChannel
+    }
+
     struct State {
-        var engine: CKSyncEngine?
-        var delegate: StoreDelegate?
-        /// The engine of the shared database, if the configuration includes shared rows.
-        var sharedEngine: CKSyncEngine?
-        var sharedDelegate: StoreDelegate?
-        /// The delegate that syncs the public tables, and its latest sync.
-        var publicDelegate: StoreDelegate?
+        /// The side of the user's own zone.
+        var own: Side?
+        /// The side of the shared database, if the configuration includes shared rows.
+        var shared: Side?
+        /// The channel of the public tables, and its latest sync.
+        var publicChannel: PublicChannel?
         var publicSync: Task<SyncSummary, any Error>?
+
+        var sides: [Side] { [own, shared].compactMap(\.self) }
+        /// `true` when no error of the file has stopped an engine.
+        var isUsable: Bool { sides.allSatisfy { $0.channel.failure == nil } }
         var observation: (any DatabaseCancellable)?
         var isStarted = false
         /// The rows with unsent changes that were lost with the previous file.
@@ -169,8 +181,8 @@ public final class CloudStore: Sendable {
 
     /// Notifies the engines that changes wait.
     func hint() {
-        for engine in state.withLock({ [$0.engine, $0.sharedEngine] }) {
-            engine?.state.hasPendingUntrackedChanges = true
+        for side in state.withLock({ $0.sides }) {
+            side.engine.state.hasPendingUntrackedChanges = true
         }
         hintPublic()
     }
@@ -184,27 +196,22 @@ public final class CloudStore: Sendable {
         watch?.cancel()
         // The task could start another engine.
         await watch?.value
-        let (engines, delegates, observation, publicSync) = state.withLock { state in
+        let (sides, observation, publicSync) = state.withLock { state in
             defer {
-                state.engine = nil
-                state.delegate = nil
-                state.sharedEngine = nil
-                state.sharedDelegate = nil
+                state.own = nil
+                state.shared = nil
                 state.observation = nil
             }
-            return (
-                [state.engine, state.sharedEngine], [state.delegate, state.sharedDelegate],
-                state.observation, state.publicSync
-            )
+            return (state.sides, state.observation, state.publicSync)
         }
         observation?.cancel()
         await unsent.stop()
         _ = try? await publicSync?.value
-        for engine in engines { await engine?.cancelOperations() }
+        for side in sides { await side.engine.cancelOperations() }
         // A failure loses nothing: the changes are fetched again.
-        for delegate in delegates {
-            try? await delegate?.finishArrivals()
-            try? await delegate?.finishAnswers()
+        for side in sides {
+            try? await side.channel.receiver.finish()
+            try? await side.channel.sender.finish()
         }
         election.resign()
     }
@@ -217,16 +224,16 @@ public final class CloudStore: Sendable {
 
     /// Ends a pause.
     public func resume() {
-        let engines = state.withLock { state in
+        let sides = state.withLock { state in
             state.isPaused = false
-            return [state.engine, state.sharedEngine].compactMap(\.self)
+            return state.sides
         }
         statusChanged()
         guard configuration.syncsAutomatically else { return }
         hint()
         // Fetches the changes that the server reported meanwhile; the engines retry on failure.
         Task {
-            for engine in engines { try? await engine.fetchChanges() }
+            for side in sides { try? await side.engine.fetchChanges() }
         }
     }
 
@@ -237,44 +244,37 @@ public final class CloudStore: Sendable {
     @discardableResult
     func engine() async throws -> CKSyncEngine? {
         guard try election.lead() else { return nil }
-        let (existing, delegates) = state.withLock {
-            ($0.engine, [$0.delegate, $0.sharedDelegate])
-        }
-        if let existing, delegates.allSatisfy({ $0?.failure == nil }) { return existing }
+        let existing = state.withLock { $0.isUsable ? $0.own : nil }
+        if let existing { return existing.engine }
         try AssetFolder.take(folder)
         let control = try await file.control()
-        let (engine, delegate) = engine(.own, database, control.engine)
+        let own = side(.own, database, control.engine)
         let shared =
             configuration.includesSharedRows
-            ? self.engine(.shared, container.sharedCloudDatabase, control.sharedEngine) : nil
+            ? side(.shared, container.sharedCloudDatabase, control.sharedEngine) : nil
         // Another call may have created one meanwhile; that engine stays.
-        let other = state.withLock { state -> CKSyncEngine? in
-            let isUsable = [state.delegate, state.sharedDelegate].allSatisfy { $0?.failure == nil }
-            if let other = state.engine, isUsable { return other }
-            state.engine = engine
-            state.delegate = delegate
-            state.sharedEngine = shared?.0
-            state.sharedDelegate = shared?.1
+        let other = state.withLock { state -> Side? in
+            if let other = state.own, state.isUsable { return other }
+            state.own = own
+            state.shared = shared
             return nil
         }
-        if let other { return other }
-        try await delegate.addZone(engine)
+        if let other { return other.engine }
+        try await own.channel.ownZone.add(own.engine)
         if configuration.syncsAutomatically {
             if try await file.hasChanges() { hint() } else { hintPublic() }
         }
-        return engine
+        return own.engine
     }
 
-    private func engine(
-        _ scope: StoreDelegate.Scope,
-        _ database: CKDatabase,
-        _ serialization: Data?
-    ) -> (CKSyncEngine, StoreDelegate) {
-        let delegate = delegate(scope)
+    private func side(_ scope: SyncScope, _ database: CKDatabase, _ serialization: Data?) -> Side {
+        let channel = EngineChannel(context(scope, database), folder: folder) { [weak self] in
+            self?.state.withLock { $0.isPaused } ?? true
+        }
         var settings = CKSyncEngine.Configuration(
             database: database,
             stateSerialization: nil,
-            delegate: delegate
+            delegate: channel
         )
         var problem: String?
         do {
@@ -291,18 +291,20 @@ public final class CloudStore: Sendable {
         problem = problem ?? engine.stateProblem
         #endif
         if let problem { configuration.onEvent(.refetchStarted(reason: problem)) }
-        return (engine, delegate)
+        return Side(engine: engine, channel: channel)
     }
 
-    func delegate(_ scope: StoreDelegate.Scope) -> StoreDelegate {
-        StoreDelegate(
+    func context(_ scope: SyncScope, _ database: CKDatabase) -> SyncContext {
+        SyncContext(
             scope: scope,
+            database: database,
             file: file,
             configuration: configuration,
-            folder: folder,
-            isPaused: { [weak self] in self?.state.withLock { $0.isPaused } ?? true },
-            publish: { [weak self] in self?.publish($0) },
-            statusChanged: { [weak self] in self?.statusChanged() }
+            reporter: SyncReporter(
+                onEvent: configuration.onEvent,
+                publish: { [weak self] in self?.publish($0) },
+                statusChanged: { [weak self] in self?.statusChanged() }
+            )
         )
     }
 

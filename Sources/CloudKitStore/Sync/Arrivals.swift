@@ -3,8 +3,8 @@ import CloudKit
 /// The changes that a fetch has brought and the file does not have yet.
 struct Arrivals: Sendable {
     var records: [CKRecord] = []
-    /// The zone of the records; empty for the user's own.
-    var zone = ""
+    /// The zone of the records.
+    var zone = StoreZone.own
     /// The engine's state after these records and all previous ones.
     var engine: CKSyncEngine.State.Serialization?
     /// The task that writes arrivals while there are enough of them.

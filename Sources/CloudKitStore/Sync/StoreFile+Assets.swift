@@ -5,7 +5,7 @@ import GRDB
 extension StoreFile {
     /// Downloads the assets of rows that had to wait for others and arrived without them.
     func fillLacking(
-        _ isIncluded: (_ zone: String) -> Bool,
+        _ isIncluded: (_ zone: StoreZone) -> Bool,
         from source: CKDatabase,
         limit: Int
     ) async throws -> [RowChange] {
@@ -42,7 +42,7 @@ extension StoreFile {
     /// Downloads the assets of records into their rows' columns where these are empty.
     func download(
         _ names: [String],
-        _ zone: String,
+        _ zone: StoreZone,
         _ columns: [TableColumn],
         _ schema: TableSchema,
         from source: CKDatabase,

@@ -4,13 +4,13 @@ import GRDB
 
 extension StoreFile {
     /// Handles a zone that the server no longer has; rows with edits stay in every case.
-    func loseZone(_ loss: CloudStore.ZoneDeletionPolicy) async throws -> [RowChange] {
+    func loseZone(_ loss: StoreConfiguration.ZoneDeletionPolicy) async throws -> [RowChange] {
         try await writer.write { database in
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET zoneIsSaved = 0")
             switch loss {
             case .deleteSynced:
                 let changes = try ControlTables.applying(database, catalog) {
-                    var applier = try ChangeApplier(database, mapping)
+                    let applier = try ChangeApplier(database, mapping)
                     let known = try KnownRecord.fetchAll(
                         database,
                         where: "system IS NOT NULL AND zone = ''"
@@ -82,6 +82,15 @@ extension StoreFile {
             let hidden = try known.hiddenReferences(in: mapping.fields(row, table), table)
             for field in hidden.keys { entry.changed[field] = nil }
             try entry.save(database)
+        }
+    }
+
+    /// Removes a zone that is no longer shared.
+    func leave(_ zone: StoreZone) async throws -> [RowChange] {
+        try await apply { database, mapping in
+            let applier = try ChangeApplier(database, mapping, zone: zone)
+            try applier.leaveZone()
+            return applier.changes
         }
     }
 }

@@ -132,3 +132,49 @@ public struct SyncedTable: Sendable {
         )
     }
 }
+
+/// The source of the record names of a table.
+public enum RecordNames: String, Hashable, Sendable {
+    /// The record type, a colon and the key, so that rows of two tables can have the same key.
+    case typeAndKey
+    /// The key alone, as in zones that an app without this store writes: the key's column holds
+    /// that app's record name and is not a field.
+    ///
+    /// The key is a single text column. Names are unique in a zone, so no two rows of such tables
+    /// can have the same key.
+    case key
+}
+
+/// The treatment of a row that arrives with the values of a local row in UNIQUE columns.
+public enum UniqueRule: String, Hashable, Sendable {
+    /// The record that reached the server first stays. The other row is deleted on all devices and kept in
+    /// the journal under the rule `unique`; references to it are redirected to the row that stays.
+    case firstWins
+    /// Nothing is deleted: the row that arrived is quarantined, with its reason in the status, until the
+    /// user has changed or deleted one of the two. It stays on the device where it was created.
+    ///
+    /// Use it for a UNIQUE index that a new version of the app adds, while older versions insert
+    /// rows that violate it.
+    case waits
+}
+
+/// The time at which an asset column's bytes are downloaded.
+public enum AssetDownload: String, Hashable, Sendable {
+    /// The bytes arrive with the row.
+    case withRow
+    /// The bytes are downloaded by ``CloudStore/downloadAssets(in:keys:)``; until then the column
+    /// is NULL, and edits of the row do not remove the asset from the server.
+    case onDemand
+}
+
+/// The database that holds a table's records.
+public enum TableDatabase: Hashable, Sendable {
+    /// The user's private database, with the records that others share with the user.
+    case `private`
+    /// The public database, which all users of the app share. It has no change feed: the store
+    /// queries the records modified since its last query, and periodically all records, to find
+    /// deleted ones.
+    ///
+    /// The record type needs an index on `modificationDate` (`___modTime`) and on `recordName`.
+    case `public`
+}

@@ -121,7 +121,7 @@ struct TableReader {
         let rows = try Row.fetchAll(database, sql: "PRAGMA foreign_key_list(\(table.quoted))")
         for row in rows {
             let id: Int = row["id"]
-            let deletion = ForeignKey.Deletion(rawValue: row["on_delete"]) ?? .noAction
+            let deletion = ForeignKey.Action(rawValue: row["on_delete"]) ?? .noAction
             var key =
                 keys[id]
                 ?? ForeignKey(

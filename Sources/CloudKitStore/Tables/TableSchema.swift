@@ -110,3 +110,80 @@ extension String {
     /// The text as an SQL literal.
     var literal: String { "'" + replacing("'", with: "''") + "'" }
 }
+
+/// A column of a synced table, as described by the live schema and the declaration.
+struct TableColumn: Hashable, Sendable {
+    var name: String
+    var field: String
+    var form: ColumnForm
+    var affinity = ColumnAffinity.none
+    var isKey = false
+    var isNotNull = false
+    var hasDefault = false
+    var isEncrypted = false
+    var download: AssetDownload?
+    /// The table whose records the field refers to, if this is the only column of a foreign key to
+    /// that table's key.
+    var target: String?
+
+    /// `true` when the column cannot be written for a record without a value for the field.
+    var needsValue: Bool { isNotNull && !hasDefault }
+
+    /// `true` when a record without a value for the field leaves the column's default, so NULL must
+    /// be explicit.
+    var saysNull: Bool { hasDefault && !isNotNull && form != .asset }
+}
+
+/// A foreign key between synced tables.
+struct ForeignKey: Hashable, Sendable {
+    /// The action of SQLite on a row whose parent is deleted.
+    enum Action: String, Sendable {
+        case cascade = "CASCADE"
+        case setNull = "SET NULL"
+        case setDefault = "SET DEFAULT"
+        case restrict = "RESTRICT"
+        case noAction = "NO ACTION"
+    }
+
+    var columns: [String]
+    var parent: String
+    var parentColumns: [String]
+    var deletion: Action
+}
+
+/// The statements that find a table's rows, built once because they run for every row.
+struct RowSQL: Sendable {
+    /// `"key" = ? AND …`.
+    let condition: String
+    /// `SELECT columns FROM table WHERE `, to be followed by a condition.
+    let selectWhere: String
+    /// The statement that selects the row of a key.
+    let select: String
+    /// The statement that inserts a row with values for the other columns, followed by the key's.
+    let insert: String
+    /// The statement that deletes the row of a key.
+    let delete: String
+
+    init(table: String, columns: [TableColumn], keyColumns: [TableColumn]) {
+        let list = columns.map(\.name.quoted).joined(separator: ", ")
+        condition = keyColumns.map { "\($0.name.quoted) = ?" }.joined(separator: " AND ")
+        selectWhere = "SELECT \(list) FROM \(table.quoted) WHERE "
+        select = selectWhere + condition
+        insert = Self.insert(
+            columns.filter { !$0.isKey }.map(\.name) + keyColumns.map(\.name),
+            into: table
+        )
+        delete = "DELETE FROM \(table.quoted) WHERE \(condition)"
+    }
+
+    /// Returns the statement that inserts a row with values for some columns.
+    static func insert(
+        _ columns: [String],
+        marks: [String]? = nil,
+        into table: String
+    ) -> String {
+        let marks = (marks ?? columns.map { _ in "?" }).joined(separator: ", ")
+        return "INSERT INTO \(table.quoted) (\(columns.map(\.quoted).joined(separator: ", "))) "
+            + "VALUES (\(marks))"
+    }
+}

@@ -1,6 +1,39 @@
 import Foundation
 import GRDB
 
+extension ControlTables {
+    /// Creates missing tables, and upgrades those of older versions.
+    ///
+    /// - Returns: Whether the file had none, and whether it had those of an older version.
+    /// - Throws: A ``CloudStoreError`` when they have a version that this code does not know.
+    static func install(
+        in database: Database,
+        device: String
+    ) throws -> (isNew: Bool, isUpgraded: Bool) {
+        if try database.tableExists(ControlTableUpgrades.control) {
+            try ControlTableUpgrades.run(in: database)
+        }
+        guard try database.tableExists("grdb_cloudkit_control") else {
+            try database.execute(sql: sql + additions + records + indexes + recordIndexes)
+            try database.execute(
+                sql: "INSERT INTO grdb_cloudkit_control (id, version, device) VALUES (1, ?, ?)",
+                arguments: [version, device]
+            )
+            return (true, false)
+        }
+        let found = try Int.fetchOne(database, sql: "SELECT version FROM grdb_cloudkit_control")
+        guard let found, found <= version else { throw unknownVersion(found) }
+        if found == 4 { try ControlTableUpgrades.compactRecords(in: database) }
+        try database.execute(sql: additions)
+        // A process that ended while it applied changes rolled its transaction back, so the flag is
+        // clear; only a file that was edited by hand may differ.
+        try database.execute(
+            sql: "UPDATE grdb_cloudkit_control SET applying = 0 WHERE applying <> 0"
+        )
+        return (false, found == 4)
+    }
+}
+
 /// The upgrades of control tables of older versions.
 enum ControlTableUpgrades {
     /// The table that holds the version of a file of versions 1 to 3.

@@ -154,12 +154,12 @@ struct Reconciliation {
                 for record in records where RowKey(recordName: record.name, table) != nil {
                     let remote = try RemoteRecord(kept: record, mapping)
                     try record.delete(database)
-                    var applier = try ChangeApplier(database, mapping, zone: record.zone)
+                    let applier = try ChangeApplier(database, mapping, zone: record.zone)
                     try applier.apply([remote])
                     changes += applier.changes
                 }
             }
-            var applier = try ChangeApplier(database, mapping)
+            let applier = try ChangeApplier(database, mapping)
             try applier.retryHidden()
             return changes + applier.changes
         }

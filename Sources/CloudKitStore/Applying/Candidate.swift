@@ -1,0 +1,62 @@
+import Foundation
+import GRDB
+
+/// A record that may become a row.
+final class Candidate {
+    var known: KnownRecord
+    let table: TableSchema
+    let key: RowKey
+    let existing: StoredRow?
+    /// The row's new fields.
+    var fields: [String: StoreValue]
+    /// The same as prepared insertion values, if available.
+    let insertion: StatementArguments?
+    /// The record's stored fields for a row inserted with these values.
+    let inserted: (base: Data, words: Words)?
+    let files: [String: URL]
+
+    init(
+        known: KnownRecord,
+        table: TableSchema,
+        key: RowKey,
+        existing: StoredRow?,
+        fields: [String: StoreValue],
+        insertion: StatementArguments? = nil,
+        inserted: (base: Data, words: Words)? = nil,
+        files: [String: URL] = [:]
+    ) {
+        self.known = known
+        self.table = table
+        self.key = key
+        self.existing = existing
+        self.fields = fields
+        self.insertion = insertion
+        self.inserted = inserted
+        self.files = files
+    }
+}
+
+extension ApplyPhase {
+    /// Returns a record that waited, with its current fields; nil if these are unknown.
+    func candidate(_ name: String) throws -> Candidate? {
+        guard var known = try KnownRecord.fetch(database, name: name), let key = known.key,
+            let table = catalog[key.table], !known.goes, !known.isUnread
+        else { return nil }
+        known.waiting = nil
+        known.problem = nil
+        let existing = try rows.row(key, table)
+        let entry = try OutboxEntry.fetch(database, key)
+        if existing == nil, entry?.isDeleted == true { return nil }
+        let base = try known.baseFields(
+            like: try existing.map { try mapping.fields($0, table) } ?? [:]
+        )
+        let edited = entry?.changed ?? [:]
+        return Candidate(
+            known: known,
+            table: table,
+            key: key,
+            existing: existing,
+            fields: base.known.filter { table.byField[$0.key] != nil && edited[$0.key] == nil }
+        )
+    }
+}

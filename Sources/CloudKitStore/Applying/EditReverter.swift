@@ -1,0 +1,82 @@
+import GRDB
+
+/// The reversal of edits that the user may not make.
+struct EditReverter: ApplyPhase {
+    let context: ApplyContext
+
+    private var withdrawer: RowWithdrawer { RowWithdrawer(context: context) }
+    private var goneReferences: GoneReferences { GoneReferences(context: context) }
+
+    /// Reverts an edit that the user may not make: it is kept in the journal, and the row gets the
+    /// server's values.
+    ///
+    /// The next fetch shows whether the row may be written. The refusal may concern its new place,
+    /// or a referenced row.
+    func takeBack(
+        _ known: KnownRecord,
+        _ entry: OutboxEntry,
+        depth: Int = 0
+    ) throws {
+        let key = entry.key
+        guard let table = catalog[key.table] else { return }
+        guard known.system != nil else {
+            try takeBackBelow(key, table, isNew: known.session == 0, depth: depth)
+            return try withdrawer.letGo(key)
+        }
+        let existing = try rows.row(key, table)
+        let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        let base = try known.baseFields(like: shown).known
+        var lost: [String: StoreValue] = [:]
+        if existing != nil, !entry.isDeleted {
+            lost = shown.filter { entry.changed[$0.key] != nil }
+        }
+        let kept = base.filter { table.byField[$0.key] != nil }
+        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
+        if entry.isDeleted || !lost.isEmpty {
+            try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))
+        }
+        try entry.clear(database)
+        guard let candidate = try candidate(known.name) else { return }
+        for field in lost.keys where candidate.fields[field] == nil {
+            candidate.fields[field] = .null
+        }
+        try RowPlacer(context: context).place([candidate])
+    }
+
+    /// Reverts edits of rows that refer to a row which the server does not have, before it is removed.
+    ///
+    /// - Parameters:
+    ///   - key: The row's key.
+    ///   - table: The row's table.
+    ///   - isNew: `true` when the server never had it. A row that left sight and was edited here may still
+    ///     be with its owner, and then the owner's references to it are valid.
+    ///   - depth: The number of rows above it that are reverted.
+    /// - Throws: An error of the database.
+    private func takeBackBelow(
+        _ key: RowKey,
+        _ table: TableSchema,
+        isNew: Bool,
+        depth: Int
+    ) throws {
+        // A cycle of rows above each other ends where they repeat.
+        guard depth < 100, let row = try rows.row(key, table) else { return }
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+            guard let child = catalog[name] else { continue }
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
+                guard let key = RowStore.key(childRow, child) else { continue }
+                let name = try key.recordName(child)
+                let known = try KnownRecord.fetch(database, name: name)
+                guard let entry = try OutboxEntry.fetch(database, key) else {
+                    if isNew, let known { try goneReferences.release(foreignKey, of: known) }
+                    continue
+                }
+                try takeBack(
+                    known
+                        ?? KnownRecord(name: name, key: key, type: child.recordType, zone: zone),
+                    entry,
+                    depth: depth + 1
+                )
+            }
+        }
+    }
+}

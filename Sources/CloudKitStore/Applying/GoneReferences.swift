@@ -1,0 +1,145 @@
+import GRDB
+
+/// References to deleted records, in changes by devices that did not know of the deletion.
+///
+/// SQLite applied the schema's actions to the rows that existed. For later arrivals, devices with
+/// all rows of the zone apply the same actions; others cannot distinguish a deletion from a record
+/// that they may not see.
+struct GoneReferences: ApplyPhase {
+    let context: ApplyContext
+
+    private var placer: RowPlacer { RowPlacer(context: context) }
+    private var deleter: RowDeleter { RowDeleter(context: context) }
+
+    /// The maximum number of remembered deleted records.
+    private static let goneLimit = 10_000
+
+    /// Remembers that a record of the user's own zone is deleted.
+    func noteGone(_ name: String) throws {
+        guard context.hasPlaces, zone == .own else { return }
+        try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
+    }
+
+    /// Applies the schema's actions to the rows that wait for deleted records.
+    func resolve() throws {
+        guard zone == .own else { return }
+        try database.run(
+            "DELETE FROM grdb_cloudkit_gone WHERE id <= (SELECT max(id) FROM grdb_cloudkit_gone) - ?",
+            [Self.goneLimit]
+        )
+        var resolved: [Candidate] = []
+        let waiting = try KnownRecord.fetchAll(
+            database,
+            where: "waiting IS NOT NULL AND zone = ''"
+        )
+        for known in waiting {
+            guard let candidate = try candidate(known.name) else { continue }
+            let gone = try MissingParents(context: context).all(of: candidate)
+                .filter { try isGone($0.name) }.map(\.foreignKey)
+            guard !gone.isEmpty else { continue }
+            let table = candidate.table
+            let isHeld = try isHeld(candidate)
+            if let needed = gone.first(where: { $0.deletion == .cascade || table.requires($0) }),
+                !isHeld
+            {
+                try remove(candidate, rule: needed.deletion == .cascade ? "cascade" : "reference")
+            } else if !gone.contains(where: table.requires) {
+                resolved.append(try clear(gone, of: candidate))
+            }
+        }
+        try placer.place(resolved)
+        try PlaceKeeper(context: context).settleTrees()
+    }
+
+    /// Returns whether a record is deleted and was not created again.
+    private func isGone(_ name: String) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_gone WHERE name = ?)"
+        )
+        return try Bool.fetchOne(statement, arguments: [name]) ?? false
+            && KnownRecord.fetch(database, name: name)?.system == nil
+    }
+
+    /// Returns whether other rows block the deletion of a row, which then stays without its reference.
+    private func isHeld(_ candidate: Candidate) throws -> Bool {
+        guard let row = candidate.existing else { return false }
+        return try deleter.isReferred(candidate.key, row, candidate.table)
+    }
+
+    /// Deletes a row that the schema deletes with another.
+    private func remove(_ candidate: Candidate, rule: String) throws {
+        // Another device edited it, or it would have been deleted before.
+        let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: rule)
+        try journal.add([lost], candidate.key, kept: nil, at: clock.edit(0))
+        // It may show without the referenced row.
+        if let row = candidate.existing { try deleter.remove(candidate.key, candidate.table, row) }
+        try send(candidate.key, isDeleted: true, [])
+    }
+
+    /// Removes references from a row that can exist without them.
+    private func clear(_ foreignKeys: [ForeignKey], of candidate: Candidate) throws -> Candidate {
+        let fields = foreignKeys.flatMap(\.columns).compactMap(candidate.table.column)
+            .filter { !$0.isNotNull && !$0.isKey }.map(\.field)
+        for field in fields { candidate.fields[field] = .null }
+        try send(candidate.key, isDeleted: false, fields)
+        return candidate
+    }
+
+    /// Removes a reference to a row that the server refused from a row that it accepted.
+    func release(_ foreignKey: ForeignKey, of known: KnownRecord) throws {
+        guard known.system != nil, known.zone == zone, let candidate = try candidate(known.name)
+        else { return }
+        if !candidate.table.requires(foreignKey) {
+            _ = try placer.show(clear([foreignKey], of: candidate))
+        } else if try !isHeld(candidate) {
+            try remove(candidate, rule: "access")
+        }
+    }
+
+    private func send(_ key: RowKey, isDeleted: Bool, _ fields: [String]) throws {
+        let now = try StoreClock.tick(database)
+        var entry = OutboxEntry(key: key, isDeleted: isDeleted, changed: [:], version: now)
+        if !isDeleted, let before = try OutboxEntry.fetch(database, key) {
+            entry.changed = before.changed
+            entry.since = before.since
+        }
+        for field in fields { entry.changed[field] = now }
+        try entry.save(database)
+    }
+
+    /// Applies the schema's actions to the rows linked to a row whose deletion the server refuses:
+    /// it keeps a record while others are below it.
+    func removeBelow(_ name: String) throws {
+        let waiting = try KnownRecord.fetchAll(
+            database,
+            where: "waiting IS NOT NULL AND zone = ?",
+            arguments: [zone]
+        )
+        for known in waiting {
+            guard let key = known.key, let table = catalog[key.table],
+                let column = table.parentColumn,
+                case .reference(name)? = try known.baseFields(where: { $0 == column.field })[
+                    column.field
+                ]?.plain,
+                try OutboxEntry.fetch(database, key)?.isDeleted != true
+            else { continue }
+            let cascades = table.foreignKeys.contains {
+                $0.columns == [column.name] && ($0.deletion == .cascade || table.requires($0))
+            }
+            if cascades, let candidate = try candidate(known.name), try !isHeld(candidate) {
+                try remove(candidate, rule: "cascade")
+            } else {
+                try send(key, isDeleted: false, [])
+            }
+        }
+    }
+}
+
+extension TableSchema {
+    /// Returns whether a row cannot exist without the target of a foreign key.
+    fileprivate func requires(_ foreignKey: ForeignKey) -> Bool {
+        foreignKey.columns.allSatisfy { name in
+            column(name).map { $0.isNotNull || $0.isKey } ?? false
+        }
+    }
+}

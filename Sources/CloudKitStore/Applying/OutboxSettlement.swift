@@ -1,0 +1,86 @@
+import GRDB
+
+/// The settlement of the outbox with what the server has: changes that it accepted leave the outbox, and changes
+/// that a merge has to send come into it.
+struct OutboxSettlement: ApplyPhase {
+    let context: ApplyContext
+
+    /// Derives from a record whether a save with a lost response had reached the server.
+    ///
+    /// The record's stamp holds the latest version of each device that it includes. If ours is
+    /// among them, the save is acknowledged now; otherwise the server has another version, and ours
+    /// will never be accepted.
+    ///
+    /// Returns whether the save is acknowledged.
+    func resolveSent(
+        _ known: inout KnownRecord,
+        _ entry: inout OutboxEntry?,
+        stamp: () -> RecordStamp
+    ) throws -> Bool {
+        guard let version = known.sent?.version else { return false }
+        let isThere = stamp().version(of: clock.device) ?? 0 >= version
+        if isThere {
+            if let sent = try known.sentFields() { try acknowledge(sent, &known, &entry) }
+            return true
+        }
+        known.sent = nil
+        return false
+    }
+
+    /// Updates the base to the sent fields, and clears exactly these from the outbox.
+    func acknowledge(
+        _ sent: [String: StoreValue],
+        _ known: inout KnownRecord,
+        _ entry: inout OutboxEntry?
+    ) throws {
+        let table = catalog[known.key?.table ?? ""]
+        let (base, words) = try known.acceptedBase(sent, table, database)
+        known.base = KnownFields(stored: base, words)
+        if var pending = entry, !pending.isDeleted, pending.version == known.sent?.entry {
+            for field in sent.keys { pending.changed[field] = nil }
+            try dropEqual(&pending, known)
+            if pending.changed.isEmpty {
+                try pending.clear(database)
+                entry = nil
+            } else {
+                try pending.save(database)
+                entry = pending
+            }
+        }
+        known.sent = nil
+    }
+
+    /// Removes the fields of an entry that equal the server's: they were not sent because they did
+    /// not differ, not because they wait for another row.
+    private func dropEqual(_ entry: inout OutboxEntry, _ known: KnownRecord) throws {
+        guard !entry.changed.isEmpty, let table = catalog[entry.key.table],
+            let row = try rows.row(entry.key, table)
+        else { return }
+        let fields = try mapping.fields(row, table)
+        let base = try known.baseFields(like: fields)
+        entry.changed = entry.changed.filter {
+            fields[$0.key] ?? .null != base[$0.key] ?? .null
+        }
+    }
+
+    /// Updates the outbox to the changes that a plan sends.
+    func settle(
+        _ entry: OutboxEntry?,
+        _ plan: MergePlan,
+        _ key: RowKey
+    ) throws {
+        switch plan.sending {
+        case .nothing: try entry?.clear(database)
+        case .deletion:
+            // The entry for it stays.
+            break
+        case .save(let fields):
+            let now = try StoreClock.tick(database)
+            var changed: [String: Int64] = [:]
+            for field in fields { changed[field] = entry?.changed[field] ?? now }
+            var saved = OutboxEntry(key: key, isDeleted: false, changed: changed, version: now)
+            saved.since = entry?.since ?? now
+            try saved.save(database)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import GRDB
+
+/// The places of shared rows, kept as the server has their records.
+struct PlaceKeeper: ApplyPhase {
+    let context: ApplyContext
+
+    /// Stores the place of a shared record, as the server reports it.
+    func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
+        guard zone != .public else { return }
+        let isShared = remote.share != nil || zone != .own
+        guard isShared || context.hasPlaces else { return }
+        let before = try Place.fetch(database, key)
+        guard isShared || before != nil else { return }
+        if !context.hasPlaces { try SharingTriggers.install(catalog, in: database) }
+        if zone == .own, before?.share != remote.share { context.reshared.append(key) }
+        context.hasPlaces = true
+        try Place(
+            zone: zone,
+            name: remote.name,
+            parent: remote.parent,
+            share: remote.share,
+            writes: before?.writes ?? (zone == .own)
+        ).save(database, key)
+    }
+
+    /// Updates the places of the written rows to match the rows.
+    func settleTrees() throws {
+        let (tops, rows) = (context.reshared, context.written)
+        context.reshared = []
+        context.written = []
+        guard context.hasPlaces else { return }
+        let trees = SharedTrees(database, mapping)
+        try trees.settle(tops, includesBelow: true)
+        try trees.settle(rows)
+    }
+
+    /// Forgets the shares among some deleted records.
+    func forgetShares(_ names: [String]) throws {
+        guard context.hasPlaces, zone != .public else { return }
+        for name in names where try KnownRecord.fetch(database, name: name) == nil {
+            guard let top = try Place.forgetShare(database, name, zone), zone == .own else {
+                continue
+            }
+            context.reshared.append(top)
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import GRDB
+
+/// The phase that decides how an arrived record changes its row: with the file's state and the row's unsent
+/// edits, a record becomes a candidate.
+struct RecordDecider: ApplyPhase {
+    let context: ApplyContext
+
+    private var settlement: OutboxSettlement { OutboxSettlement(context: context) }
+    private var takenKeys: TakenKeys { TakenKeys(context: context) }
+    private var places: PlaceKeeper { PlaceKeeper(context: context) }
+
+    /// Returns the candidates of the records that change a row; the others are kept as they are.
+    func decide(_ arrived: [RemoteRecord]) throws -> [Candidate] {
+        let records = try passOver(arrived)
+        guard !records.isEmpty else { return [] }
+        _ = try Words.adding(records.lazy.flatMap(\.missingWords), database)
+        let batch = try BatchLookup(records, rows)
+        return try records.compactMap { try decide($0, batch) }
+    }
+
+    /// Removes the unread records whose version the file has, and reads the other unread ones.
+    private func passOver(_ records: [RemoteRecord]) throws -> [RemoteRecord] {
+        let unread = records.filter(\.isUnread)
+        guard !unread.isEmpty else { return records }
+        let tags = try KnownRecord.tags(database, of: unread.map(\.name), in: zone)
+        var same: [String] = []
+        for record in unread where tags[record.name]?.tag == record.tag {
+            same.append(record.name)
+            // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
+            if tags[record.name]?.session != KnownRecord.savedHere { context.sawKnownRecord = true }
+        }
+        try KnownRecord.mark(database, same, context.session)
+        let known = Set(same)
+        return records.compactMap { record in
+            guard record.isUnread else { return record }
+            guard !known.contains(record.name) else { return nil }
+            return record.record.map { RemoteRecord($0, mapping) }
+        }
+    }
+
+    /// Decides how a record changes its row; nil when there is nothing to write.
+    private func decide(
+        _ remote: RemoteRecord,
+        _ batch: BatchLookup
+    ) throws -> Candidate? {
+        var known = batch.known(remote.name)
+        if let known, known.tag != nil, known.tag == remote.tag, known.zone == zone {
+            // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
+            if known.session != KnownRecord.savedHere { context.sawKnownRecord = true }
+            try mark(known)
+            return nil
+        }
+        if let table = catalog.table(ofType: remote.type), !table.isPublic,
+            let key = remote.key, try takenKeys.isTaken(key, by: known, table)
+        {
+            try takenKeys.quarantine(remote, table)
+            return nil
+        }
+        let before = known
+        known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type, zone: zone)
+        guard var known else { return nil }
+        known.zone = zone
+        known.session = context.session
+        known.goes = false
+        guard let table = catalog.table(ofType: remote.type),
+            table.isPublic == (zone == .public)
+        else {
+            return try keep(remote, known, nil, nil)
+        }
+        guard let key = remote.key else {
+            let problem =
+                "The record name '\(remote.name)' is not valid for the table '\(table.name)': it must "
+                + "start with '\(table.recordType):' and name the key"
+            return try keep(remote, known, nil, problem)
+        }
+        known.key = key
+        let fields: [String: StoreValue]
+        do {
+            fields = try remote.fields.get()
+        } catch {
+            return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
+        }
+        return try merge(remote, fields, known, isNew: before?.system == nil, key, table, batch)
+    }
+
+    /// Keeps a record that cannot become a row now.
+    private func keep(
+        _ remote: RemoteRecord,
+        _ record: KnownRecord,
+        _ key: RowKey?,
+        _ problem: String?
+    ) throws -> Candidate? {
+        var known = record
+        known.key = key
+        known.problem = problem
+        if let fields = try? remote.fields.get() {
+            known.tag = remote.tag
+            known.system = remote.system
+            known.base = KnownFields(fields)
+        } else {
+            known.tag = nil
+            known.system = known.system ?? remote.system
+        }
+        try known.save(database)
+        return nil
+    }
+
+    private func merge(
+        _ remote: RemoteRecord,
+        _ fields: [String: StoreValue],
+        _ record: KnownRecord,
+        isNew: Bool,
+        _ key: RowKey,
+        _ table: TableSchema,
+        _ batch: BatchLookup
+    ) throws -> Candidate? {
+        var known = record
+        var entry = try batch.edits(key)
+        // A record whose creation got no response has our save as its base.
+        let isOurs = try settlement.resolveSent(
+            &known,
+            &entry,
+            stamp: { RecordStamp(fields: fields) }
+        )
+        let existing = try batch.row(key, table)
+        let isKnown = try !isNew || isOurs || descends(fields, from: known)
+        let shown = isKnown ? try existing.map { try mapping.fields($0, table) } : nil
+        let base = isKnown ? try known.baseFields(like: shown ?? [:], fields) : nil
+        let plan: MergePlan
+        if entry == nil {
+            let lost = overrun(base, by: fields, table)
+            let next = existing == nil ? fields : Self.following(fields, base)
+            plan = MergePlan(row: next, sending: .nothing, overruled: lost)
+        } else {
+            plan = try self.plan(base, existing, entry, fields, remote, table)
+        }
+        known.tag = remote.tag
+        known.system = remote.system
+        known.base = KnownFields(fields)
+        known.problem = nil
+        known.waiting = nil
+        try places.locate(remote, key)
+        // The trigger that saw the move placed the row, but not the rows below it.
+        if context.hasPlaces, let column = table.parentColumn, entry?.changed[column.field] != nil {
+            context.reshared.append(key)
+        }
+        try settlement.settle(entry, plan, key)
+        try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
+        guard let row = plan.row else {
+            try known.save(database)
+            return nil
+        }
+        let isPlain = existing == nil && entry == nil
+        return Candidate(
+            known: known,
+            table: table,
+            key: key,
+            existing: existing,
+            fields: row,
+            insertion: isPlain ? remote.insertion : nil,
+            inserted: isPlain && zone == .own ? remote.inserted : nil,
+            files: remote.files
+        )
+    }
+
+    /// Returns whether a record that is new on the server derives from this device's version, from
+    /// before their zone was deleted.
+    private func descends(
+        _ fields: [String: StoreValue],
+        from known: KnownRecord
+    ) throws -> Bool {
+        let before = RecordStamp(fields: try known.baseFields { $0 == RecordStamp.field })
+        return !before.isEmpty && RecordStamp(fields: fields).contains(versionsOf: before)
+    }
+
+    /// Returns the saved values of this device that a record lacks, because another device deleted
+    /// the record without knowing them and the record was created again.
+    private func overrun(
+        _ base: [String: StoreValue]?,
+        by fields: [String: StoreValue],
+        _ table: TableSchema
+    ) -> [MergePlan.Overruled] {
+        guard let base, let saved = RecordStamp(fields: base).version(of: clock.device),
+            RecordStamp(fields: fields).version(of: clock.device) ?? 0 < saved
+        else { return [] }
+        let lost = base.filter {
+            table.byField[$0.key] != nil && !$0.value.isUnknown
+                && $0.value != fields[$0.key] ?? .null
+        }
+        return lost.isEmpty ? [] : [.init(fields: lost, side: .local, rule: "deletion")]
+    }
+
+    /// Returns the fields of a row without edits: the server's, with deleted ones cleared.
+    ///
+    /// A field that was never set leaves its column unchanged.
+    private static func following(
+        _ fields: [String: StoreValue],
+        _ base: [String: StoreValue]?
+    ) -> [String: StoreValue] {
+        guard let base else { return fields }
+        return fields.merging(base.compactMapValues { $0.isNull ? nil : .null }) { new, _ in new }
+    }
+
+    private func plan(
+        _ base: [String: StoreValue]?,
+        _ existing: StoredRow?,
+        _ entry: OutboxEntry?,
+        _ fields: [String: StoreValue],
+        _ remote: RemoteRecord,
+        _ table: TableSchema
+    ) throws -> MergePlan {
+        let local = try existing.map { row in
+            MergeVersion(
+                fields: try mapping.fields(row, table),
+                times: (entry?.changed ?? [:]).mapValues(clock.edit)
+            )
+        }
+        let known = fields.filter { table.byField[$0.key] != nil }
+        let version = MergeVersion(fields: known, times: Self.times(fields, base, remote.modified))
+        return MergePlanner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
+            base: base?.filter { table.byField[$0.key] != nil },
+            local: local,
+            remote: version
+        )
+    }
+
+    /// Returns the times at which the fields of a record were edited.
+    ///
+    /// A field that changed while its time did not was edited by a client without stamps, at the time
+    /// when the server received the record. No edit is later than that, whatever another device's
+    /// clock reports.
+    private static func times(
+        _ fields: [String: StoreValue],
+        _ base: [String: StoreValue]?,
+        _ modified: Int64?
+    ) -> [String: EditTime] {
+        let stamped = RecordStamp(fields: fields).times
+        guard let modified else { return stamped }
+        var times = stamped.mapValues {
+            EditTime(microseconds: min($0.microseconds, modified), device: $0.device)
+        }
+        let before = base.map { RecordStamp(fields: $0).times } ?? [:]
+        for field in Set(fields.keys).union(base?.keys ?? [:].keys) {
+            guard stamped[field] == before[field],
+                fields[field] ?? .null != base?[field] ?? .null
+            else { continue }
+            times[field] = EditTime(microseconds: modified, device: "")
+        }
+        return times
+    }
+
+    private func mark(_ known: KnownRecord) throws {
+        let statement = try database.cachedStatement(
+            sql: "UPDATE grdb_cloudkit_record SET session = ? WHERE name = ? AND session <> ?"
+        )
+        try statement.execute(arguments: [
+            context.session, StoredName.value(known.name), context.session,
+        ])
+    }
+}
+
+extension MergePlanner {
+    /// Creates the planner of a table's rows.
+    init(_ table: TableSchema, edited: Set<String>) {
+        self.init(
+            edited: edited,
+            deletion: table.declaration.deletion,
+            saysNull: table.saysNull,
+            rule: table.rule(ofField:)
+        )
+    }
+}

@@ -1,0 +1,244 @@
+import GRDB
+
+/// The phase that takes rows away whose records were deleted, children before parents.
+struct RowDeleter: ApplyPhase {
+    let context: ApplyContext
+
+    private var judge: UniquenessJudge { UniquenessJudge(context: context) }
+    private var placer: RowPlacer { RowPlacer(context: context) }
+    private var withdrawer: RowWithdrawer { RowWithdrawer(context: context) }
+    private var settlement: OutboxSettlement { OutboxSettlement(context: context) }
+    private var goneReferences: GoneReferences { GoneReferences(context: context) }
+
+    /// Applies deletions of records, children before parents.
+    func delete(_ names: [String]) throws {
+        for name in names where zone != .own {
+            try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
+                .delete(database)
+        }
+        let records = try names.compactMap { try KnownRecord.fetch(database, name: $0) }
+            .filter { $0.zone == zone }
+            .sorted {
+                (catalog.rank($1.key?.table ?? ""), $1.name)
+                    < (catalog.rank($0.key?.table ?? ""), $0.name)
+            }
+        try replace(records)
+        try PlaceKeeper(context: context).forgetShares(names)
+        for record in records {
+            try delete(record)
+            try goneReferences.noteGone(record.name)
+        }
+    }
+
+    /// Inserts rows that waited for the UNIQUE values of rows deleted now; references to the
+    /// deleted rows are redirected to them.
+    private func replace(_ records: [KnownRecord]) throws {
+        let waiting = try KnownRecord.fetchAll(
+            database,
+            where: "problem IS NOT NULL AND tbl IS NOT NULL"
+        )
+        guard !waiting.isEmpty else { return }
+        try context.deferForeignKeys()
+        for record in records {
+            guard let key = record.key, let table = catalog[key.table] else { continue }
+            for known in waiting where known.key?.table == key.table {
+                guard let row = try rows.row(key, table),
+                    let candidate = try candidate(known.name), candidate.existing == nil,
+                    try MissingParents(context: context).first(of: candidate) == nil,
+                    try judge.rivals(of: candidate).map(\.key) == [key]
+                else { continue }
+                try judge.giveWay(key, row, to: candidate)
+                try placer.place([candidate])
+            }
+        }
+    }
+
+    private func delete(_ record: KnownRecord) throws {
+        try context.deferForeignKeys()
+        guard let key = record.key, let table = catalog[key.table] else {
+            return try record.delete(database)
+        }
+        var known = record
+        var entry = try OutboxEntry.fetch(database, key)
+        // A save in flight was either accepted before the deletion or never will be; either way the
+        // record is deleted now.
+        known.sent = nil
+        guard let existing = try rows.row(key, table) else {
+            if entry?.isDeleted == true { try entry?.clear(database) }
+            return try known.delete(database)
+        }
+        let local = try mapping.fields(existing, table)
+        let base = try known.baseFields(like: local)
+        let edited = Set(entry?.changed.keys ?? [:].keys)
+        let plan = MergePlanner(table, edited: edited).plan(
+            base: base.filter { table.byField[$0.key] != nil },
+            local: MergeVersion(fields: local),
+            remote: nil
+        )
+        if plan.row != nil {
+            try journal.add(
+                plan.overruled,
+                key,
+                kept: plan.row,
+                at: clock.edit(entry?.version ?? 0)
+            )
+            return try makeAnew(known, base, plan, entry, table)
+        }
+        if try !isOthers && isReferred(key, existing, table) {
+            // The deleting device had moved the other rows away; those changes may arrive later.
+            known.goes = true
+            return try known.save(database)
+        }
+        var overruled = plan.overruled
+        if overruled.isEmpty, known.session == KnownRecord.savedHere {
+            // The deleting device may not have seen this device's last save: CloudKit deletes the
+            // record whatever its version.
+            overruled.append(.init(fields: local, side: .local, rule: "deletion"))
+        }
+        try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
+        try entry?.clear(database)
+        entry = nil
+        if isOthers {
+            try withdrawer.withdraw(key, table, existing)
+        } else {
+            try remove(key, table, existing)
+        }
+        try known.delete(database)
+    }
+
+    /// Converts a record that the server lost into one to be created again, with its fields that no
+    /// column holds.
+    private func makeAnew(
+        _ record: KnownRecord,
+        _ base: [String: StoreValue],
+        _ plan: MergePlan,
+        _ entry: OutboxEntry?,
+        _ table: TableSchema
+    ) throws {
+        guard let key = record.key else { return }
+        var known = record
+        known.forgetServer()
+        known.waiting = nil
+        // Only fields without a column are kept.
+        known.base = KnownFields(
+            base.known.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
+        )
+        try known.save(database)
+        try settlement.settle(entry, plan, key)
+    }
+
+    /// Removes a row.
+    ///
+    /// Rows that the schema deletes or clears with it are this device's own edits, because no other
+    /// device may know of them.
+    func remove(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
+        let children = catalog.foreignKeys(to: table.name)
+        if zone != .own { try withdrawer.letGoBelow(row, table) }
+        // Rows below a read-only row are deleted with their own records.
+        if try children.isEmpty || Place.fetch(database, key)?.writes == false {
+            try rows.delete(key, table)
+        } else {
+            try keepEdits(under: row, table, depth: 0)
+            try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
+            try rows.delete(key, table)
+            try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
+            try OutboxEntry.fetch(database, key)?.clear(database)
+        }
+        context.note(.deleted, key)
+    }
+
+    /// Moves rows that are deleted with their parent into the journal, except those that were
+    /// deleted explicitly.
+    ///
+    /// The device that deleted the parent also deleted the rows it knew, and these deletions
+    /// precede the parent's. It never knew the remaining rows.
+    private func keepEdits(under row: StoredRow, _ table: TableSchema, depth: Int) throws {
+        // Cycles of cascades end where rows repeat; the limit is SQLite's own for triggers.
+        guard depth < 100 else { return }
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name)
+        where foreignKey.deletion == .cascade {
+            guard let child = catalog[name] else { continue }
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
+                guard let key = RowStore.key(childRow, child) else { continue }
+                let entry = try OutboxEntry.fetch(database, key)
+                let fields = try mapping.fields(childRow, child)
+                let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "cascade")
+                try journal.add([lost], key, kept: nil, at: clock.edit(entry?.version ?? 0))
+                try keepEdits(under: childRow, child, depth: depth + 1)
+            }
+        }
+    }
+
+    /// Returns whether rows refer to a row, or to one that it cascades to, by a foreign key that
+    /// blocks its deletion.
+    func isReferred(_ key: RowKey, _ row: StoredRow, _ table: TableSchema) throws -> Bool {
+        var going: Set<RowKey> = [key]
+        var next = [(row, table)]
+        while let (row, table) = next.popLast() {
+            for (name, foreignKey) in catalog.foreignKeys(to: table.name)
+            where foreignKey.deletion == .cascade {
+                guard let child = catalog[name], catalog.isHeld(child.name) else { continue }
+                for childRow in try rows.rows(referring: foreignKey, child, row) {
+                    guard let childKey = RowStore.key(childRow, child),
+                        going.insert(childKey).inserted
+                    else { continue }
+                    if try isHeld(childKey, childRow, child, except: going) { return true }
+                    next.append((childRow, child))
+                }
+            }
+        }
+        return try isHeld(key, row, table, except: [key])
+    }
+
+    /// Returns whether rows refer to a row by a foreign key that blocks its deletion.
+    private func isHeld(
+        _ key: RowKey,
+        _ row: StoredRow,
+        _ table: TableSchema,
+        except going: Set<RowKey>
+    ) throws -> Bool {
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name)
+        where foreignKey.deletion == .restrict || foreignKey.deletion == .noAction {
+            guard let child = catalog[name] else { continue }
+            let referring = try rows.rows(referring: foreignKey, child, row)
+                .compactMap { RowStore.key($0, child) }
+            if referring.contains(where: { !going.contains($0) }) { return true }
+        }
+        return false
+    }
+
+    // MARK: At the end of a fetch
+
+    /// Deletes rows whose deletion waited for references to end.
+    ///
+    /// A row that is still referenced is needed here, so its record is created again.
+    func finish() throws {
+        for known in try KnownRecord.fetchAll(
+            database,
+            where: "goes <> 0 AND zone = ?",
+            arguments: [zone]
+        ) {
+            guard let key = known.key, let table = catalog[key.table],
+                let existing = try rows.row(key, table)
+            else {
+                try known.delete(database)
+                continue
+            }
+            guard try !isOthers && isReferred(key, existing, table) else {
+                try delete(known)
+                continue
+            }
+            let base = try known.baseFields()
+            let fields = try mapping.fields(existing, table)
+            let plan = MergePlan(
+                row: fields,
+                sending: .save(Set(fields.filter { !$0.value.isNull }.keys))
+            )
+            let lost = MergePlan.Overruled(fields: [:], side: .remote, rule: "reference")
+            try journal.add([lost], key, kept: fields, at: clock.edit(0))
+            var kept = known
+            kept.goes = false
+            try makeAnew(kept, base, plan, try OutboxEntry.fetch(database, key), table)
+        }
+    }
+}

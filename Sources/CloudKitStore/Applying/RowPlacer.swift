@@ -1,0 +1,261 @@
+import GRDB
+
+/// The phase that writes candidates as rows, parents and children in any order; rows without their parents wait.
+struct RowPlacer: ApplyPhase {
+    let context: ApplyContext
+
+    private var parents: MissingParents { MissingParents(context: context) }
+
+    /// Writes the rows of one batch.
+    func place(_ candidates: [Candidate]) throws {
+        guard !candidates.isEmpty else { return }
+        try context.deferForeignKeys()
+        var batch = Dictionary(candidates.map { ($0.known.name, $0) }) { _, last in last }
+        try addWaiting(to: &batch)
+        var order = batch.map { (catalog.rank($0.value.table.name), $0.key, $0.value) }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+            .map(\.2)
+        // A waiting row makes the rows that need it wait too.
+        var hasChanged = order.contains { !$0.table.foreignKeys.isEmpty }
+        while hasChanged {
+            hasChanged = false
+            let names = Set(order.map(\.known.name))
+            var placeable: [Candidate] = []
+            for candidate in order {
+                if let name = try parents.first(of: candidate, besides: names) {
+                    try hold(candidate, for: name)
+                    hasChanged = true
+                } else {
+                    placeable.append(candidate)
+                }
+            }
+            order = placeable
+        }
+        var absent: Set<String> = []
+        var written: [Candidate] = []
+        lazy var names = Set(order.map(\.known.name))
+        for candidate in order {
+            if !absent.isEmpty,
+                let name = try parents.first(of: candidate, besides: names.subtracting(absent))
+            {
+                try hold(candidate, for: name)
+                absent.insert(candidate.known.name)
+            } else if try write(candidate) {
+                written.append(candidate)
+            } else {
+                absent.insert(candidate.known.name)
+            }
+            absent.formUnion(context.displaced)
+        }
+        guard !absent.isEmpty else { return }
+        while let index = try written.firstIndex(where: { try parents.first(of: $0) != nil }) {
+            try takeOut(written.remove(at: index))
+        }
+    }
+
+    /// Removes a row again whose parent could not be written.
+    private func takeOut(_ candidate: Candidate) throws {
+        let name = try parents.first(of: candidate)
+        try hold(candidate, for: name ?? "")
+        guard let existing = candidate.existing else {
+            try rows.delete(candidate.key, candidate.table)
+            return context.forget(candidate.key)
+        }
+        _ = try rows.write(
+            mapping.fields(existing, candidate.table),
+            candidate.key,
+            candidate.table,
+            over: rows.row(candidate.key, candidate.table),
+            files: [:]
+        )
+    }
+
+    /// Adds the rows that wait for rows of the batch, recursively.
+    private func addWaiting(to batch: inout [String: Candidate]) throws {
+        let any = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_record WHERE waiting IS NOT NULL)"
+        )
+        guard try Bool.fetchOne(any) ?? true else { return }
+        let statement = try database.cachedStatement(
+            sql: "SELECT name FROM grdb_cloudkit_record WHERE waiting = ?"
+        )
+        var next = batch.keys.sorted()
+        while let name = next.popLast() {
+            let found = try DatabaseValue.fetchAll(statement, arguments: [name])
+            for waiting in found.map(StoredName.text) where batch[waiting] == nil {
+                guard let candidate = try candidate(waiting) else { continue }
+                batch[waiting] = candidate
+                next.append(waiting)
+            }
+        }
+    }
+
+    private func hold(_ candidate: Candidate, for name: String) throws {
+        var known = try postponed(candidate)
+        known.waiting = name
+        try known.save(database)
+    }
+
+    /// Returns the record of a row that cannot be written now; fields that the server cleared are
+    /// cleared once it is written.
+    private func postponed(_ candidate: Candidate) throws -> KnownRecord {
+        var known = candidate.known
+        guard candidate.existing != nil else { return known }
+        let base = try known.baseFields()
+        let cleared = candidate.fields.filter { $0.value.isNull && base[$0.key] == nil }
+        if !cleared.isEmpty {
+            let words = try Words.current(database)
+            known.base = KnownFields(stored: try known.base.data(setting: cleared, words), words)
+        }
+        return known
+    }
+
+    /// Writes a row, or quarantines its record with the reason.
+    ///
+    /// - Returns: Whether the row exists.
+    private func write(_ candidate: Candidate) throws -> Bool {
+        var known = candidate.known
+        do {
+            try insert(candidate, &known)
+        } catch let error as UnmappableValue {
+            known.problem = "The record '\(known.name)': \(error)"
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            let isUnique = error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
+            switch isUnique ? try UniquenessJudge(context: context).decide(candidate) : false {
+            case nil: return false
+            case true?:
+                // The conflicting row was removed.
+                try insert(candidate, &known)
+            default:
+                known.problem =
+                    "The record '\(known.name)' violates a constraint of the table '\(candidate.table.name)"
+                    + "': \(error.message ?? "\(error.extendedResultCode)"); change the "
+                    + "conflicting row"
+            }
+        }
+        if known.problem != nil {
+            known.base = try postponed(candidate).base
+            try known.save(database)
+            return false
+        }
+        try save(known, of: candidate)
+        context.written.append(candidate.key)
+        return true
+    }
+
+    /// Saves the record of a written row.
+    private func save(_ known: KnownRecord, of candidate: Candidate) throws {
+        if candidate.insertion != nil, known.waiting == nil, let inserted = candidate.inserted {
+            return try known.save(database, base: inserted.base, inserted.words)
+        }
+        var row = try candidate.existing.map { try mapping.fields($0, candidate.table) } ?? [:]
+        row.merge(candidate.fields) { $1 }
+        try known.save(database, row: row, candidate.table)
+    }
+
+    private func insert(_ candidate: Candidate, _ known: inout KnownRecord) throws {
+        let kind: RowChange.Kind?
+        if let insertion = candidate.insertion {
+            try rows.insert(insertion, candidate.table)
+            kind = .inserted
+        } else {
+            kind = try rows.write(
+                candidate.fields,
+                candidate.key,
+                candidate.table,
+                over: candidate.existing,
+                files: candidate.files
+            )
+        }
+        if let kind { context.note(kind, candidate.key) }
+        known.lacks = try lacksAssets(candidate)
+    }
+
+    /// Returns whether assets of the row did not arrive with it, because it had to wait.
+    private func lacksAssets(_ candidate: Candidate) throws -> Bool {
+        for column in candidate.table.assetColumns where column.download == .withRow {
+            guard case .asset? = candidate.fields[column.field]?.plain,
+                candidate.files[column.field] == nil
+            else { continue }
+            let row = try rows.row(candidate.key, candidate.table)
+            if row?[column.name]?.isNull == true { return true }
+        }
+        return false
+    }
+
+    // MARK: At the end of a fetch
+
+    /// Retries waiting and quarantined records.
+    func retryHidden() throws {
+        // Each condition has an index; an index would not be used for both.
+        let hidden = try ["problem IS NOT NULL", "waiting IS NOT NULL AND problem IS NULL"]
+            .flatMap { try KnownRecord.fetchAll(database, where: $0 + " AND tbl IS NOT NULL") }
+        try place(try (hidden.map(\.name) + topsToJoin()).compactMap(candidate))
+    }
+
+    /// Shows the waiting rows, without their references to missing rows.
+    ///
+    /// A row that shows may be the target of another, in any order of names, so the rows are
+    /// checked again until no more can show.
+    func showWaiting() throws {
+        var shown: Set<String> = []
+        var count = -1
+        while count < shown.count {
+            count = shown.count
+            let waiting = try KnownRecord.fetchAll(database, where: "waiting IS NOT NULL")
+                .sorted {
+                    (catalog.rank($0.key?.table ?? ""), $0.name)
+                        < (catalog.rank($1.key?.table ?? ""), $1.name)
+                }
+            for known in waiting {
+                guard let candidate = try candidate(known.name), try show(candidate) else {
+                    continue
+                }
+                if candidate.existing == nil { shown.insert(known.name) }
+            }
+        }
+    }
+
+    /// Writes a row without its references to missing rows, if it can exist without them.
+    ///
+    /// - Returns: Whether the row shows.
+    func show(_ candidate: Candidate) throws -> Bool {
+        let missing = try parents.all(of: candidate)
+        let columns = missing.map { missing in
+            missing.foreignKey.columns.compactMap(candidate.table.column).filter { !$0.isNotNull }
+        }
+        if let place = columns.firstIndex(where: { $0.allSatisfy(\.isKey) }) {
+            try RowWithdrawer(context: context).hide(candidate, waitingFor: missing[place].name)
+            return false
+        }
+        for column in columns.joined() { candidate.fields[column.field] = .null }
+        // The row above the root of a share stays with its owner.
+        let isTop =
+            try candidate.known.zone != .own
+            && Place.fetch(database, candidate.key)?.share != nil
+        candidate.known.waiting = isTop ? nil : missing.first?.name
+        return try write(candidate)
+    }
+
+    /// Returns the roots of others' shares whose row above stayed with its owner, and has now arrived.
+    ///
+    /// The root's record does not change when the row above it is shared too, so it does not arrive again.
+    private func topsToJoin() throws -> [String] {
+        guard context.hasPlaces else { return [] }
+        return try Place.namesOfOthersTops(database).filter { name in
+            guard let candidate = try candidate(name), let row = candidate.existing else {
+                return false
+            }
+            let shown = try mapping.fields(row, candidate.table)
+            return try candidate.table.foreignKeys.contains { foreignKey in
+                let isEmpty = foreignKey.columns.contains { column in
+                    candidate.table.column(column).map { shown[$0.field]?.isNull ?? false } ?? false
+                }
+                guard isEmpty, let parent = catalog[foreignKey.parent],
+                    let values = try parents.values(of: foreignKey, candidate)
+                else { return false }
+                return try parents.isThere(values, foreignKey, parent)
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import CloudKit
+import Foundation
+import GRDB
+
+/// The decision between rows that have the same values in UNIQUE columns.
+struct UniquenessJudge: ApplyPhase {
+    let context: ApplyContext
+
+    /// Decides between a new row and existing rows that have the same values in UNIQUE columns
+    /// other than the key.
+    ///
+    /// Every device decides the same way: the record that reached the server first stays. The other
+    /// is kept in the journal and deleted everywhere, and references to it are redirected to the
+    /// winner. A row that the server never had, or no longer has, always loses.
+    ///
+    /// - Returns: Whether the new row can be written now; nil when it lost and was deleted.
+    func decide(_ candidate: Candidate) throws -> Bool? {
+        // The deletion of the conflicting row may arrive later.
+        guard candidate.existing == nil, !context.defersUniqueness,
+            candidate.table.declaration.uniqueness == .firstWins
+        else { return false }
+        let rivals = try rivals(of: candidate)
+        guard !rivals.isEmpty else { return false }
+        let ours = try order(of: candidate.known)
+        for (key, row) in rivals {
+            guard try Place.fetch(database, key)?.writes != false else { return false }
+            let record = try KnownRecord.fetch(database, name: key.recordName(candidate.table))
+            let theirs = try order(of: record)
+            if ours < theirs {
+                try giveWay(key, row, to: candidate)
+            } else {
+                try giveUp(candidate, to: key)
+                return nil
+            }
+        }
+        return true
+    }
+
+    /// Returns the order of a record: the time at which it reached the server, then its name.
+    private func order(of known: KnownRecord?) throws -> Order {
+        guard let known, !known.goes, let record = known.archived() else {
+            return Order(date: .distantFuture, name: known?.name ?? "")
+        }
+        return Order(date: record.creationDate ?? .distantPast, name: known.name)
+    }
+
+    private struct Order: Comparable {
+        var date: Date
+        var name: String
+
+        static func < (first: Self, second: Self) -> Bool {
+            (first.date, first.name) < (second.date, second.name)
+        }
+    }
+
+    /// Returns the rows that conflict with a row.
+    func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: StoredRow)] {
+        let table = candidate.table
+        var rivals: [(key: RowKey, row: StoredRow)] = []
+        for columns in try rows.uniqueColumns(table) {
+            var values: [DatabaseValue] = []
+            for column in columns {
+                guard let field = candidate.fields[column.field], !field.isNull else { break }
+                values.append(try mapping.databaseValue(field, column))
+            }
+            guard values.count == columns.count else { continue }
+            for row in try rows.rows(table, where: columns.map(\.name), are: values) {
+                guard let key = RowStore.key(row, table), key != candidate.key,
+                    !rivals.contains(where: { $0.key == key })
+                else { continue }
+                rivals.append((key, row))
+            }
+        }
+        return rivals
+    }
+
+    /// Removes a row here and on the server in favor of one that has its values.
+    func giveWay(_ key: RowKey, _ row: StoredRow, to winner: Candidate) throws {
+        let table = winner.table
+        let entry = try OutboxEntry.fetch(database, key)
+        let lost = MergePlan.Overruled(
+            fields: try mapping.fields(row, table),
+            side: .local,
+            rule: "unique"
+        )
+        try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
+        try redirect(from: row, to: winner.key, table)
+        // The deletion is this device's own edit, to be sent to the server.
+        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
+        try rows.delete(key, table)
+        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
+        context.note(.deleted, key)
+        context.displaced.insert(try key.recordName(table))
+        context.replacedByDuplicate.append(key)
+    }
+
+    /// Deletes a record on the server whose row cannot be inserted because another has its values.
+    private func giveUp(_ candidate: Candidate, to winner: RowKey) throws {
+        let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: "unique")
+        let kept = try rows.row(winner, candidate.table)
+            .map { try mapping.fields($0, candidate.table) }
+        try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
+        context.replacedByDuplicate.append(candidate.key)
+        var known = candidate.known
+        known.waiting = nil
+        known.problem = nil
+        try known.save(database)
+        let now = try StoreClock.tick(database)
+        try OutboxEntry(key: candidate.key, isDeleted: true, changed: [:], version: now)
+            .save(database)
+    }
+
+    /// Redirects references from one row to another, as this device's own edit.
+    private func redirect(from row: StoredRow, to winner: RowKey, _ table: TableSchema) throws {
+        guard let values = winner.values(table) else { return }
+        let target = Dictionary(uniqueKeysWithValues: zip(table.keyColumns.map(\.name), values))
+        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
+        defer { try? database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1") }
+        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+            let parts = foreignKey.parentColumns.compactMap { target[$0] }
+            guard parts.count == foreignKey.columns.count else { continue }
+            let set = foreignKey.columns.map { "\($0.quoted) = ?" }
+            let old = foreignKey.parentColumns.map { row[$0] ?? .null }
+            let condition = zip(foreignKey.columns, old).map { "\($0.quoted) = \($1.mark)" }
+            try database.execute(
+                sql: "UPDATE \(name.quoted) SET \(set.joined(separator: ", ")) "
+                    + "WHERE \(condition.joined(separator: " AND "))",
+                arguments: StatementArguments(values: parts + old.map(\.bound))
+            )
+        }
+    }
+}

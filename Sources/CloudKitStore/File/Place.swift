@@ -1,0 +1,125 @@
+import GRDB
+
+/// The place of a shared row: its zone, its position in the tree, and whether it may be changed here.
+///
+/// Unshared rows have none. The triggers give one to new and moved rows, see ``SharingTriggers``;
+/// ``SharedTrees`` derives those of the user's own rows from the rows.
+struct Place {
+    var zone: StoreZone
+    /// The record's name; nil for a row that was never sent.
+    var name: String?
+    /// The name of the server's parent record.
+    var parent: String?
+    /// The share, if the row is the root of one.
+    var share: String?
+    var writes: Bool
+
+    static func fetch(_ database: Database, _ key: RowKey) throws -> Place? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM grdb_cloudkit_place WHERE tbl = ? AND key = ?"
+        )
+        return try Row.fetchOne(statement, arguments: [key.table, key.text]).map {
+            Place(
+                zone: $0["zone"],
+                name: $0["name"],
+                parent: $0["parent"],
+                share: $0["share"],
+                writes: $0["writes"]
+            )
+        }
+    }
+
+    /// Returns whether anything in the file is shared.
+    static func exist(_ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_place)")
+        ) ?? false
+    }
+
+    /// Returns the record names of the roots of other users' shares.
+    static func namesOfOthersTops(_ database: Database) throws -> [String] {
+        try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM grdb_cloudkit_place
+                WHERE zone <> '' AND share IS NOT NULL AND name IS NOT NULL
+                """
+        )
+    }
+
+    func save(_ database: Database, _ key: RowKey) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO grdb_cloudkit_place (tbl, key, zone, name, parent, share, writes)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        try statement.execute(
+            arguments: [key.table, key.text, zone, name, parent, share, writes]
+        )
+    }
+
+    /// Forgets the place of a deleted row, unless it was inserted again since.
+    static func remove(_ database: Database, _ key: RowKey) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                DELETE FROM grdb_cloudkit_place WHERE tbl = ?1 AND key = ?2 AND NOT EXISTS
+                    (SELECT 1 FROM grdb_cloudkit_outbox WHERE tbl = ?1 AND key = ?2 AND deleted = 0)
+                """
+        )
+        try statement.execute(arguments: [key.table, key.text])
+    }
+
+    /// Forgets the place of a row that is no longer shared.
+    static func drop(_ database: Database, _ key: RowKey) throws {
+        try database.run(
+            "DELETE FROM grdb_cloudkit_place WHERE tbl = ? AND key = ?",
+            [key.table, key.text]
+        )
+    }
+
+    /// Forgets a zone's share; returns the row that was its root.
+    static func forgetShare(
+        _ database: Database,
+        _ name: String,
+        _ zone: StoreZone
+    ) throws -> RowKey? {
+        try database.run(
+            "DELETE FROM grdb_cloudkit_share WHERE zone = ? AND name = ?",
+            [zone, name]
+        )
+        let top = try Row.fetchOne(
+            database,
+            sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = ? AND share = ?",
+            arguments: [zone, name]
+        )
+        guard let key = top.map({ RowKey(table: $0["tbl"], text: $0["key"]) }) else { return nil }
+        try database.run(
+            "UPDATE grdb_cloudkit_place SET share = NULL WHERE tbl = ? AND key = ?",
+            [key.table, key.text]
+        )
+        return key
+    }
+
+    /// Updates, from the shares of another user's zone, which of its rows may be changed here.
+    static func updateWrites(in zone: StoreZone, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                WITH RECURSIVE open (zone, name, writes) AS (
+                    SELECT p.zone, p.name, s.writes FROM grdb_cloudkit_place p JOIN grdb_cloudkit_share s
+                        ON s.zone = p.zone AND (s.name = p.share OR s.name = 'cloudkit.zoneshare')
+                        WHERE p.zone = ?
+                    UNION
+                    SELECT p.zone, p.name, o.writes FROM open o JOIN grdb_cloudkit_place p
+                        ON p.zone = o.zone AND p.parent = o.name
+                )
+                UPDATE grdb_cloudkit_place SET writes = best.writes
+                FROM (SELECT zone, name, max(writes) AS writes FROM open GROUP BY zone, name) best
+                WHERE best.zone = grdb_cloudkit_place.zone AND best.name = grdb_cloudkit_place.name
+                    AND grdb_cloudkit_place.writes <> best.writes
+                """,
+            arguments: [zone]
+        )
+        // A row that was never sent has its parent's permission, which its trigger copied.
+    }
+}

@@ -1,0 +1,95 @@
+import CloudKit
+import GRDB
+
+/// A zone whose records a store syncs.
+enum StoreZone: Hashable, Sendable {
+    /// The user's own zone.
+    case own
+    /// A zone that another user shares.
+    case shared(owner: String, name: String)
+    /// The zone of the tables in the public database.
+    case `public`
+
+    /// The zone as the file has it: empty for the user's own, owner and name of another user's.
+    var text: String {
+        switch self {
+        case .own: ""
+        case .shared(let owner, let name): "\(owner)/\(name)"
+        case .public: "public"
+        }
+    }
+
+    init(text: String) {
+        switch text {
+        case "": self = .own
+        case "public": self = .public
+        default:
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            self = .shared(owner: String(parts[0]), name: parts.dropFirst().joined())
+        }
+    }
+
+    /// `true` when the zone is another user's.
+    var isShared: Bool {
+        if case .shared = self { true } else { false }
+    }
+}
+
+extension StoreZone: Comparable {
+    static func < (one: StoreZone, other: StoreZone) -> Bool { one.text < other.text }
+}
+
+extension StoreZone: DatabaseValueConvertible, StatementColumnConvertible {
+    var databaseValue: DatabaseValue { text.databaseValue }
+
+    static func fromDatabaseValue(_ value: DatabaseValue) -> StoreZone? {
+        String.fromDatabaseValue(value).map(StoreZone.init(text:))
+    }
+
+    init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        self.init(text: String(sqliteStatement: sqliteStatement, index: index))
+    }
+}
+
+extension StoreFile {
+    /// Returns the zone of an ID; nil for zones of no store.
+    func zone(_ id: CKRecordZone.ID) -> StoreZone? {
+        if id == zoneID { return .own }
+        if id == CKRecordZone.ID.default { return .public }
+        guard id.zoneName == zoneID.zoneName, id.ownerName != zoneID.ownerName else { return nil }
+        return .shared(owner: id.ownerName, name: id.zoneName)
+    }
+
+    /// Returns the ID of a zone.
+    func id(_ zone: StoreZone) -> CKRecordZone.ID {
+        switch zone {
+        case .own: zoneID
+        case .shared(let owner, let name): CKRecordZone.ID(zoneName: name, ownerName: owner)
+        case .public: .default
+        }
+    }
+
+    /// Returns the zone of a row.
+    func zone(_ database: Database, of key: RowKey) throws -> StoreZone {
+        if catalog[key.table]?.isPublic == true { return .public }
+        return try Place.fetch(database, key)?.zone ?? .own
+    }
+
+    /// Returns the zones of other users that have rows here.
+    static func sharedZones(_ database: Database) throws -> [StoreZone] {
+        try StoreZone.fetchAll(
+            database,
+            sql: "SELECT DISTINCT zone FROM grdb_cloudkit_place WHERE zone <> '' ORDER BY zone"
+        )
+    }
+
+    /// Stores whether a zone's records remain to be swept.
+    static func sweep(_ zone: StoreZone, _ sweeps: Bool, _ database: Database) throws {
+        try database.execute(
+            sql: zone == .own
+                ? "UPDATE grdb_cloudkit_control SET sweeps = ?2"
+                : "INSERT OR REPLACE INTO grdb_cloudkit_zone (zone, sweeps) VALUES (?1, ?2)",
+            arguments: [zone, sweeps]
+        )
+    }
+}
