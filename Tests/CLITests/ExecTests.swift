@@ -113,7 +113,7 @@ struct ExecTests {
             ["--faults", file.path, "--verbose"]
         )
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("fault on purpose: rule 0 of the plan"))
+        #expect(outcome.errors.contains("fault on purpose: rule 1 of the plan"))
         #expect(outcome.errors.contains("ACCESS_DENIED"))
         try Data(#"{"rules": [{"fault": "boom"}]}"#.utf8).write(to: file)
         let bad = try await Self.run("echo ran", ["--faults", file.path])

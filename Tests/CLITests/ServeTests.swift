@@ -177,7 +177,8 @@ struct ServeTests {
             (["--allowed-origin", "app.example.com"], "--allowed-origin"),
             (["--trusted-proxy", "here"], "--trusted-proxy"),
             (["--max-request-bytes", "0"], "--max-request-bytes 0: the least is 1"),
-            (["--durability", "none"], "full"), (["--faults", "/nowhere"], "cannot be read"),
+            (["--durability", "none"], "full"),
+            (["--faults", "/nowhere"], "/nowhere: there is no file"),
             (["--admin-key-file", "/nowhere"], "16 characters"),
         ]
     )

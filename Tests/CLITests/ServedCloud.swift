@@ -12,9 +12,11 @@ struct ServedCloud {
     ///
     /// - Parameters:
     ///   - faults: The faults to inject, as JSON.
+    ///   - options: Further options of the server.
     ///   - body: The test.
     static func run(
         faults: String? = nil,
+        options: [String] = [],
         _ body: (ServedCloud) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory
@@ -28,7 +30,7 @@ struct ServedCloud {
             try Data(faults.utf8).write(to: file)
             arguments += ["--faults", file.path]
         }
-        let server = try await CommandProcess.start(arguments)
+        let server = try await CommandProcess.start(arguments + options)
         defer { server.end(SIGTERM) }
         try #require(server.greeting.hasPrefix("Serving"))
         try await body(ServedCloud(data: data, folder: folder))
@@ -65,7 +67,7 @@ struct ServedCloud {
         return try outcome.objects()
     }
 
-    /// Returns the settings that the server wrote for a user.
+    /// Returns the settings that the server wrote for a user, or for `operator`.
     func settings(of user: String) throws -> [String: String] {
         try Self.settings(String(contentsOfFile: "\(data)/\(user).env", encoding: .utf8))
     }

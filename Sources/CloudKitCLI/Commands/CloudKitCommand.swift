@@ -24,8 +24,10 @@ public struct CloudKitCommand: AsyncParsableCommand {
             RecordsCommand.self, ZonesCommand.self, SubscriptionsCommand.self, AssetsCommand.self,
             UsersCommand.self, SignInCommand.self, TokensCommand.self, SchemaCommand.self,
             ModelCommand.self, CoreDataCommand.self, ExportCommand.self, ImportCommand.self,
-            BackupCommand.self,
-            RestoreCommand.self, CheckCommand.self, CompletionCommand.self,
+            SharesCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self,
+            OverviewCommand.self, RequestsCommand.self, FaultsCommand.self, ClockCommand.self,
+            SnapshotsCommand.self, ContainersCommand.self, DevicesCommand.self, PushesCommand.self,
+            OperateCommand.self, CompletionCommand.self,
         ]
     )
 

@@ -80,6 +80,7 @@ struct DemoCommand: AsyncParsableCommand {
             if let key {
                 let page = ServeCommand.dashboard(at: access.url, key: key)
                 Console.say("To see what is in it:  \(page)")
+                Console.say("To operate it:  export \(OperatorOptions.keyVariable)=\(key)")
             }
             // Until a signal cancels it.
             try? await Task.sleep(for: .seconds(Int64(UInt32.max)))

@@ -147,7 +147,7 @@ struct ExecCommand: AsyncParsableCommand {
         for (name, value) in access.settings(of: access.users.first).settings {
             environment[name] = value
         }
-        environment["CLOUDKIT_ADMIN_KEY"] = server.administrationKey
+        environment[OperatorOptions.keyVariable] = server.administrationKey
         return environment
     }
 }

@@ -84,8 +84,16 @@ struct ServeCommand: AsyncParsableCommand {
                 users: Self.users(choice, files, server.service, container)
             )
             let key = own.hasKeyFile ? nil : server.administrationKey
+            let operators = try key.map {
+                try files.write(OperatorOptions.settings(url: url, container: container, key: $0))
+            }
             let written = try await files.write(access, server.service)
-            try Console.write(Self.greeting(access, written, key, at: url))
+            var lines = Self.greeting(access, written, at: url)
+            if let key, let operators {
+                lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")
+                lines.append("To operate it, until it stops:  source \(operators.relativePath)")
+            }
+            try Console.write(lines.joined(separator: "\n"))
             try await group.waitForAll()
         }
     }
@@ -128,21 +136,16 @@ struct ServeCommand: AsyncParsableCommand {
     /// Returns the URL of the dashboard, with the key in its fragment, which browsers do not send.
     static func dashboard(at url: String, key: String) -> String { "\(url)/_/#key=\(key)" }
 
-    /// Returns the text that is printed when the server listens.
-    static func greeting(
+    /// Returns the lines that are printed first when the server listens.
+    private static func greeting(
         _ access: ServerAccess,
         _ files: [URL],
-        _ key: String?,
         at url: String
-    ) -> String {
+    ) -> [String] {
         var lines = ["Serving \(access.container) at \(url). Stop with Ctrl-C."]
         for (user, file) in zip(access.users, files) {
             lines.append("To run a program as \(user.name):  source \(file.relativePath)")
         }
-        if let key {
-            lines.append("To see what happens:  \(dashboard(at: url, key: key))")
-            lines.append("Key for the routes of operators, until it stops:  \(key)")
-        }
-        return lines.joined(separator: "\n")
+        return lines
     }
 }

@@ -5,14 +5,23 @@ struct ZoneChangePages {
     let client: WebClient
     let database: DatabaseScope
     let zoneID: WireZoneID
+    /// The record types to return; nil for all.
+    private let recordTypes: [String]?
     /// The token of the next page, and after the last page that of the next visit.
     private(set) var syncToken: String?
     private var isAtEnd = false
 
-    init(client: WebClient, database: DatabaseScope, zoneID: WireZoneID, syncToken: String?) {
+    init(
+        client: WebClient,
+        database: DatabaseScope,
+        zoneID: WireZoneID,
+        recordTypes: [String]? = nil,
+        syncToken: String?
+    ) {
         self.client = client
         self.database = database
         self.zoneID = zoneID
+        self.recordTypes = recordTypes
         self.syncToken = syncToken
     }
 
@@ -21,10 +30,9 @@ struct ZoneChangePages {
     /// - Throws: `WebClientError`, or `CommandFailure` when the service refuses the zone.
     mutating func next() async throws -> [ItemResult<WireRecord>]? {
         guard !isAtEnd else { return nil }
-        let response = try await client.zoneChanges(
-            ZoneChangesRequest(zones: [.init(zoneID: zoneID, syncToken: syncToken)]),
-            in: database
-        )
+        var request = ZoneChangesRequest(zones: [.init(zoneID: zoneID, syncToken: syncToken)])
+        request.desiredRecordTypes = recordTypes
+        let response = try await client.zoneChanges(request, in: database)
         guard let zone = response.zones.first else {
             throw CommandFailure("The service returned nothing for the zone \(zoneID.zoneName)")
         }

@@ -15,11 +15,19 @@ struct EnvironmentOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure` when the variable has another value.
     var kind: ServiceEnvironment {
+        get throws { try environment ?? .ofProcess }
+    }
+}
+
+extension ServiceEnvironment {
+    /// The environment in the process's variables, or development.
+    ///
+    /// - Throws: `CommandFailure` when the variable has another value.
+    static var ofProcess: Self {
         get throws {
-            if let environment { return environment }
             let name = ProcessInfo.processInfo.environment[ConnectionVariables.Name.environment]
             guard let name else { return .development }
-            guard let kind = ServiceEnvironment(rawValue: name) else {
+            guard let kind = Self(rawValue: name) else {
                 throw CommandFailure(
                     unusable: "CLOUDKIT_ENVIRONMENT is \(name), not development or production"
                 )

@@ -54,6 +54,18 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
+    /// Prints elements: as JSON, or as a table with some rows for each of them.
+    func write<Element: Encodable>(
+        _ elements: [Element],
+        header: String...,
+        rows: (Element) -> [[String]]
+    ) throws {
+        guard !json else { return try elements.forEach { try write($0) } }
+        var table = Table(header: header)
+        for row in elements.flatMap(rows) { table.add(row) }
+        try Console.write(table)
+    }
+
     /// Returns a failed element as a message.
     static func text(_ error: ItemError) -> String {
         let item = error.recordName ?? error.zoneID?.zoneName ?? error.subscriptionID

@@ -44,6 +44,20 @@ struct AccessFiles {
         try await tokenFile(of: container, service).token
     }
 
+    /// The first line of the operators' file, which a user's file never has.
+    private static let operatorHead = "# operators of the server, until it stops\n"
+
+    /// Writes the file with which a shell finds the routes of operators.
+    ///
+    /// It is written before the users' files, because a user may be called Operator.
+    ///
+    /// - Returns: The file.
+    func write(_ settings: ConnectionFile) throws -> URL {
+        let file = directory.appendingPathComponent("operator.env")
+        try PrivateFile.write(Self.operatorHead + settings.text + "\n", to: file.path)
+        return file
+    }
+
     /// Writes the token, and for each user a file that a shell can source.
     ///
     /// - Returns: The users' files, in the users' order.

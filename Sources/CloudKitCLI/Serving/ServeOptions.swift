@@ -222,7 +222,10 @@ struct ServeOptions: ParsableArguments {
         Int64(min(days, 36_500)) * 24 * 60 * 60
     }
 
-    private static func key(in file: String) throws -> String {
+    /// Returns the key for the routes of operators in a file.
+    ///
+    /// - Throws: `CommandFailure` when it has none.
+    static func key(in file: String) throws -> String {
         let key = (try? String(contentsOfFile: file, encoding: .utf8))?
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard let key, key.utf8.count >= 16 else {

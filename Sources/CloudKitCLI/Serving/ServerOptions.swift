@@ -2,7 +2,6 @@ import ArgumentParser
 import CloudKitServer
 import CloudKitServerCore
 import CloudKitServerSQLite
-import Foundation
 
 /// The common options of `serve` and `exec`: users and behavior for tests.
 ///
@@ -137,17 +136,15 @@ struct ServerOptions: ParsableArguments {
         return "'\(name)' is not a container; a name looks like iCloud.com.example.app"
     }
 
-    private static func faultPlan(_ path: String) throws -> FaultPlan {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw CommandFailure(unusable: "--faults \(path): the file cannot be read")
-        }
+    /// Returns the faults in a file, or in standard input for `-`.
+    ///
+    /// - Throws: `CommandFailure` for a file without any.
+    static func faultPlan(_ path: String) throws -> FaultPlan {
+        let data = try InputFile.data(at: path)
         do {
             return try FaultPlan(json: data)
         } catch {
-            throw CommandFailure(unusable: "--faults \(path): \(error.description)")
+            throw CommandFailure(unusable: "\(path): \(error.description)")
         }
     }
 }

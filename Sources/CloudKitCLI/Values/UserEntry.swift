@@ -13,4 +13,31 @@ struct UserEntry: Codable, Hashable, Sendable {
         familyName = user.familyName
         emailAddress = user.emailAddress
     }
+
+    /// The given and the family name.
+    var fullName: String { [givenName, familyName].compactMap(\.self).joined(separator: " ") }
+
+    /// Returns the place of the user with a record name, an e-mail address or a full name.
+    ///
+    /// - Throws: `CommandFailure` when there is none, or more than one.
+    static func index(
+        of text: String,
+        in users: [UserEntry],
+        _ container: String
+    ) throws -> Int {
+        let found = users.indices.filter { index in
+            users[index].userRecordName == text || users[index].emailAddress == text.lowercased()
+                || users[index].fullName == text
+        }
+        guard let first = found.first else {
+            throw CommandFailure(
+                "No user \(text) in \(container); add one with cloudkit users add"
+            )
+        }
+        guard found.count == 1 else {
+            let names = found.map { users[$0].userRecordName }.joined(separator: ", ")
+            throw CommandFailure("\(found.count) users match \(text); give one of \(names)")
+        }
+        return first
+    }
 }

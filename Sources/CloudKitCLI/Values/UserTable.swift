@@ -20,10 +20,7 @@ enum UserTable {
     static func entries(_ users: [UserEntry]) -> Table {
         var table = Table("user", "name", "e-mail")
         for user in users {
-            let name = [user.givenName, user.familyName].compactMap(\.self)
-            table.add([
-                user.userRecordName, name.joined(separator: " "), user.emailAddress ?? "",
-            ])
+            table.add([user.userRecordName, user.fullName, user.emailAddress ?? ""])
         }
         return table
     }

@@ -56,7 +56,7 @@ extension JournalEntry: CustomStringConvertible {
             ].filter { !$0.isEmpty }.map(TerminalText.line).joined(separator: "  ")
         ]
         if !faults.isEmpty {
-            let rules = faults.map(String.init).joined(separator: ", ")
+            let rules = faults.map { String($0 + 1) }.joined(separator: ", ")
             lines.append("    fault on purpose: rule \(rules) of the plan")
         }
         for problem in problems {

@@ -1,9 +1,9 @@
 public import CloudKitWire
 
 /// A device that asked a service for something, as operators look at it.
-public struct DeviceReport: Hashable, Sendable, Encodable {
+public struct DeviceReport: Hashable, Sendable, Codable {
     /// The place up to which a device has read a zone.
-    public struct Zone: Hashable, Sendable, Encodable {
+    public struct Zone: Hashable, Sendable, Codable {
         /// The zone's name.
         public var zoneName: String
         /// The user record name of the zone's owner.

@@ -1,9 +1,9 @@
 public import CloudKitWire
 
 /// The differences between two states of a container, for operators.
-public struct ContainerDifferences: Hashable, Sendable, Encodable {
+public struct ContainerDifferences: Hashable, Sendable, Codable {
     /// A record that differs, or a whole zone.
-    public struct Difference: Hashable, Sendable, Encodable {
+    public struct Difference: Hashable, Sendable, Codable {
         /// The kind of difference: added, changed or deleted.
         public var kind: SnapshotDifference.Kind
         /// The environment.

@@ -2,7 +2,7 @@ import CloudKitBasics
 public import CloudKitWire
 
 /// Credentials with which an operator uses the service in the way that clients do.
-public struct OperatorSession: Hashable, Sendable, Encodable {
+public struct OperatorSession: Hashable, Sendable, Codable {
     /// The API token.
     public var apiToken: String
     /// The web auth token of the user to act as; `nil` for no user.

@@ -1,9 +1,9 @@
 public import CloudKitWire
 
 /// A summary of a container's contents.
-public struct ContainerOverview: Hashable, Sendable, Encodable {
+public struct ContainerOverview: Hashable, Sendable, Codable {
     /// A summary of one environment's contents.
-    public struct Environment: Hashable, Sendable, Encodable {
+    public struct Environment: Hashable, Sendable, Codable {
         /// The environment: development or production.
         public var environment: ServiceEnvironment
         /// The number of zones in all databases.

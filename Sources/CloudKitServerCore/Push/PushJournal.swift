@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// A notification that a user's devices were to get, as operators look at it.
-public struct PushEntry: Hashable, Sendable, Encodable {
+public struct PushEntry: Hashable, Sendable, Codable {
     /// Counts the notifications of a service from 1.
     public var number = 0
     /// The time, in milliseconds since 1970-01-01 UTC.

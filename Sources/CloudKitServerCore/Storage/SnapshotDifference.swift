@@ -1,7 +1,7 @@
 /// A record or a zone that differs between two states of a container.
 public struct SnapshotDifference: Hashable, Sendable {
     /// The change from the earlier state to the later one.
-    public enum Kind: String, Hashable, Sendable, Encodable {
+    public enum Kind: String, Hashable, Sendable, Codable {
         /// It is there.
         case added
         /// Its values are others.
