@@ -51,17 +51,32 @@ struct OperatorRouteTests {
             .status == 0
     }
 
+    /// Returns the patterns that select routes in a source, by method and path.
+    private static func routes(in source: String) -> [String] {
+        source.matches(of: /case \("([A-Z]+)", (.+?)\)(?: where [^:]+)?:/)
+            .map { "\($0.1) \($0.2)" }
+    }
+
     @Test("Each route has a command")
     func routes() throws {
         var found: Set<String> = []
         for file in ["Administration", "Inspection", "Overview"] {
-            let text = try Self.text("Sources/CloudKitServer/HTTP/HTTPAdapter+\(file).swift")
-            for route in text.matches(of: /case \("([A-Z]+)", (.+?)\)(?: where [^:]+)?:/) {
-                found.insert("\(route.1) \(route.2)")
-            }
+            let source = try Self.text("Sources/CloudKitServer/HTTP/HTTPAdapter+\(file).swift")
+            let routes = Self.routes(in: source)
+            #expect(routes.count == source.matches(of: /case \("/).count, "\(file)")
+            found.formUnion(routes)
         }
         #expect(found.subtracting(Self.commands.keys) == [], "add a command for these routes")
         #expect(Set(Self.commands.keys).subtracting(found) == [], "there are no such routes")
+    }
+
+    @Test("A new route is found, whatever selects it")
+    func newRoute() {
+        let source = """
+            case ("GET", ["news"]): return try news()
+            case ("POST", 4, "news") where path[3] == "x": return nil
+            """
+        #expect(Self.routes(in: source) == [#"GET ["news"]"#, #"POST 4, "news""#])
     }
 
     @Test("The commands exist", arguments: commands.values.sorted())
