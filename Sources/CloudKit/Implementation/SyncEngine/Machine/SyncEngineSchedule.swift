@@ -6,7 +6,6 @@ import CloudKitWire
 /// A scheduled operation has a due time; nil means that none is scheduled. Waits after failures
 /// apply to all operations, because network and throttling concern all requests of an engine.
 struct SyncEngineSchedule: Sendable {
-    var identify: Duration?
     var subscribe: Duration?
     var fetch: Duration?
     var send: Duration?
