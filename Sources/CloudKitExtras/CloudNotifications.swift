@@ -42,8 +42,8 @@ public struct CloudNotifications: AsyncSequence, Sendable {
 
     /// An iterator that waits for one notification after the other.
     public struct Iterator: AsyncIteratorProtocol {
-        /// The number of consecutive failures after which the error is thrown.
-        private static let patience = 10
+        /// The waits between attempts to listen; the last failure is thrown.
+        private static let retryPolicy = RetryPolicy(attempts: 10, delay: 0.02, longestDelay: 1)
 
         private let container: CKContainer
         private let clientID: String
@@ -72,11 +72,16 @@ public struct CloudNotifications: AsyncSequence, Sendable {
                     // The service may have dropped the address: request another one.
                     place = nil
                     failures += 1
-                    guard failures < Self.patience, Self.isCurable(error) else {
+                    guard failures < Self.retryPolicy.attempts, Self.isCurable(error) else {
                         throw CKError.make(error)
                     }
-                    let delay = Swift.min(0.01 * Double(1 << failures), 1)
-                    try? await client.clock.sleep(for: .seconds(delay))
+                    let delay = Self.retryPolicy.delay(
+                        afterFailures: failures,
+                        retryAfter: error.retryAfter,
+                        chance: .random(in: 0..<1)
+                    )
+                    // Only a cancellation ends the wait early, and then the loop.
+                    try? await client.clock.sleep(for: delay)
                 }
             }
             return nil
@@ -104,6 +109,7 @@ public struct CloudNotifications: AsyncSequence, Sendable {
         }
 
         private static func read(_ data: Data) -> CKNotification? {
+            // A push of another kind is not for this container.
             guard let json = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
                 return nil
             }

@@ -17,6 +17,7 @@ package struct FileStamp: Equatable, Sendable {
     /// Creates the stamp of a file; nil when it does not exist.
     package init?(of file: URL) {
         let path = file.resolvingSymlinksInPath().path
+        // A file whose attributes cannot be read counts as none.
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else {
             return nil
         }

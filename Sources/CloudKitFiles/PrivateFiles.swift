@@ -81,6 +81,7 @@ package final class PrivateFiles: Sendable {
 
     /// Adds a file that was written to a new URL, represented by an object.
     package func take(_ file: URL) {
+        // The file's owner has it, whether or not its size is known.
         let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
         try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         let size = (facts?[.size] as? NSNumber)?.int64Value ?? 0
@@ -90,6 +91,7 @@ package final class PrivateFiles: Sendable {
             state.total += size
             return makeRoom(&state, now)
         }
+        // A file that stays is removed with its folder.
         for path in gone { try? FileManager.default.removeItem(atPath: path) }
     }
 

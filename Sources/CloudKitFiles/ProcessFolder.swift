@@ -62,6 +62,7 @@ struct ProcessFolder {
 
     /// Removes folders of this user whose processes have ended.
     private static func removeDead(in parent: URL) {
+        // Cleaning up after others stops nobody.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         for name in names where name.hasPrefix(prefix) || name.hasPrefix(unlockedPrefix) {
             let path = parent.appendingPathComponent(name).path
@@ -73,6 +74,7 @@ struct ProcessFolder {
             // Between its creation and its lock, a folder has no owner.
             if name.hasPrefix(unlockedPrefix), age(facts) < 3600 { continue }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
+            // As above: the next process tries again.
             try? FileManager.default.removeItem(atPath: path)
         }
     }
@@ -98,6 +100,7 @@ struct ProcessFolder {
     /// object but does not own the folder.
     func remove() {
         guard process == ProcessInfo.processInfo.processIdentifier else { return }
+        // The next process of this user removes what stays.
         try? FileManager.default.removeItem(at: url)
         #if !os(Windows)
         close(descriptor)

@@ -15,6 +15,15 @@ public enum WebClientError: Error, Sendable {
 }
 
 extension WebClientError {
+    /// The seconds that the service, or a proxy, requests before a retry.
+    package var retryAfter: Double? {
+        switch self {
+        case .refused(let refusal, _): refusal.retryAfter
+        case .unexpectedResponse(_, _, let seconds): seconds
+        case .transport, .unwritable: nil
+        }
+    }
+
     /// Converts an error of a transport; a transport of another package may throw any error.
     init(thrown error: any Error) {
         switch error {

@@ -33,6 +33,32 @@ struct PushTests {
         #expect(courier.tokens == 2)
     }
 
+    @Test("Listening is retried after growing waits, as long as a busy service requests, ten times")
+    func waits() async throws {
+        let clock = JumpingClock()
+        let busy = TransportResponse.refusal(
+            503,
+            #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":"r","uuid":"u","retryAfter":7}"#
+        )
+        var client = WebClient(
+            url: "http://cloud.invalid",
+            container: "iCloud.test",
+            environment: .development,
+            credentials: WebCredentials(apiToken: "a", webAuthToken: "u"),
+            transport: ScriptedTransport { _, index in
+                guard index == 2 else { throw TransportError(.broken, message: "cut") }
+                return busy
+            }
+        )
+        client.clock = clock
+        let container = CKContainer(client: client)
+        await expectCKError(.networkFailure) {
+            for try await _ in container.notifications() {}
+        }
+        let seconds = [0.02, 0.04, 7, 0.16, 0.32, 0.64, 1, 1, 1]
+        #expect(clock.jumps == seconds.map { .seconds($0) })
+    }
+
     @Test("A service that refuses to push ends the sequence with its error")
     func refusal() async throws {
         let courier = Courier(answers: [], refuses: true)

@@ -23,6 +23,33 @@ struct SourceRule: Sendable {
             }
     }
 
+    /// Requires a reason for each error that is swallowed: on the line, or at most two lines above,
+    /// where another `try?` with a reason stands for its own.
+    static let swallowedErrors = SourceRule(name: "try? says why") { file in
+        let lines = file.lines
+        var reasoned: Set<Int> = []
+        var found: [String] = []
+        for index in lines.indices where isCode(lines[index]) && swallows(lines[index]) {
+            let above = max(index - 2, 0)..<index
+            let hasReason =
+                lines[index].contains("// ")
+                || above.contains { !isCode(lines[$0]) || reasoned.contains($0) }
+            if hasReason {
+                reasoned.insert(index)
+            } else {
+                found.append(
+                    "\(file.path):\(index + 1): throw the error, or say above the line why it is "
+                        + "swallowed"
+                )
+            }
+        }
+        return found
+    }
+
+    private static func swallows(_ line: Substring) -> Bool {
+        line.firstMatch(of: /\btry\?/) != nil
+    }
+
     /// Forbids paths of the machine on which sources were written.
     static func machinePaths(root: String) -> SourceRule {
         let homes = ["/home/", "/Users/", "/root/"]

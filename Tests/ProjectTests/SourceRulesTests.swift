@@ -21,6 +21,34 @@ struct SourceRulesTests {
         #expect(found == [])
     }
 
+    @Test("No source file swallows an error without saying why")
+    func swallowedErrors() throws {
+        let found = try Repository.swiftFiles(under: "Sources")
+            // This folder is still to be done.
+            .filter { !$0.path.hasPrefix("Sources/CloudKitStore/") }
+            .flatMap(SourceRule.swallowedErrors.violations)
+        #expect(found == [])
+    }
+
+    @Test("A try? without a reason on its line or just above fails")
+    func reasons() {
+        let reason = "// A file that stays is temporary.\n"
+        let line = "try? remove(file)\n"
+        for text in [
+            reason + line,
+            reason + line + line,
+            reason + "for file in files {\n    \(line)}\n",
+            "try? remove(file)  // A file that stays is temporary.\n",
+            "let entries: [Entry?] = []\n",
+            "// Says try? in a comment only.\n",
+        ] {
+            #expect(violations(of: .swallowedErrors, in: text) == [], "\(text)")
+        }
+        for text in [line, reason + "\n\n" + line, "guard let x = try? f() else { return }\n"] {
+            #expect(violations(of: .swallowedErrors, in: text).count == 1, "\(text)")
+        }
+    }
+
     @Test("A file of 500 lines passes and one of 501 fails")
     func length() {
         let line = "let x = 1\n"

@@ -19,6 +19,7 @@ struct AssetFolder {
         if let size = asset.size, Self.size(of: file) == size { return name }
         // A file with its final name is complete.
         let part = url.appendingPathComponent(name + ".part")
+        // Of an interrupted run; without one, there is nothing to remove.
         try? FileManager.default.removeItem(at: part)
         try await client.download(asset, to: part)
         guard rename(part.path, file.path) == 0 else {
@@ -54,6 +55,7 @@ struct AssetFolder {
     }
 
     private static func size(of file: URL) -> Int64? {
+        // A file that is not there is downloaded.
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
         guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
         return (attributes?[.size] as? NSNumber)?.int64Value

@@ -89,10 +89,12 @@ struct DatabaseExport {
         while let page = try await pages.next() {
             // A tombstone matters only for a record in the file.
             let news = page.filter { item in
+                // Errors are kept, and end the export when they are written.
                 guard let record = try? item.get(), record.deleted == true else { return true }
                 return record.recordName.map(written.contains) ?? false
             }
             try await write(news, zone)
+            // As above.
             written.formUnion(news.compactMap { try? $0.get().recordName })
         }
     }
@@ -105,6 +107,7 @@ struct DatabaseExport {
             if let failure = item.failure {
                 throw CommandFailure("The export is incomplete: \(OutputOptions.text(failure))")
             }
+            // The error was thrown above.
             guard var record = try? item.get() else { continue }
             var files: [String: [String]] = [:]
             for key in record.fields.keys.sorted() {

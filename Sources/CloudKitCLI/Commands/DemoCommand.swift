@@ -66,6 +66,7 @@ struct DemoCommand: AsyncParsableCommand {
         let (data, devices) = (
             folder.appendingPathComponent("server"), folder.appendingPathComponent("devices")
         )
+        // What stays is temporary, and removed by the system.
         defer { try? FileManager.default.removeItem(at: folder) }
         for part in [data, devices] {
             try FileManager.default.createDirectory(at: part, withIntermediateDirectories: true)

@@ -66,6 +66,7 @@ struct ExecCommand: AsyncParsableCommand {
         }
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-exec-\(UUID().uuidString)").path
+        // What stays is temporary, and removed by the system.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await run(in: folder)
     }

@@ -24,6 +24,7 @@ struct RecordChanges {
             }
         } catch {
             if !results.isEmpty {
+                // The error below is the one to report.
                 try? output.write(results, table)
                 Console.say("\(results.count) of \(operations.count) were sent")
             }

@@ -16,6 +16,7 @@ enum PrivateFile {
         // Otherwise a power failure could leave an empty file in place of the previous one.
         let isSynced =
             isMade
+            // A file that cannot be synced is not put in place.
             && (try? FileHandle(forUpdating: URL(fileURLWithPath: temporary)).synchronize()) != nil
         guard isSynced, rename(temporary, path) == 0 else {
             try? manager.removeItem(atPath: temporary)

@@ -42,6 +42,7 @@ enum Console {
     }
 
     private static func tell(_ text: String) {
+        // There is no other place for messages.
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 

@@ -43,6 +43,7 @@ struct OutputOptions: ParsableArguments {
         if json {
             for item in items { try write(item) }
         } else {
+            // The failures have their own lines.
             let found = items.compactMap { try? $0.get() }
             if !found.isEmpty || failures.isEmpty {
                 try Console.write(table(found))

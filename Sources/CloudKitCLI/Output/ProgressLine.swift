@@ -25,6 +25,7 @@ package final class ProgressLine: Sendable {
         guard isNews else { return }
         let text = Self.text(label, percent: percent)
         let line = isTerminal ? "\r\(text)\(percent == 100 ? "\n" : "")" : "\(text)\n"
+        // Progress that cannot be shown stops no work.
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
@@ -37,6 +38,7 @@ package final class ProgressLine: Sendable {
         let drawing = Task { [self] in
             while !Task.isCancelled {
                 update(progress.totalUnitCount > 0 ? progress.fractionCompleted : 0)
+                // Only a cancellation ends the wait early, and then the loop.
                 try? await Task.sleep(for: .milliseconds(50))
             }
         }

@@ -14,6 +14,7 @@ struct AccessFiles {
     }
 
     private func text(of name: String) -> String? {
+        // A file that is not there is written.
         try? String(contentsOf: directory.appendingPathComponent(name), encoding: .utf8)
     }
 

@@ -15,6 +15,7 @@ struct JSONLogHandler: LogHandler {
     init(
         label: String,
         write: @escaping @Sendable (String) -> Void = { line in
+            // There is no other place for a log.
             try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
         }
     ) {
@@ -34,6 +35,7 @@ struct JSONLogHandler: LogHandler {
         members["level"] = .text(event.level.rawValue)
         members["logger"] = .text(label)
         members["message"] = .text(event.message.description)
+        // Texts can always be encoded.
         guard let line = try? OutputOptions.line(members) else { return }
         write(line)
     }

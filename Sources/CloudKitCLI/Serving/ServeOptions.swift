@@ -226,6 +226,7 @@ struct ServeOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure` when it has none.
     static func key(in file: String) throws -> String {
+        // The error below names the file, and what it must contain.
         let key = (try? String(contentsOfFile: file, encoding: .utf8))?
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard let key, key.utf8.count >= 16 else {

@@ -12,7 +12,7 @@ struct SettingsFile {
             let container = try decoder.singleValueContainer()
             if container.decodeNil() {
                 self = .nothing
-            } else if let bool = try? container.decode(Bool.self) {
+            } else if let bool = try? container.decode(Bool.self) {  // Each form is tried.
                 self = .content(.bool(bool))
             } else if let int = try? container.decode(Int.self) {
                 self = .content(.int(int))

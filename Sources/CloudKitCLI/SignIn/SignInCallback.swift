@@ -44,6 +44,7 @@ struct SignInCallback {
             try await end
             return nil
         }
+        // The sign-in succeeded, however its server ended.
         try? await end
         return token
     }

@@ -52,6 +52,7 @@ package struct TimeZoneTables {
         of file: URL,
         parse: ([String]) -> Row?
     ) throws(TimeZoneTableError) -> [Row] {
+        // The file is all that matters about the error.
         guard let text = try? String(contentsOf: file, encoding: .utf8) else {
             throw .missing(file)
         }

@@ -90,6 +90,7 @@ private struct ListedNumber: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         value = try container.decode(Double.self)
+        // A fraction is not an integer; it was read above.
         if let integer = try? container.decode(Int64.self), Int64(exactly: value) != integer {
             throw DecodingError.dataCorruptedError(
                 in: container,

@@ -24,6 +24,7 @@ extension FieldDecoding {
         guard let optional = type as? any OptionalValue.Type,
             let wrapped = optional.wrappedType as? any Decodable.Type
         else { return nil }
+        // A type that does not accept the bytes of a null gets nil.
         let value: Any? = Self.isNull(object) ? try? value(wrapped) : try value(wrapped)
         return optional.wrapping(value) as? Value
     }

@@ -140,6 +140,7 @@ struct FieldDecoding: Decoder {
         do {
             return try record.decodeJSON(type, data, field)
         } catch {
+            // The first error is the one to report, if this fails as well.
             if FieldKind.of(type) == .other, let value = try? Value(from: self) { return value }
             throw error
         }

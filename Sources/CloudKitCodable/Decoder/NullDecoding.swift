@@ -19,6 +19,7 @@ final class NullDecoding: Decoder {
         userInfo: [CodingUserInfoKey: Any]
     ) -> Value? {
         let decoding = NullDecoding(path, userInfo)
+        // A type that does not accept null decodes nothing.
         guard let value = try? Value(from: decoding), decoding.isAsked else { return nil }
         return value
     }

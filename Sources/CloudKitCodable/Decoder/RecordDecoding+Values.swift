@@ -199,6 +199,7 @@ extension RecordDecoding {
         // CloudKit removes its file with the asset; a record that was never saved has the app's own
         // file.
         guard let file = asset.fileURL, record.recordChangeTag != nil else { return asset.fileURL }
+        // Without a link of its own, the file lasts as long as CloudKit's.
         return (try? PrivateFiles.shared.link(to: file)) ?? file
         #else
         asset.fileURL

@@ -24,6 +24,7 @@ extension RecordEncoding {
             field: RecordField(name: field.name, key: field.key, options: nil),
             record: RecordDecoding(record: record, forms: .native, userInfo: sendableUserInfo)
         )
+        // A type that cannot read its own value back says so when it is decoded.
         guard let read = try? type.init(from: decoding), let other = Self.scalar(of: read),
             Swift.type(of: other) != Swift.type(of: scalar)
         else { return }
@@ -54,6 +55,7 @@ extension RecordEncoding {
     private static func scalar(of value: some Encodable) -> (any Encodable)? {
         var scalar: (any Encodable)?
         let probe = FieldProbe { scalar = $0 }
+        // The probe ends the encoding of a structure with an error.
         try? value.encode(to: probe)
         return probe.isStructure ? nil : scalar
     }

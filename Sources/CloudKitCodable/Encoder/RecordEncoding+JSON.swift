@@ -75,6 +75,7 @@ extension RecordEncoding {
     /// Checks for decimals that are not numbers, which Foundation writes as text that is not JSON.
     private func checkNumbers(_ data: Data, _ field: RecordField) throws {
         guard data.range(of: Data("NaN".utf8)) != nil,
+            // Only whether it can be parsed counts.
             (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) == nil
         else { return }
         throw EncodingError.invalidValue(
@@ -99,11 +100,13 @@ extension RecordEncoding {
         guard let old = store(field).value(field.name, as: Data.self) else { return false }
         if old == data { return true }
         let decoder = JSONDecoder()
+        // Stored bytes that cannot be read differ from the new ones.
         guard let oldValue = try? decoder.decode(type, from: old),
             let written = try? orderedBytes(of: oldValue, field) ?? bytes(of: oldValue, field)
         else { return false }
         if written == data { return true }
         guard let oldValue = oldValue as? any Equatable,
+            // As above.
             let newValue = try? decoder.decode(type, from: data), isEqual(oldValue, newValue),
             hasSets()
         else { return false }

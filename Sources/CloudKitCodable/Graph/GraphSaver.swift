@@ -123,9 +123,11 @@ struct GraphSaver {
         let open = conflicts.map(\.sent).filter { !known.contains($0.recordID) }
         // An error's record comes without its files.
         guard !open.isEmpty, let source = destination as? any CloudKitRecordSource,
+            // Without these records, the conflicts remain errors.
             let fetched = try? await source.records(withIDs: open.map(\.recordID))
         else { return stored }
         for record in open {
+            // As above.
             guard let newer = try? fetched[record.recordID]?.get(),
                 record.hasSameContents(as: newer)
             else { continue }

@@ -24,6 +24,7 @@ final class AssetFolder: Sendable {
         guard isRemovedWithObject, isMade.load(ordering: .relaxed), let place = try? place() else {
             return
         }
+        // Temporary files that stay are removed by the system.
         try? FileManager.default.removeItem(at: place)
     }
 

@@ -52,6 +52,7 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
         guard let object = record.object(forKey: key.rawValue) else { return nil }
         if let value = FieldScalar.value(object, as: T.self) { return value }
         guard let type = T.self as? any Decodable.Type else { return nil }
+        // The getter of CKRecordWrapper returns nil for a value of another type.
         return (try? value(of: key, as: type)) as? T
     }
 
@@ -65,6 +66,7 @@ extension CKRecordWrapper where FieldKey.RawValue == String {
         guard let value else { return record.setObject(nil, forKey: key.rawValue) }
         if let value = value as? any Encodable {
             let encoding = RecordEncoding(record: record, baseline: .systemFields, forms: .native)
+            // The setter cannot throw: a value that cannot be encoded leaves the field as it is.
             try? encoding.store(value, encoding.field(PathKey(key.rawValue)))
         } else if let object = value as? any CKRecordValue {
             record.setObject(object, forKey: key.rawValue)

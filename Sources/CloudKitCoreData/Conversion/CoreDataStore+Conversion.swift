@@ -26,6 +26,7 @@ extension CoreDataStore {
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
         defer {
             for suffix in ["", "-journal", "-wal", "-shm"] {
+                // After a success there is nothing to remove.
                 try? FileManager.default.removeItem(atPath: part.path + suffix)
             }
         }
@@ -37,7 +38,9 @@ extension CoreDataStore {
             if isThere {
                 // SQLite would apply the old file's log to the new file.
                 for suffix in ["-wal", "-shm", "-journal"] {
-                    try? FileManager.default.removeItem(atPath: url.path + suffix)
+                    let log = url.path + suffix
+                    guard FileManager.default.fileExists(atPath: log) else { continue }
+                    try FileManager.default.removeItem(atPath: log)
                 }
                 try FileManager.default.removeItem(at: url)
             }
@@ -77,6 +80,7 @@ extension CoreDataStore {
                 sql: "ATTACH DATABASE ? AS app",
                 arguments: [file.path]
             )
+            // The connection is closed soon, which detaches it as well.
             defer { try? database.execute(sql: "DETACH DATABASE app") }
             // Nobody reads the file before it is complete.
             try database.execute(

@@ -39,6 +39,7 @@ struct StoreConversion {
         defer {
             for table in store.layout.tables {
                 let name = Self.names(store.layout, table.root.name)
+                // Temporary tables end with the connection.
                 try? database.execute(sql: "DROP TABLE IF EXISTS temp.\(name.quotedName)")
             }
         }

@@ -104,6 +104,7 @@ enum ModelFile {
 
     /// Reads a plain file up to a size.
     static func read(_ file: URL, limit: Int) throws(CoreDataModelError) -> Data {
+        // The error below names the file.
         let values = try? file.resolvingSymlinksInPath().resourceValues(
             forKeys: [.isRegularFileKey, .fileSizeKey]
         )

@@ -42,6 +42,7 @@ struct ExternalData: Sendable {
     /// Returns the size of a plain file; nil for links and folders.
     private static func size(of file: URL) -> Int? {
         guard
+            // A file that is not there has no size.
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path),
             attributes[.type] as? FileAttributeType == .typeRegular
         else { return nil }

@@ -57,6 +57,7 @@ final class StoreCopy: Sendable {
                 configuration: configuration
             )
         } catch {
+            // The error below is the one to report.
             try? FileManager.default.removeItem(at: folder)
             if let error = error as? CoreDataModelError { throw error }
             throw Self.failure(name, error)
@@ -64,6 +65,7 @@ final class StoreCopy: Sendable {
     }
 
     deinit {
+        // The copy is only read; what stays of it is temporary.
         try? database.close()
         try? FileManager.default.removeItem(at: folder)
     }
@@ -99,6 +101,7 @@ final class StoreCopy: Sendable {
 
     private static func copy(_ url: URL, to folder: URL) throws {
         let name = url.lastPathComponent
+        // The error below names the file.
         let values = try? url.resourceValues(forKeys: [.isRegularFileKey])
         guard values?.isRegularFile == true else {
             throw CoreDataModelError(.unreadable, url.path, "there is no file that can be read")
@@ -108,6 +111,7 @@ final class StoreCopy: Sendable {
             for suffix in [""] + companions {
                 let source = URL(fileURLWithPath: url.path + suffix)
                 let target = folder.appendingPathComponent(name + suffix)
+                // Of an earlier attempt; without one, there is nothing to remove.
                 try? FileManager.default.removeItem(at: target)
                 if FileManager.default.fileExists(atPath: source.path) {
                     try FileManager.default.copyItem(at: source, to: target)

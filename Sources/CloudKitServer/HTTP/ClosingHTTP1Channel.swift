@@ -25,6 +25,7 @@ package struct ClosingHTTP1Channel: ServerChildChannel {
 
         deinit {
             if isTaken.load(ordering: .relaxed) { return }
+            // Whether or not it closes in order, nobody waits for the connection.
             Task { [accepted] in try? await accepted.executeThenClose { _, _ in } }
         }
     }

@@ -173,6 +173,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var connection: ConnectionGuard?
 
     func handlerAdded(context: ChannelHandlerContext) {
+        // A connection without a guard is not counted.
         connection = try? context.pipeline.syncOperations.handler(type: ConnectionGuard.self)
     }
 

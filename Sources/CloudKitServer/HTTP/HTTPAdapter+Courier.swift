@@ -39,6 +39,7 @@ extension HTTPAdapter {
         await withTaskGroup(of: ServiceResponse?.self) { group in
             group.addTask { await body() }
             group.addTask {
+                // Only a cancellation ends the wait early; another child has returned then.
                 try? await Task.sleep(for: time)
                 return nil
             }

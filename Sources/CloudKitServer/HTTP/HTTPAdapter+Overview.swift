@@ -53,6 +53,7 @@ extension HTTPAdapter {
             let journal = administration.journal
             await withTaskGroup { group in
                 group.addTask { await journal.waitForEntry(after: after) }
+                // Only a cancellation ends the wait early; the entry has come then.
                 group.addTask { try? await Task.sleep(for: .seconds(wait)) }
                 await group.next()
                 group.cancelAll()

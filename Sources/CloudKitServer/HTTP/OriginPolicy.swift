@@ -146,6 +146,7 @@ struct OriginPolicy: Sendable {
             text = text.prefix { $0 != ":" }
         }
         text = text.prefix { $0 != "%" }
+        // Any other text is a name.
         guard let ip = try? SocketAddress(ipAddress: String(text), port: 0).ipAddress else {
             return nil
         }

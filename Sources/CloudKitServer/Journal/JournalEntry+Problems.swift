@@ -21,6 +21,7 @@ extension JournalEntry.Problem {
     /// Returns the errors in a response: the request's own, or those of its items.
     static func all(in response: ServiceResponse) -> [Self] {
         if response.status >= 400 {
+            // A page that is not the service's has no error to list; the entry has its status.
             guard let error = try? WireJSON.decode(RequestError.self, from: response.body) else {
                 return []
             }
@@ -28,6 +29,7 @@ extension JournalEntry.Problem {
         }
         // Most responses have no errors: they are not decoded.
         guard mentionsErrors(response.body),
+            // As above.
             let answer = try? WireJSON.decode(Answer.self, from: response.body)
         else { return [] }
         return answer.items.compactMap { item in

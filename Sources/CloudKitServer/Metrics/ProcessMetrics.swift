@@ -23,6 +23,7 @@ enum ProcessMetrics {
             let page = Double(sysconf(Int32(_SC_PAGESIZE)))
             metrics.setGauge("process_resident_memory_bytes", Double(pages) * page)
         }
+        // A system without this folder has no such metric.
         if let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             metrics.setGauge("process_open_fds", Double(names.count))
         }

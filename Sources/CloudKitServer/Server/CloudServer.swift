@@ -151,6 +151,7 @@ public final class CloudServer: Service {
     /// Removes unusable data every quarter of an hour until cancelled; uploads that no record took
     /// over are deleted within an hour.
     private func cleanNowAndThen() async {
+        // Only a cancellation ends the wait early, and then the loop.
         while (try? await Task.sleep(for: .seconds(900))) != nil {
             do {
                 try await service.clean()
@@ -163,6 +164,7 @@ public final class CloudServer: Service {
     /// Checks four times a second whether another process has written to the data, while requests
     /// wait for notifications.
     private func watchStorage() async {
+        // As above.
         while (try? await Task.sleep(for: .milliseconds(250))) != nil {
             // A failure is retried; if the storage is broken, requests report it.
             try? await service.wakeAfterExternalChanges()

@@ -60,6 +60,7 @@ struct ServerFolder {
     private func checkIsWhole() throws {
         let manager = FileManager.default
         guard !manager.fileExists(atPath: path + "/cloud.sqlite") else { return }
+        // A folder that is not there holds nothing.
         let folders = (try? manager.contentsOfDirectory(atPath: path + "/assets")) ?? []
         let hasAssets = folders.contains { folder in
             let names = try? manager.contentsOfDirectory(atPath: "\(path)/assets/\(folder)")
@@ -83,6 +84,7 @@ struct ServerFolder {
         let names = [
             "", "/cloud.sqlite", "/cloud.sqlite-wal", "/cloud.sqlite-shm", "/assets",
         ]
+        // A folder that is not there is not open to others.
         let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let access = files.filter { $0.hasSuffix(".env") || $0.hasPrefix("api-token") }.sorted()
         return (names + access.map { "/" + $0 }).map { path + $0 }.filter(isOpen)
@@ -90,6 +92,7 @@ struct ServerFolder {
 
     private func isOpen(_ name: String) -> Bool {
         let file = URL(filePath: name).resolvingSymlinksInPath().path
+        // As above.
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)
         return (attributes?[.posixPermissions] as? Int ?? 0) & 0o077 != 0
     }

@@ -35,6 +35,7 @@ extension CloudService {
         container: String,
         environment kind: ServiceEnvironment
     ) async throws -> String {
+        // The error below says what a key must be.
         guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKey) else {
             throw RequestError(
                 .badRequest,

@@ -13,6 +13,7 @@ struct RoleDirectory {
     /// Returns the roles of a user.
     func roles(of user: RowID<StoredUser>, _ reader: any StorageReader) throws -> Set<String> {
         let body = try reader.document(collection, String(user.rawValue))
+        // Damaged roles grant nothing.
         return body.flatMap { try? JSONDecoder().decode(Set<String>.self, from: $0) } ?? []
     }
 

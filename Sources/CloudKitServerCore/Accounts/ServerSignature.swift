@@ -35,9 +35,11 @@ struct ServerSignature {
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_FAILED`.
     func check(_ request: ServiceRequest, key: Data, now: Int64) throws(RequestError) {
+        // The errors below name the part that cannot be read.
         guard let time = try? Date(date, strategy: .iso8601),
             abs(Int64(time.timeIntervalSince1970 * 1000) - now) <= Self.window
         else { throw Self.failure("the date '\(date)' is more than 10 minutes off") }
+        // As above.
         guard let key = try? P256.Signing.PublicKey(x963Representation: key),
             let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature)
         else { throw Self.failure("the signature is not one of ECDSA in DER") }

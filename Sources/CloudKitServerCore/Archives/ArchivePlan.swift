@@ -36,6 +36,7 @@ struct ArchiveDirectory {
 
     func plan(_ id: String, now: Int64, _ reader: any StorageReader) throws -> ArchivePlan? {
         let plan = try reader.document(collection, id).flatMap {
+            // A damaged plan counts as none, and its link as expired.
             try? JSONDecoder().decode(ArchivePlan.self, from: $0)
         }
         return plan.flatMap { $0.expires > now ? $0 : nil }
@@ -65,6 +66,7 @@ struct ArchiveDirectory {
     private func expiries(_ reader: any StorageReader) throws -> [(id: String, expires: Int64)] {
         struct Expiry: Decodable { var expires: Int64 }
         return try reader.documents(collection).map { document in
+            // A damaged plan has expired.
             let expiry = try? JSONDecoder().decode(Expiry.self, from: document.body)
             return (document.name, expiry?.expires ?? 0)
         }

@@ -97,6 +97,7 @@ extension CloudService {
                 let record = operation.record
                 let directory = ZoneDirectory(call: call, reader: writer)
                 guard let name = record.recordName,
+                    // The save itself reports a zone that is not there.
                     let view = try? directory.zone(record.zoneID ?? request.zoneID ?? .defaultZone),
                     var row = try writer.record(view.zone.id, name: name), !row.isDeleted
                 else { continue }

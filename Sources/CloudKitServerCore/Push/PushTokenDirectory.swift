@@ -19,6 +19,7 @@ struct PushTokenDirectory {
     /// Returns the token with a hash, unless it has expired.
     func token(_ hash: Data, now: Int64, _ reader: any StorageReader) throws -> PushToken? {
         let token = try reader.document(Self.tokens, Self.name(hash)).flatMap {
+            // A damaged token is invalid, and its device requests another one.
             try? JSONDecoder().decode(PushToken.self, from: $0)
         }
         return token.flatMap { $0.expires > now ? $0 : nil }

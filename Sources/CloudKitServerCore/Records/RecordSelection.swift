@@ -9,6 +9,7 @@ struct RecordSelection {
         private enum CodingKeys: CodingKey { case recordName }
 
         init(from decoder: any Decoder) throws {
+            // Anything but a name is read below, or throws.
             if let text = try? decoder.singleValueContainer().decode(String.self) {
                 recordName = text
             } else {

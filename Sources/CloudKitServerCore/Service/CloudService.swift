@@ -117,6 +117,7 @@ public final class CloudService: Sendable {
         response.userRecordName = call.caller.user?.recordName
         response.cause = response.cause ?? call.work.damage
         if let token = call.caller.webToken, !call.faults.expiresWebToken,
+            // The request succeeded, and the session's present token stays valid.
             let next = try? await nextToken(after: token)
         {
             response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", next))

@@ -30,6 +30,7 @@ struct ShareDirectory {
         _ reader: any StorageReader
     ) throws -> (row: StoredRecord, part: SharePart)? {
         guard let body = try reader.document(links, shortGUID),
+            // A damaged link leads nowhere.
             let place = try? JSONDecoder().decode(Place.self, from: body),
             let share = try share(at: place, reader),
             // A new share with the same name has another link, as in a zone that was created again.
@@ -44,6 +45,7 @@ struct ShareDirectory {
         _ reader: any StorageReader
     ) throws -> [(zone: RowID<StoredZone>, opening: ZoneAccess.Opening)] {
         try reader.documents(memberships(user.id)).compactMap { document in
+            // A damaged membership opens nothing.
             guard let place = try? JSONDecoder().decode(Place.self, from: document.body),
                 let share = try share(at: place, reader),
                 let opening = share.part.opening(for: user.recordName, share: place.share)

@@ -21,6 +21,7 @@ extension StoredRecord {
     /// shares and for tombstones.
     var rootPart: RootPart? {
         guard !isDeleted, !isDamaged, type != WireRecord.shareType, let extra else { return nil }
+        // A damaged part shares nothing.
         return try? JSONDecoder().decode(RootPart.self, from: extra)
     }
 }

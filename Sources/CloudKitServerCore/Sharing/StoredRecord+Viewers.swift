@@ -13,6 +13,7 @@ extension StoredRecord {
     /// Nil for a live record, whose shares decide, and for tombstones of earlier versions.
     var lastViewers: Set<RowID<StoredUser>>? {
         guard isDeleted, let extra,
+            // A damaged list counts as one of an earlier version.
             let numbers = try? JSONDecoder().decode([Int64].self, from: extra)
         else { return nil }
         return Set(numbers.map(RowID.init(rawValue:)))

@@ -95,6 +95,7 @@ struct TokenSeal: Sendable {
     /// Signs contents as `seal` does, and encrypts them.
     func conceal(_ contents: [UInt8], for purpose: Purpose) -> String {
         let nonce = secret(of: contents, for: purpose).prefix(Self.nonceBytes)
+        // Both fail only for keys and nonces of another length.
         guard let nonce = try? AES.GCM.Nonce(data: nonce), let key = concealing[purpose],
             let box = try? AES.GCM.seal(contents, using: key, nonce: nonce),
             let data = box.combined
@@ -106,6 +107,7 @@ struct TokenSeal: Sendable {
     /// this purpose.
     func reveal(_ token: String, for purpose: Purpose) -> [UInt8]? {
         guard let data = Data(base64Encoded: token), let key = concealing[purpose],
+            // Whoever sent anything else learns only that it is invalid.
             let box = try? AES.GCM.SealedBox(combined: data),
             let contents = try? AES.GCM.open(box, using: key)
         else { return nil }

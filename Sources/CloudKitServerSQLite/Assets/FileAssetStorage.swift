@@ -79,6 +79,7 @@ public final class FileAssetStorage: AssetStorage {
 
     deinit {
         guard isTemporary else { return }
+        // What stays is temporary, and removed by the system.
         try? FileManager.default.removeItem(atPath: directory)
         Self.temporaries.withLock { _ = $0.remove(directory) }
     }
@@ -90,6 +91,7 @@ public final class FileAssetStorage: AssetStorage {
     private static let removesAtExit: Void = {
         atexit {
             for path in FileAssetStorage.temporaries.withLock({ $0 }) {
+                // Nobody is left to whom an error could be reported.
                 try? FileManager.default.removeItem(atPath: path)
             }
         }
@@ -124,6 +126,7 @@ public final class FileAssetStorage: AssetStorage {
             try await keep(file, temporary, under: checksum)
             return StoredAsset(checksum: checksum, size: Int64(size))
         } catch {
+            // The error below is the one to report.
             try? FileManager.default.removeItem(atPath: temporary)
             throw error
         }
@@ -149,6 +152,7 @@ public final class FileAssetStorage: AssetStorage {
     public func removeAsset(_ checksum: [UInt8], olderThan milliseconds: Int64) async throws {
         let path = path(of: checksum)
         try names.withLock { _ in
+            // A file that does not exist is not removed.
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
             guard let date = attributes?[.modificationDate] as? Date,
                 Int64(date.timeIntervalSince1970 * 1000) < milliseconds

@@ -49,6 +49,7 @@ package struct Backup {
         let part = path + ".part"
         let copy = part + ".sqlite"
         defer {
+            // After a success there is nothing to remove.
             for name in [part, copy] { try? FileManager.default.removeItem(atPath: name) }
         }
         var report = Report()
@@ -70,6 +71,7 @@ package struct Backup {
 
     /// Copies the database; returns the assets that records in the copy hold.
     private func copyDatabase(to copy: String) async throws -> Set<[UInt8]> {
+        // Of an earlier attempt; without one, there is nothing to remove.
         try? FileManager.default.removeItem(atPath: copy)
         do {
             var configuration = Configuration()
@@ -78,11 +80,13 @@ package struct Backup {
                 path: "\(folder)/\(BackupNames.database)",
                 configuration: configuration
             )
+            // It is only read; nothing can be lost.
             defer { try? source.close() }
             try await source.writeWithoutTransaction { database in
                 try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
             }
             let target = try DatabaseQueue(path: copy, configuration: configuration)
+            // As above.
             defer { try? target.close() }
             let held = try await target.read { try SQLiteConnection($0).heldAssets() }
             return Set(held.map { Array($0) })
@@ -93,6 +97,7 @@ package struct Backup {
 
     /// Writes an archive; returns the assets in it.
     private func write(_ copy: String, to part: String, _ seconds: Int64) throws -> Set<[UInt8]> {
+        // As for the copy: only an earlier attempt leaves one.
         try? FileManager.default.removeItem(atPath: part)
         let file = try AssetFile(creating: part)
         var hash = SHA256()
@@ -129,8 +134,10 @@ package struct Backup {
     /// Returns the assets whose files exist.
     private func assets() -> [[UInt8]] {
         let manager = FileManager.default
+        // Without assets there is no folder; a missing file of a record is found below.
         let folders = (try? manager.contentsOfDirectory(atPath: folder + "/assets")) ?? []
         return folders.filter { $0.count == 2 }.sorted().flatMap { part in
+            // As above.
             let names = try? manager.contentsOfDirectory(atPath: "\(folder)/assets/\(part)")
             return (names ?? []).sorted().compactMap { FileAssetStorage.checksum(named: $0) }
         }

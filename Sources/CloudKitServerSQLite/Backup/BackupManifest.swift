@@ -33,6 +33,7 @@ struct BackupManifest: Hashable, Codable {
         struct Format: Decodable {
             var format: Int
         }
+        // Whatever is wrong with it: without a manifest, nothing can be restored.
         guard let format = try? JSONDecoder().decode(Format.self, from: data).format else {
             throw BackupError("its manifest cannot be read")
         }
@@ -42,6 +43,7 @@ struct BackupManifest: Hashable, Codable {
                     + "\(Self.currentFormat)); restore it with that version"
             )
         }
+        // As above.
         guard let manifest = try? JSONDecoder().decode(Self.self, from: data) else {
             throw BackupError("its manifest cannot be read")
         }

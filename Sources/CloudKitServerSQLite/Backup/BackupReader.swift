@@ -29,6 +29,7 @@ struct BackupReader {
     private static func open(_ path: String) throws -> AssetFile {
         // The path may be a link to an archive elsewhere.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        // The error below names the path, which is what can be corrected.
         guard let file = try? AssetFile(opening: target) else {
             throw BackupError("\(path): there is no readable file")
         }
@@ -73,6 +74,7 @@ struct BackupReader {
 
     private func manifest(_ file: AssetFile) throws -> BackupManifest {
         let head = try exactly(TarEntry.block, of: file)
+        // Any file but an archive ends here.
         guard let entry = try? TarEntry(header: head), entry.name == BackupManifest.name,
             entry.size <= Self.manifestBytes
         else { throw BackupError("\(path): it is not an archive of cloudkit backup") }

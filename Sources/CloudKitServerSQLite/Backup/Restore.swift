@@ -32,6 +32,7 @@ package struct Restore {
             return try await fill(folder)
         } catch {
             Self.empty(folder)
+            // The error below is the one to report.
             if isNew { try? FileManager.default.removeItem(atPath: folder) }
             throw error
         }
@@ -60,6 +61,7 @@ package struct Restore {
 
     private func make(_ folder: String) throws {
         try Self.makeFolder(folder)
+        // The error below names the folder.
         let found = try? FileManager.default.contentsOfDirectory(atPath: folder)
         guard let found else { throw BackupError("\(folder) cannot be read") }
         guard found.isEmpty else {
@@ -70,6 +72,7 @@ package struct Restore {
     }
 
     private static func empty(_ folder: String) {
+        // It is called after an error, which is the one to report.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }

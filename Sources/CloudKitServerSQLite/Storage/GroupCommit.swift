@@ -172,6 +172,7 @@ final class GroupCommit: Sendable {
             try database.execute(cached: "COMMIT")
             if connection.directory.hasDiscarded { queue.withLock { $0.mayHaveDiscarded = true } }
         } catch {
+            // The error below is the one to report.
             if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") }
             throw error
         }

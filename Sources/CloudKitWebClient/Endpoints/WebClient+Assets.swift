@@ -105,8 +105,8 @@ extension WebClient {
             throw .unexpectedResponse(status: 200, message: "The asset has \(size) bytes")
         }
         let folder = file.deletingLastPathComponent().path
-        let facts = try? FileManager.default.attributesOfFileSystem(forPath: folder)
         // Some file systems do not know their free space, and report nothing or 0.
+        let facts = try? FileManager.default.attributesOfFileSystem(forPath: folder)
         guard let free = (facts?[.systemFreeSize] as? NSNumber)?.int64Value, free > 0, size > free
         else { return }
         throw .transport(

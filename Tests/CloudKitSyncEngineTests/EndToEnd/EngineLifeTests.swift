@@ -137,7 +137,7 @@ struct EngineLifeTests {
         #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
     }
 
-    @Test("An engine whose state cannot be read says why, and fetches everything")
+    @Test("An engine whose state cannot be read says why, logs it, and fetches everything")
     func damagedState() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())
@@ -151,9 +151,20 @@ struct EngineLifeTests {
                     CKSyncEngine.State.Serialization.self,
                     from: Data(text.utf8)
                 )
-                let again = Contacts(database, contents: damaged)
+                let lines = Mutex<[String]>([])
+                let environment = SyncEngineEnvironment(
+                    clock: ContinuousClock(),
+                    log: { line in lines.withLock { $0.append(line) } }
+                )
+                let again = Contacts(
+                    database,
+                    contents: damaged,
+                    service: DatabaseSyncService(database, environment: environment),
+                    environment: environment
+                )
                 let failure = try #require(again.engine.stateFailure)
                 #expect(failure.contains(reason), "\(failure)")
+                #expect(lines.withLock { $0.first?.hasPrefix(failure) } == true)
                 try await again.engine.fetchChanges()
                 #expect(again.list == ["1": "Ann"])
             }

@@ -1,4 +1,5 @@
 import CloudKit
+import Testing
 
 /// A machine whose driver's work is done immediately: closures replace the service and the delegate.
 struct MachineBench {
@@ -13,6 +14,8 @@ struct MachineBench {
 
     /// Returns the response to a request; nil leaves it in flight.
     var answer: (SyncRequest) -> SyncResponse?
+    /// The response to a request that is cancelled; nil leaves it in flight.
+    var answerToCancel: SyncResponse? = .failure(CKError(.operationCancelled))
     var batch: (SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? = { state in
         MachineBench.allPending(state)
     }
@@ -78,11 +81,12 @@ struct MachineBench {
         case .request(let request, _, _):
             requests.append(request)
             return answer(request).map { [.answer($0)] } ?? []
-        case .cancelRequest: return [.answer(.failure(CKError(.operationCancelled)))]
+        case .cancelRequest: return answerToCancel.map { [.answer($0)] } ?? []
         case .wake(let time): wake = time
         case .listen(let isListening): self.isListening = isListening
         case .finish(let id, let error): finished[id] = .some(error)
         case .log(let message): logs.append(message)
+        case .reportMistake(let message): Issue.record("\(message)")
         }
         return []
     }

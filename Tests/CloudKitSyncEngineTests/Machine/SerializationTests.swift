@@ -88,6 +88,10 @@ struct SerializationTests {
         let (rest, problem) = SyncEngineState.restored(from: state, origin: Self.origin)
         #expect(problem != nil && rest.account == .unknown && rest.databaseToken == nil)
         #expect(rest.hasPendingUntrackedChanges)
+        let lost =
+            full.pendingRecordZoneChanges.count + full.pendingDatabaseChanges.count
+            - rest.pendingRecordZoneChanges.count - rest.pendingDatabaseChanges.count
+        #expect(problem?.contains("\(lost) of its pending changes") == (lost > 0))
         let theirs = full.pendingRecordZoneChanges.elements.filter {
             $0.recordID.zoneID.zoneName == "Theirs"
         }

@@ -217,6 +217,7 @@ struct Simulation {
                 problems.append("device \(index): call \(call) returned twice")
             }
         case .log: break
+        case .reportMistake(let message): problems.append("device \(index): \(message)")
         }
     }
 

@@ -165,6 +165,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// The clock of the container's client.
     private var clock: any Clock<Duration> {
+        // Without a service, nothing is sent, whatever the clock.
         (try? effectiveSettings.container?.connection.client.clock) ?? DeadlineClock()
     }
 

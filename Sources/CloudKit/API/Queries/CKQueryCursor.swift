@@ -31,6 +31,7 @@ open class CKQueryCursor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
 
     /// Encodes the cursor.
     open func encode(with coder: NSCoder) {
+        // The request was sent before, so it can be encoded.
         guard let data = try? WireJSON.encode(request) else { return }
         coder.encode(data as NSData, forKey: "CursorData")
     }
@@ -39,6 +40,7 @@ open class CKQueryCursor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
     public required init?(coder: NSCoder) {
         let coder = coder.checked
         guard let data = coder.bytes(forKey: "CursorData"),
+            // Apple's decoders return nil for a damaged archive.
             let request = try? WireJSON.decode(QueryRecordsRequest.self, from: data)
         else { return nil }
         self.request = request

@@ -99,6 +99,7 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
 
     /// Encodes all values.
     open func encode(with coder: NSCoder) {
+        // Texts and Boolean values can always be encoded.
         guard let data = try? JSONEncoder().encode(wire) else { return }
         coder.encode(data as NSData, forKey: "swift-cloudkit.notificationInfo")
     }
@@ -108,6 +109,7 @@ open class CKNotificationInfo: NSObject, NSCopying, NSSecureCoding, @unchecked S
         let coder = coder.checked
         super.init()
         guard let data = coder.bytes(forKey: "swift-cloudkit.notificationInfo") else { return }
+        // Apple's decoders return nil for a damaged archive.
         guard let wire = try? JSONDecoder().decode(WireNotificationInfo.self, from: data) else {
             return nil
         }

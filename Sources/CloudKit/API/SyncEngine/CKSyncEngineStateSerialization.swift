@@ -18,9 +18,7 @@ extension CKSyncEngine.State {
             do {
                 contents = .success(try SyncEngineState(from: decoder))
             } catch {
-                contents = .failure(
-                    SyncEngineState.Unreadable(error, rest: SyncEngineState(salvaging: decoder))
-                )
+                contents = .failure(SyncEngineState.Unreadable(error, in: decoder))
             }
         }
 

@@ -44,6 +44,7 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     open func encode(with coder: NSCoder) {
         coder.encode(details.lookupInfo, forKey: "LookupInfo")
         coder.encode(details.userRecordID, forKey: "UserRecordID")
+        // Texts can always be encoded.
         if let name = details.nameComponents, let data = try? JSONEncoder().encode(name) {
             coder.encode(data as NSData, forKey: "swift-cloudkit.nameComponents")
         }
@@ -55,6 +56,7 @@ open class CKUserIdentity: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         details = Details(
             lookupInfo: aDecoder.object(LookupInfo.self, forKey: "LookupInfo"),
             nameComponents: aDecoder.bytes(forKey: "swift-cloudkit.nameComponents").flatMap {
+                // An identity without its name is still one.
                 try? JSONDecoder().decode(PersonNameComponents.self, from: $0)
             },
             userRecordID: aDecoder.object(CKRecord.ID.self, forKey: "UserRecordID")

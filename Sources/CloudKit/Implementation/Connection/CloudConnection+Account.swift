@@ -18,6 +18,7 @@ extension CloudConnection {
     /// A number that grows with every sign-in and every change of the account's status; nil without
     /// a service.
     var accountEdition: Int? {
+        // Requests report why there is no service.
         guard let client = try? client else { return nil }
         return client.credentials.signInCount + account.withLock { $0.changes }
     }

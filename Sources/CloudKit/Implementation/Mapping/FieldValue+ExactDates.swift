@@ -48,6 +48,7 @@ extension FieldValue {
 
 extension Date {
     fileprivate var isWholeMilliseconds: Bool {
+        // A date outside the service's range is refused when it is sent.
         guard let milliseconds = try? milliseconds() else { return true }
         return Date(milliseconds: milliseconds) == self
     }
@@ -55,6 +56,7 @@ extension Date {
     fileprivate func refined(by seconds: Double?) -> Date {
         guard let seconds else { return self }
         let exact = Date(timeIntervalSinceReferenceDate: seconds)
+        // As above: outside the range, there is nothing to refine.
         let isSame = (try? exact.milliseconds()) == (try? milliseconds())
         return isSame ? exact : self
     }

@@ -39,6 +39,7 @@ struct AssetDownloads: Sendable {
 
     /// Returns the asset with its file; one that was not to be downloaded has no file.
     func asset(_ wire: WireAsset) -> CKAsset {
+        // A failed download is its record's error, unless the service has lost the file.
         (try? assets[wire]?.get())
             ?? CKAsset(fileURL: nil, remote: RemoteAsset(wire: wire, file: nil))
     }

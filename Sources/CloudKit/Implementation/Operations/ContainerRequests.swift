@@ -141,6 +141,7 @@ struct ContainerRequests: Sendable {
                 results[metadata] = await context.metadata(wire, shortGUID: guid).map(\.share)
             }
         }
+        // The caller gets the errors; this looks for a success.
         if results.values.contains(where: { (try? $0.get()) != nil }) {
             connection.sharingChanges.post()
         }

@@ -127,6 +127,7 @@ extension DatabaseRequests.Context {
         var live: [ItemResult<WireRecord>] = []
         var identities: [CKRecord.ID] = []
         for answer in changes.records {
+            // An error stands for its record, under its name.
             let wire = try? answer.get()
             let name = wire?.recordName ?? answer.itemError?.recordName
             guard let name, !name.isEmpty else { continue }

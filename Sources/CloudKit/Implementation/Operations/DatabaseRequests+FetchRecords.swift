@@ -59,6 +59,7 @@ extension DatabaseRequests.Context {
         assets: AssetFiles,
         progress: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
     ) async -> [Result<CKRecord, any Error>] {
+        // Records with errors have no assets; the errors are returned below.
         let wanted = assets != .none ? answers.map { (try? $0.get())?.assets ?? [] } : []
         let received = DownloadProgress(of: wanted, progress)
         let files = await AssetDownloads(of: wanted.flatMap(\.self), client: client) {

@@ -42,6 +42,7 @@ extension DatabaseRequests.Context {
     /// has.
     fileprivate func learnExtensions() async {
         guard client.url != WebClient.appleURL else { return }
+        // If it fails, so does the request that follows, with its error.
         _ = try? await client.caller()
     }
 }

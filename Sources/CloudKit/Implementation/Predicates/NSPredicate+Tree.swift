@@ -13,6 +13,7 @@ struct ParsedPredicate: Sendable {
             try PredicateParser.parse(format, arguments: arguments)
         }
         tree = parsed.map { $0.tree }
+        // The error stays in `tree`, for whoever sends or evaluates the predicate.
         levels = (try? parsed.get().levels) ?? 0
     }
 
@@ -30,6 +31,7 @@ struct ParsedPredicate: Sendable {
             probe.parsed = self
             return true
         }
+        // What cannot be parsed holds for nothing; sending it throws the reason.
         guard let tree = try? tree.get() else { return false }
         return PredicateEvaluation(object: object, bindings: bindings ?? [:]).holds(tree)
     }

@@ -108,6 +108,7 @@ struct PredicateParser {
         } catch {
             // The parenthesis may be a part of the comparison's left side.
             index = start
+            // The first error is the one to report, if this fails as well.
             if let tree = try? comparison() { return tree }
             throw error
         }

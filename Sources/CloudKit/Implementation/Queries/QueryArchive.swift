@@ -17,6 +17,7 @@ enum QueryArchive {
 
     static func encode(_ query: CKQuery, with coder: NSCoder) {
         coder.encode(query.recordType as NSString, forKey: type)
+        // A query that the service cannot answer has no request, and is not restored.
         guard let translated = try? TranslatedQuery(query, owners: owners, home: nil),
             let data = try? WireJSON.encode(translated.wire)
         else { return }
@@ -27,6 +28,7 @@ enum QueryArchive {
     static func decode(_ coder: NSCoder) -> Contents? {
         guard let recordType = coder.string(forKey: type), !recordType.isEmpty,
             let data = coder.bytes(forKey: query),
+            // Apple's decoders return nil for a damaged archive.
             let wire = try? WireJSON.decode(WireQuery.self, from: data)
         else { return nil }
         guard !coder.truth(forKey: nothing) else {

@@ -73,6 +73,7 @@ struct ExportCommand: AsyncParsableCommand {
                 throw CommandFailure(unusable: "\(file) cannot be written")
             }
         } catch {
+            // The error below is the one to report.
             try? FileManager.default.removeItem(atPath: part)
             throw error
         }

@@ -46,6 +46,7 @@ struct ImportCommand: AsyncParsableCommand {
             throw CommandFailure(unusable: "--all and --database exclude each other")
         }
         let client = try place.connection.client()
+        // Reading the file reports why it cannot be read.
         let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
         let identity = "\(size?.intValue ?? 0) \(String(decoding: first.data, as: UTF8.self))"
         let earlier = try checkpoint.flatMap { try ImportCheckpoint.read($0, file: identity) }
@@ -85,6 +86,7 @@ struct ImportCommand: AsyncParsableCommand {
                         : "it goes on behind line \(work.state.line)")
             )
         }
+        // A checkpoint that stays only says that everything is done.
         if let checkpoint { try? FileManager.default.removeItem(atPath: checkpoint) }
         progress.update(1)
         try print(work.state.report)

@@ -55,6 +55,7 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
             )
         }
         let line = ProgressLine("downloading \(DisplayText(target.lastPathComponent).text)")
+        // If a file stays, the download refuses to replace it.
         if overwriting.force { try? FileManager.default.removeItem(at: target) }
         try await client.download(assets[index], to: target) { line.update($0) }
         if output.json {

@@ -77,6 +77,8 @@ final class SyncEngineCore: Sendable {
 
     func log(_ message: String) { environment.log(message) }
 
+    func reportMistake(_ message: String) { environment.reportMistake(message) }
+
     func sleep(until time: Duration) async throws { try await environment.sleep(time) }
 
     // MARK: Calls

@@ -62,6 +62,7 @@ actor SyncEngineDriver {
         case .wake(let time): wake(at: time)
         case .listen(let isListening): listen(isListening)
         case .log(let message): core.log(message)
+        case .reportMistake(let message): core.reportMistake(message)
         case .finish: break
         }
     }

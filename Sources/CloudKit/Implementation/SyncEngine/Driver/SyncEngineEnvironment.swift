@@ -35,6 +35,13 @@ package struct SyncEngineEnvironment: Sendable {
     /// The environment of an app.
     package static let live = SyncEngineEnvironment(clock: DeadlineClock())
 
+    /// Reports a mistake in the engine itself: traps in debug builds, and only logs in others, where
+    /// an app is better off without the signal than without its process.
+    package func reportMistake(_ message: String) {
+        log("\(message); please report this")
+        assertionFailure(message)
+    }
+
     /// Writes a line with a prefix that names its source.
     package static func writeToStandardError(_ message: String) {
         FileHandle.standardError.write(Data("CKSyncEngine: \(message)\n".utf8))

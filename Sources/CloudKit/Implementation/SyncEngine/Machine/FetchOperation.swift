@@ -18,6 +18,8 @@ struct FetchOperation {
     let context: CKSyncEngine.FetchChangesContext
     /// The call that waits for the end; nil for a scheduled operation.
     let call: SyncEngineCall.ID?
+    /// The calls of `cancelOperations` that wait for the end.
+    var cancellations: [SyncEngineCall.ID] = []
 
     private var phase = Phase.beginning
     /// The options that the delegate last returned.

@@ -36,6 +36,8 @@ struct SendOperation {
     let context: CKSyncEngine.SendChangesContext
     /// The call that waits for the end; nil for a scheduled operation.
     let call: SyncEngineCall.ID?
+    /// The calls of `cancelOperations` that wait for the end.
+    var cancellations: [SyncEngineCall.ID] = []
 
     private var phase = Phase.beginning
     /// `true` after a zone failed permanently: the operation sends no further zones, or it might
@@ -185,7 +187,9 @@ struct SendOperation {
             return zonesSent(changes, answer, horizon, &state)
         case .batch(let batch, let horizon):
             return recordsSent(batch, answer, horizon, &state)
-        default: return []
+        default:
+            assertionFailure("a response came although the send had requested nothing")
+            return []
         }
     }
 

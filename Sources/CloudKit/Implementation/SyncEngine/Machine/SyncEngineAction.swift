@@ -21,6 +21,8 @@ package enum SyncEngineAction: Sendable {
     case finish(SyncEngineCall.ID, CKError?)
     /// Log that an unexpected condition was tolerated.
     case log(String)
+    /// Report a signal that cannot come in the machine's state: trap in debug builds, otherwise log.
+    case reportMistake(String)
 }
 
 /// The signals that the machine receives.

@@ -1,16 +1,11 @@
 extension SyncEngineMachine {
     /// Handles the identity of the signed-in user.
-    mutating func identified(_ answer: SyncResponse) {
-        operation = nil
-        if isAccountAskedAgain {
-            isAccountAskedAgain = false
-            schedule.identify = moment.now
-            return
-        }
+    mutating func identified(_ answer: SyncResponse, isOutdated: Bool) {
+        phase = .choosing([], during: nil)
+        guard !isOutdated else { return invalidateAccount() }
         switch answer {
         case .user(let user):
-            isAccountKnown = true
-            schedule.identify = nil
+            identity = .known
             accountBecame(user)
         case .failure(let error): accountUnknown(error)
         default:
@@ -21,10 +16,10 @@ extension SyncEngineMachine {
     private mutating func accountUnknown(_ error: CKError) {
         failCalls(error)
         // Work that only calls start waits for the next call.
-        schedule.identify = nil
+        identity = .unknown(due: nil)
         if settings.automaticallySync {
             hold(error)
-            schedule.identify = schedule.quietUntil
+            identity = .unknown(due: schedule.quietUntil)
         }
     }
 
@@ -42,7 +37,8 @@ extension SyncEngineMachine {
         state.account = user.map { .user($0) } ?? .signedOut
         state.subscriptionID = nil
         isDirty = true
-        outbox.append(.init(.accountChange(.init(changeType: change(from: previous, to: user)))))
+        let change = change(from: previous, to: user)
+        phase = .choosing([.init(.accountChange(.init(changeType: change)))], during: nil)
         goOn()
     }
 
@@ -82,7 +78,7 @@ extension SyncEngineMachine {
 
     /// Handles the result of subscribing.
     mutating func subscribed(_ answer: SyncResponse) {
-        operation = nil
+        phase = .choosing([], during: nil)
         schedule.subscribe = nil
         switch answer {
         case .subscribed(let subscriptionID):
@@ -108,8 +104,7 @@ extension SyncEngineMachine {
 
     /// Identifies the account again before anything else.
     mutating func invalidateAccount() {
-        isAccountKnown = false
-        schedule.identify = moment.now
+        identity = .unknown(due: moment.now)
     }
 
     /// Handles a report of the service.
@@ -126,17 +121,10 @@ extension SyncEngineMachine {
     private mutating func accountMayHaveChanged() {
         invalidateAccount()
         schedule.hope()
-        let error = CKError.stopped("The account changed while the engine was working")
-        switch operation {
-        case .fetch(var fetch):
-            fetch.stop(error, isVoid: true)
-            operation = .fetch(fetch)
-        case .send(var send):
-            send.stop(error)
-            operation = .send(send)
-        case .identify: isAccountAskedAgain = true
-        case .subscribe, nil: return
+        if case .identifying = phase {
+            phase = .identifying(isOutdated: true)
+            actions.append(.cancelRequest)
         }
-        if case .request = outstanding { actions.append(.cancelRequest) }
+        stopOperation(.stopped("The account changed while the engine was working"), isVoid: true)
     }
 }

@@ -2,44 +2,45 @@ extension SyncEngineMachine {
     // MARK: Beginning
 
     mutating func start() {
-        schedule.identify = moment.now
+        guard case .created = phase else { return reject("it was started") }
+        identity = .unknown(due: moment.now)
+        phase = .idle(wake: nil)
     }
 
-    /// Begins an operation that is due; returns false if none is.
-    mutating func beginOperation() -> Bool {
+    /// Begins what is due, or waits until something is.
+    mutating func begin() {
         let now = moment.now
-        if !isAccountKnown {
-            let isDue = schedule.identify.map { $0 <= now } ?? false
-            guard isDue || !calls.isEmpty else { return false }
-            operation = .identify()
-            return true
-        }
-        guard state.account.user != nil else {
-            guard calls.isEmpty else {
-                failCallsWithoutAccount()
-                return true
-            }
-            return false
-        }
-        if !calls.isEmpty {
-            begin(calls.removeFirst())
-        } else if schedule.isDue(schedule.subscribe, at: now) {
-            operation = .subscribe()
-        } else if schedule.isDue(schedule.fetch, at: now) {
+        switch identity {
+        case .unknown(let due):
+            let isDue = due.map { $0 <= now } ?? false
+            guard isDue || !calls.isEmpty else { return rest() }
+            phase = .identifying(isOutdated: false)
+            actions.append(.request(.identifyUser, user: nil, group: nil))
+        case .known where state.account.user == nil:
+            failCallsWithoutAccount()
+            rest()
+        case .known where !calls.isEmpty: begin(calls.removeFirst())
+        case .known where schedule.isDue(schedule.subscribe, at: now):
+            phase = .subscribing
+            let request = SyncRequest.subscribe(settings.subscriptionID)
+            actions.append(.request(request, user: state.account.user, group: nil))
+        case .known where schedule.isDue(schedule.fetch, at: now):
             beginFetch(.init(reason: .scheduled, options: .init()), call: nil)
-        } else if schedule.isDue(schedule.send, at: now) {
+        case .known where schedule.isDue(schedule.send, at: now):
             beginSend(.init(reason: .scheduled, options: .init()), call: nil)
-        } else {
-            return false
+        case .known: rest()
         }
-        return true
     }
+
+    private mutating func rest() { phase = .idle(wake: nextDue) }
 
     /// The time when something is due again; nil if only a signal can change anything.
-    var nextDue: Duration? {
-        guard isAccountKnown else { return schedule.identify }
-        guard state.account.user != nil else { return nil }
-        return schedule.next(of: [schedule.subscribe, schedule.fetch, schedule.send])
+    private var nextDue: Duration? {
+        switch identity {
+        case .unknown(let due): due
+        case .known where state.account.user == nil: nil
+        case .known: schedule.next(of: [schedule.subscribe, schedule.fetch, schedule.send])
+        }
     }
 
     private mutating func begin(_ call: SyncEngineCall) {
@@ -56,29 +57,25 @@ extension SyncEngineMachine {
         call: SyncEngineCall.ID?
     ) {
         if context.options.scope == .all { schedule.fetch = nil }
-        operation = .fetch(FetchOperation(context, call: call))
+        phase = .choosing([], during: .fetch(FetchOperation(context, call: call)))
     }
 
     private mutating func beginSend(
         _ context: CKSyncEngine.SendChangesContext,
         call: SyncEngineCall.ID?
     ) {
-        let send = SendOperation(context, call: call)
-        clearScheduledSend(fulfilledBy: send)
-        operation = .send(send)
+        clearScheduledSend(fulfilledBy: context)
+        phase = .choosing([], during: .send(SendOperation(context, call: call)))
     }
 
     // MARK: Ending
 
-    mutating func finishOperation() {
+    mutating func finish(_ operation: SyncEngineOperation) {
         switch operation {
         case .fetch(let fetch): finish(fetch)
         case .send(let send): finish(send)
-        case .identify, .subscribe, nil: break
         }
-        operation = nil
-        for id in cancellations { actions.append(.finish(id, nil)) }
-        cancellations = []
+        for id in operation.cancellations { actions.append(.finish(id, nil)) }
     }
 
     private mutating func finish(_ fetch: FetchOperation) {
@@ -133,10 +130,11 @@ extension SyncEngineMachine {
     /// Accepts a call; if no user is signed in, the engine checks again.
     mutating func take(_ call: SyncEngineCall) {
         calls.append(call)
-        if isAccountKnown, state.account.user == nil { invalidateAccount() }
+        if case .known = identity, state.account.user == nil { invalidateAccount() }
     }
 
     private mutating func failCallsWithoutAccount() {
+        guard !calls.isEmpty else { return }
         failCalls(
             CKError(
                 .notAuthenticated,
@@ -151,56 +149,39 @@ extension SyncEngineMachine {
             actions.append(.finish(id, .stopped("The waiting task was cancelled")))
             return
         }
-        switch operation {
-        case .fetch(let fetch) where fetch.call == id: stopOperation()
-        case .send(let send) where send.call == id: stopOperation()
-        default: break
-        }
+        if phase.operation?.call == id { stopOperation() }
     }
 
     mutating func cancelAll(_ id: SyncEngineCall.ID) {
         failCalls(.stopped())
-        switch operation {
-        case .fetch, .send:
-            stopOperation()
-            cancellations.append(id)
-        case .identify, .subscribe, nil: actions.append(.finish(id, nil))
+        guard phase.operation != nil else {
+            actions.append(.finish(id, nil))
+            return
         }
+        stopOperation()
+        phase.updateOperation { $0.addCancellation(id) }
     }
 
-    private mutating func stopOperation() {
-        switch operation {
-        case .fetch(var fetch):
-            fetch.stop(.stopped())
-            operation = .fetch(fetch)
-        case .send(var send):
-            send.stop(.stopped())
-            operation = .send(send)
-        case .identify, .subscribe, nil: break
-        }
-        if case .request = outstanding { actions.append(.cancelRequest) }
+    /// Ends the operation in progress, if there is one, as soon as its action in flight allows.
+    mutating func stopOperation(_ error: CKError = .stopped(), isVoid: Bool = false) {
+        phase.updateOperation { $0.stop(error, isVoid: isVoid) }
+        if case .requesting = phase { actions.append(.cancelRequest) }
     }
 
     mutating func stop() {
-        failCalls(.stopped("The engine no longer exists"))
-        switch operation {
-        case .fetch(let fetch):
-            if let id = fetch.call {
-                actions.append(.finish(id, .stopped("The engine no longer exists")))
-            }
-        case .send(let send):
-            if let id = send.call {
-                actions.append(.finish(id, .stopped("The engine no longer exists")))
-            }
-        case .identify, .subscribe, nil: break
+        let error = CKError.stopped("The engine no longer exists")
+        failCalls(error)
+        if let operation = phase.operation {
+            if let id = operation.call { actions.append(.finish(id, error)) }
+            for id in operation.cancellations { actions.append(.finish(id, nil)) }
         }
-        for id in cancellations { actions.append(.finish(id, nil)) }
-        cancellations = []
-        if case .request = outstanding { actions.append(.cancelRequest) }
+        switch phase {
+        case .identifying, .subscribing, .requesting: actions.append(.cancelRequest)
+        default: break
+        }
         listen(false)
-        operation = nil
-        outbox = []
-        isStopped = true
+        if phase.wake != nil { actions.append(.wake(at: nil)) }
+        phase = .stopped
     }
 
     /// Returns a stopped engine's response.

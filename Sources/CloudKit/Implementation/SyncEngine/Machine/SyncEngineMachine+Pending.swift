@@ -6,7 +6,7 @@ extension SyncEngineMachine {
         guard !changes.isEmpty else { return }
         for change in changes {
             var horizon: UInt64?
-            if byDelegate, case .send(let send) = operation {
+            if byDelegate, case .consulting(.send(let send)) = phase {
                 horizon = send.horizon(of: change, state)
             }
             state.pendingRecordZoneChanges.add(change, horizon: horizon)
@@ -16,9 +16,9 @@ extension SyncEngineMachine {
 
     /// Records that the delegate's batch is about to request a record.
     mutating func noteReading(of recordID: CKRecord.ID) {
-        guard case .send(var send) = operation else { return }
+        guard case .consulting(.send(var send)) = phase else { return }
         send.noteReading(of: recordID)
-        operation = .send(send)
+        phase = .consulting(.send(send))
     }
 
     mutating func remove(_ changes: [CKSyncEngine.PendingRecordZoneChange]) {
@@ -62,8 +62,8 @@ extension SyncEngineMachine {
     }
 
     /// Clears the schedule for sending if an operation that sends everything fulfils it.
-    mutating func clearScheduledSend(fulfilledBy send: SendOperation) {
-        if send.context.options.scope == .all { schedule.send = nil }
+    mutating func clearScheduledSend(fulfilledBy context: CKSyncEngine.SendChangesContext) {
+        if context.options.scope == .all { schedule.send = nil }
     }
 
     var hasSomethingToSend: Bool {

@@ -3,9 +3,9 @@
 /// It has no clock, performs no I/O and uses no random numbers; time and jitter come with every
 /// signal. The driver executes the actions; a simulation can do the same for many engines together.
 ///
-/// At most one of its main actions (an event, a delegate call, a request) is in flight. After its
-/// outcome the next is chosen in this order: a waiting event, the state if it changed, the next
-/// step of the running operation, and only then another operation.
+/// At most one of its main actions (an event, a delegate call, a request) is in flight: `phase` says
+/// which. After its outcome the next is chosen in this order: a waiting event, the state if it
+/// changed, the next step of the running operation, and only then another operation.
 package struct SyncEngineMachine: Sendable {
     /// The app's choices when it creates an engine.
     package struct Settings: Sendable {
@@ -24,42 +24,30 @@ package struct SyncEngineMachine: Sendable {
         }
     }
 
-    enum Operation: Sendable {
-        case identify(isAsked: Bool = false)
-        case subscribe(isAsked: Bool = false)
-        case fetch(FetchOperation)
-        case send(SendOperation)
+    /// The machine's knowledge of who is signed in.
+    enum Identity: Sendable {
+        /// The user is requested at a time, or before the next call.
+        case unknown(due: Duration?)
+        /// `state.account` is up to date.
+        case known
     }
 
-    /// The main action whose outcome is awaited.
-    enum Outstanding: Sendable {
-        case delivery(SyncEngineStep.Change?)
-        case question
-        case request
-    }
-
+    /// The part that outlives the process.
     package internal(set) var state: SyncEngineState
     let settings: Settings
 
-    var moment = SyncEngineMoment(now: .zero, chance: 0)
-    var actions: [SyncEngineAction] = []
-    var outstanding: Outstanding?
-    var outbox: [SyncEngineStep.Delivery] = []
+    var phase = SyncEnginePhase.created
+    var identity = Identity.unknown(due: nil)
+    var schedule = SyncEngineSchedule()
+    /// The calls of the app that have not begun.
+    var calls: [SyncEngineCall] = []
     /// `true` when the state has changed since the delegate last received it.
     var isDirty = false
-    var operation: Operation?
-    var calls: [SyncEngineCall] = []
-    /// The calls of `cancelOperations` that wait for the operation to end.
-    var cancellations: [SyncEngineCall.ID] = []
-    var schedule = SyncEngineSchedule()
-    /// `true` when the account has been identified since the last signal that it may have changed.
-    var isAccountKnown = false
-    /// `true` when another such signal came during the identification.
-    var isAccountAskedAgain = false
     var isListening = false
-    var isStopped = false
-    /// The time of the last `wake` action.
-    private var wakeTime: Duration?
+
+    /// The signal's time and jitter, and the actions so far, while it is handled.
+    var moment = SyncEngineMoment(now: .zero, chance: 0)
+    var actions: [SyncEngineAction] = []
 
     /// Creates the machine of an engine; `start` starts it.
     package init(state: SyncEngineState, settings: Settings) {
@@ -72,12 +60,12 @@ package struct SyncEngineMachine: Sendable {
         _ signal: SyncEngineSignal,
         at moment: SyncEngineMoment
     ) -> [SyncEngineAction] {
-        guard !isStopped else { return refusal(of: signal) }
+        if case .stopped = phase { return refusal(of: signal) }
         self.moment = moment
         switch signal {
         case .start: start()
         case .stop: stop()
-        case .wake: wakeTime = nil
+        case .wake: woke()
         case .notice(let notice): take(notice)
         case .delivered: delivered()
         case .batch(let batch): take(batch)
@@ -100,139 +88,115 @@ package struct SyncEngineMachine: Sendable {
 
     // MARK: Going on
 
-    /// Chooses the next actions until one is in flight or nothing is left to do.
+    /// Chooses actions until one is in flight or nothing is due.
     private mutating func advance() {
-        while outstanding == nil, !isStopped {
-            if !outbox.isEmpty {
-                deliver(outbox.removeFirst())
+        let lastWake = phase.wake
+        if case .idle = phase { phase = .choosing([], during: nil) }
+        while case .choosing(var deliveries, let operation) = phase {
+            if !deliveries.isEmpty {
+                deliver(deliveries.removeFirst(), then: deliveries, during: operation)
             } else if isDirty {
                 isDirty = false
                 let serialization = CKSyncEngine.State.Serialization(state)
-                deliver(.init(.stateUpdate(.init(stateSerialization: serialization))))
-            } else if operation != nil {
-                step()
-            } else if !beginOperation() {
-                break
+                let event = CKSyncEngine.Event.stateUpdate(.init(stateSerialization: serialization))
+                phase = .choosing([.init(event)], during: operation)
+            } else if let operation {
+                step(operation)
+            } else {
+                begin()
             }
         }
-        sleep()
+        if phase.wake != lastWake { actions.append(.wake(at: phase.wake)) }
     }
 
-    private mutating func deliver(_ delivery: SyncEngineStep.Delivery) {
+    private mutating func deliver(
+        _ delivery: SyncEngineStep.Delivery,
+        then rest: [SyncEngineStep.Delivery],
+        during operation: SyncEngineOperation?
+    ) {
         if let event = delivery.event {
-            outstanding = .delivery(delivery.change)
+            phase = .delivering(delivery.change, then: rest, during: operation)
             actions.append(.deliver(event))
-        } else if let change = delivery.change {
-            apply(change)
+        } else {
+            phase = .choosing(rest, during: operation)
+            if let change = delivery.change { apply(change) }
         }
     }
 
-    private mutating func delivered() {
-        guard case .delivery(let change) = outstanding else { return }
-        outstanding = nil
-        if let change { apply(change) }
-    }
-
-    mutating func apply(_ change: SyncEngineStep.Change) {
+    private mutating func apply(_ change: SyncEngineStep.Change) {
         state.apply(change)
         isDirty = true
     }
 
-    /// Queues events for delivery.
-    mutating func enqueue(_ deliveries: [SyncEngineStep.Delivery]) {
-        outbox += deliveries
-    }
-
-    private mutating func step() {
-        switch operation {
-        case .fetch(var fetch):
-            let step = fetch.next(state)
-            operation = .fetch(fetch)
-            perform(step)
-        case .send(var send):
-            let step = send.next(state)
-            operation = .send(send)
-            // Everything scheduled so far is now being requested.
-            if case .requestBatch = step { clearScheduledSend(fulfilledBy: send) }
-            perform(step)
-        case .identify(isAsked: false):
-            operation = .identify(isAsked: true)
-            perform(.request(.identifyUser))
-        case .subscribe(isAsked: false):
-            operation = .subscribe(isAsked: true)
-            perform(.request(.subscribe(settings.subscriptionID)))
-        case .identify, .subscribe, nil: operation = nil
-        }
-    }
-
-    private mutating func perform(_ step: SyncEngineStep) {
-        switch step {
-        case .deliver(let deliveries): enqueue(deliveries)
+    private mutating func step(_ operation: SyncEngineOperation) {
+        var operation = operation
+        switch operation.next(state) {
+        case .deliver(let deliveries): phase = .choosing(deliveries, during: operation)
         case .requestBatch(let context):
-            outstanding = .question
+            // Everything scheduled so far is now being requested.
+            clearScheduledSend(fulfilledBy: context)
+            phase = .consulting(operation)
             actions.append(.requestBatch(context))
         case .requestOptions(let context):
-            outstanding = .question
+            phase = .consulting(operation)
             actions.append(.requestOptions(context))
         case .request(let request):
-            outstanding = .request
-            let isAboutUser = if case .identifyUser = request { true } else { false }
-            let user = isAboutUser ? nil : state.account.user
-            actions.append(.request(request, user: user, group: operationGroup))
-        case .finish: finishOperation()
+            phase = .requesting(operation)
+            actions.append(.request(request, user: state.account.user, group: operation.group))
+        case .finish:
+            finish(operation)
+            phase = .choosing([], during: nil)
         }
-    }
-
-    /// The operation group of the running operation's requests.
-    private var operationGroup: CKOperationGroup? {
-        switch operation {
-        case .fetch(let fetch): fetch.options.operationGroup
-        case .send(let send): send.context.options.operationGroup
-        case .identify, .subscribe, nil: nil
-        }
-    }
-
-    /// Requests a wake-up for the next due time; none while an action is in flight.
-    private mutating func sleep() {
-        let time = outstanding == nil && !isStopped ? nextDue : nil
-        guard time != wakeTime else { return }
-        wakeTime = time
-        actions.append(.wake(at: time))
     }
 
     // MARK: Outcomes
 
+    private mutating func woke() {
+        if case .idle = phase { phase = .idle(wake: nil) }
+    }
+
+    private mutating func delivered() {
+        guard case .delivering(let change, let rest, let operation) = phase else {
+            return reject("an event was handled")
+        }
+        phase = .choosing(rest, during: operation)
+        if let change { apply(change) }
+    }
+
     private mutating func take(_ batch: CKSyncEngine.RecordZoneChangeBatch?) {
-        guard case .question = outstanding, case .send(var send) = operation else { return }
-        outstanding = nil
+        guard case .consulting(.send(var send)) = phase else { return reject("a batch came") }
         send.take(batch)
-        operation = .send(send)
+        phase = .choosing([], during: .send(send))
     }
 
     private mutating func take(_ options: CKSyncEngine.FetchChangesOptions) {
-        guard case .question = outstanding, case .fetch(var fetch) = operation else { return }
-        outstanding = nil
+        guard case .consulting(.fetch(var fetch)) = phase else { return reject("options came") }
         let deliveries = fetch.take(options, state)
-        operation = .fetch(fetch)
-        enqueue(deliveries)
+        phase = .choosing(deliveries, during: .fetch(fetch))
     }
 
     private mutating func take(_ answer: SyncResponse) {
-        guard case .request = outstanding else { return }
-        outstanding = nil
-        switch operation {
-        case .fetch(var fetch):
+        switch phase {
+        case .identifying(let isOutdated): identified(answer, isOutdated: isOutdated)
+        case .subscribing: subscribed(answer)
+        case .requesting(.fetch(var fetch)):
             let deliveries = fetch.take(answer, state)
-            operation = .fetch(fetch)
-            enqueue(deliveries)
-        case .send(var send):
+            phase = .choosing(deliveries, during: .fetch(fetch))
+        case .requesting(.send(var send)):
             let deliveries = send.take(answer, &state)
-            operation = .send(send)
             isDirty = true
-            enqueue(deliveries)
-        case .identify: identified(answer)
-        case .subscribe: subscribed(answer)
-        case nil: break
+            phase = .choosing(deliveries, during: .send(send))
+        default: reject("a response came")
         }
     }
+
+    /// Reports a signal that cannot come in this state, and ignores it.
+    mutating func reject(_ signal: String) {
+        actions.append(.reportMistake("\(signal) while the engine was \(phase)"))
+    }
+}
+
+extension SyncEngineMachine: CustomStringConvertible {
+    /// The name of the machine's state.
+    package var description: String { "\(phase)" }
 }

@@ -1,3 +1,4 @@
+import CloudKitWebClient
 import CloudKitWire
 
 /// The schedule of an engine's automatic operations, and the earliest time to run them.
@@ -5,7 +6,6 @@ import CloudKitWire
 /// A scheduled operation has a due time; nil means that none is scheduled. Waits after failures
 /// apply to all operations, because network and throttling concern all requests of an engine.
 struct SyncEngineSchedule: Sendable {
-    var identify: Duration?
     var subscribe: Duration?
     var fetch: Duration?
     var send: Duration?
@@ -15,9 +15,10 @@ struct SyncEngineSchedule: Sendable {
     /// The end of the wait before a retry, unless there are signs that the service is available
     /// again.
     private var heldUntil = Duration.zero
-    private var backoff = Backoff()
-    /// The waits after repeatedly refused batches.
-    private var refusals = Backoff()
+    /// The transient failures since the service last responded.
+    private var failures = 0
+    /// The refused batches since the last accepted one.
+    private var refusals = 0
 
     /// The time before which no automatic operation runs.
     var quietUntil: Duration { max(throttledUntil, heldUntil) }
@@ -39,7 +40,8 @@ struct SyncEngineSchedule: Sendable {
         at moment: SyncEngineMoment,
         _ timing: SyncEngineTiming
     ) {
-        let wait = backoff.next(timing, chance: moment.chance)
+        failures += 1
+        let wait = timing.retryPolicy.delay(afterFailures: failures, chance: moment.chance)
         heldUntil = moment.now + wait
         if let seconds = RetryAfter.seconds(error.retryAfterSeconds) {
             throttledUntil = max(throttledUntil, moment.now + .seconds(seconds))
@@ -48,7 +50,7 @@ struct SyncEngineSchedule: Sendable {
 
     /// Ends the wait, because the service responded: it can be reached.
     mutating func release() {
-        backoff.reset()
+        failures = 0
         heldUntil = .zero
     }
 
@@ -62,11 +64,11 @@ struct SyncEngineSchedule: Sendable {
         at moment: SyncEngineMoment,
         _ timing: SyncEngineTiming
     ) -> Duration {
-        let isFirst = refusals.failures == 0
-        let wait = refusals.next(timing, chance: moment.chance)
-        return isFirst ? timing.sendDelay : wait
+        refusals += 1
+        if refusals == 1 { return timing.sendDelay }
+        return timing.retryPolicy.delay(afterFailures: refusals, chance: moment.chance)
     }
 
     /// Records an accepted batch.
-    mutating func accepted() { refusals.reset() }
+    mutating func accepted() { refusals = 0 }
 }

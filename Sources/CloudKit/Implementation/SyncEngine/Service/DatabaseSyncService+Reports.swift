@@ -1,5 +1,4 @@
 import CloudKitWebClient
-import CloudKitWire
 import Foundation
 import Synchronization
 
@@ -57,7 +56,7 @@ extension DatabaseSyncService {
 
     /// Waits at the courier for one push after the other, until it is cancelled.
     private func follow(_ continuation: AsyncStream<Void>.Continuation) async {
-        var backoff = Backoff()
+        var failures = 0
         while !Task.isCancelled {
             do {
                 var client = try requests.connection.client.begun()
@@ -69,26 +68,28 @@ extension DatabaseSyncService {
                 continuation.yield()
                 while true {
                     let push = try await client.nextNotification(at: place)
-                    backoff.reset()
+                    failures = 0
                     if push != nil { continuation.yield() }
                 }
             } catch {
-                // A busy service reports when to try again.
-                let asked = (error as? WebClientError).flatMap { CKError($0).retryAfterSeconds }
-                let wait = max(
-                    backoff.next(reconnection, chance: environment.chance()),
-                    .seconds(RetryAfter.seconds(asked) ?? 0)
+                failures += 1
+                let wait = reconnection.delay(
+                    afterFailures: failures,
+                    // A busy service reports when to try again.
+                    retryAfter: (error as? WebClientError)?.retryAfter,
+                    chance: environment.chance()
                 )
+                // Only a cancellation ends the wait early, and then the loop.
                 try? await environment.sleep(environment.now() + wait)
             }
         }
     }
 
     /// A minute at most: a restored connection is noticed soon enough.
-    private var reconnection: SyncEngineTiming {
-        var timing = environment.timing
-        timing.longestRetry = min(timing.longestRetry, .seconds(60))
-        return timing
+    private var reconnection: RetryPolicy {
+        var policy = environment.timing.retryPolicy
+        policy.longestDelay = min(policy.longestDelay, 60)
+        return policy
     }
 
     /// An observer of the notification center, which any thread may remove.

@@ -10,8 +10,16 @@ extension SyncEngineState: Codable {
         /// The readable parts: the pending changes and their owner.
         var rest = SyncEngineState()
 
-        init(_ error: any Error, rest: SyncEngineState) {
-            self.init(error)
+        /// Creates the reason for an error in a state, of which the rest is kept.
+        init(_ error: any Error, in decoder: any Decoder) {
+            let (rest, lostChanges) = SyncEngineState.salvaged(from: decoder)
+            let reason = Unreadable(error).description
+            self.init(
+                lostChanges == 0
+                    ? reason
+                    : "\(reason), and \(lostChanges) of its pending changes cannot be read: edit "
+                        + "their records again"
+            )
             self.rest = rest
         }
 
@@ -127,40 +135,50 @@ extension SyncEngineState: Codable {
         try container.encode(zones, forKey: .zones)
     }
 
-    /// Creates a state from the pending changes and their owner in one that cannot be read as a
-    /// whole.
+    /// Returns the pending changes and their owner from a state that cannot be read as a whole, and
+    /// the number of changes that cannot be read either.
     ///
     /// The server has everything else; only the state has the pending changes.
-    init(salvaging decoder: any Decoder) {
-        self.init()
-        guard let container = try? decoder.container(keyedBy: Key.self) else { return }
-        if let raw = try? container.decode(Int.self, forKey: .scope),
-            let scope = CKDatabase.Scope(rawValue: raw)
-        {
-            origin = Origin(
-                container: try? container.decode(String.self, forKey: .container),
-                scope: scope
-            )
+    private static func salvaged(
+        from decoder: any Decoder
+    ) -> (state: SyncEngineState, lostChanges: Int) {
+        var state = SyncEngineState()
+        var lost = 0
+        // The reason is reported already; every part that can be read is kept.
+        guard let container = try? decoder.container(keyedBy: Key.self) else { return (state, 0) }
+        func part<Value: Decodable>(_ key: Key) -> Value? {
+            // As above.
+            try? container.decode(Value.self, forKey: key)
         }
-        salvagedUser = try? container.decode(String.self, forKey: .user)
-        hasPendingUntrackedChanges =
-            (try? container.decode(Bool.self, forKey: .untracked)) ?? false
-        let zones = (try? container.decode([Lenient<Zone>].self, forKey: .zones)) ?? []
+        if let scope = part(.scope).flatMap(CKDatabase.Scope.init(rawValue:)) {
+            state.origin = Origin(container: part(.container), scope: scope)
+        }
+        state.salvagedUser = part(.user)
+        state.hasPendingUntrackedChanges = part(.untracked) ?? false
+        let zones: [Lenient<Zone>] = part(.zones) ?? []
         func zoneID(_ place: Int) -> CKRecordZone.ID? {
+            // A zone without a name has no changes that could be sent.
             zones.indices.contains(place) ? try? zones[place].value?.zoneID() : nil
         }
-        func changes(_ key: Key) -> [(change: Change, zoneID: CKRecordZone.ID)] {
-            ((try? container.decode([Lenient<Change>].self, forKey: key)) ?? []).compactMap {
-                guard let change = $0.value, let zoneID = zoneID(change.zone) else { return nil }
-                return (change, zoneID)
+        func keep(_ key: Key, _ add: (Change, CKRecordZone.ID) -> Bool) {
+            let changes: [Lenient<Change>] = part(key) ?? []
+            for change in changes.map(\.value) {
+                guard let change, let zoneID = zoneID(change.zone), add(change, zoneID) else {
+                    lost += 1
+                    continue
+                }
             }
         }
-        for (change, zoneID) in changes(.pendingZones) {
-            pendingDatabaseChanges.add(change.ofZone(zoneID))
+        keep(.pendingZones) { change, zoneID in
+            state.pendingDatabaseChanges.add(change.ofZone(zoneID))
+            return true
         }
-        for (change, zoneID) in changes(.pendingRecords) {
-            if let change = change.ofRecord(in: zoneID) { pendingRecordZoneChanges.add(change) }
+        keep(.pendingRecords) { change, zoneID in
+            guard let change = change.ofRecord(in: zoneID) else { return false }
+            state.pendingRecordZoneChanges.add(change)
+            return true
         }
+        return (state, lost)
     }
 
     /// An element that may be damaged.
@@ -168,6 +186,7 @@ extension SyncEngineState: Codable {
         let value: Value?
 
         init(from decoder: any Decoder) throws {
+            // Its neighbours may be sound.
             value = try? Value(from: decoder)
         }
     }
