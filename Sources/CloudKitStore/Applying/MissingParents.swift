@@ -46,6 +46,7 @@ struct MissingParents: ApplyPhase {
             guard let column = candidate.table.column(name) else { return nil }
             let value: DatabaseValue
             if let field = candidate.fields[column.field] {
+                // A value that the column cannot hold refers to no row.
                 value = (try? mapping.databaseValue(field, column)) ?? .null
             } else {
                 value = candidate.existing?[name] ?? .null

@@ -93,6 +93,7 @@ struct RecordDecider: ApplyPhase {
         var known = record
         known.key = key
         known.problem = problem
+        // A record that cannot be read has its problem instead.
         if let fields = try? remote.fields.get() {
             known.tag = remote.tag
             known.system = remote.system

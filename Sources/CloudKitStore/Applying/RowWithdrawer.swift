@@ -177,6 +177,7 @@ struct RowWithdrawer: ApplyPhase {
             try rows.delete(key, table)
             context.note(.deleted, key)
         }
+        // A key that is too long for a record name has no record.
         if let name = try? key.recordName(table),
             let known = try KnownRecord.fetch(database, name: name), known.zone == zone
         {

@@ -32,6 +32,7 @@ struct TakenKeys: ApplyPhase {
         known.problem =
             "The record '\(remote.name)' of another user has the key of another row of the table '"
             + "\(table.name)'; delete that row, or give it another key"
+        // A record that cannot be read has no base either.
         if let fields = try? remote.fields.get() { known.base = KnownFields(fields) }
         try known.save(database)
     }

@@ -115,6 +115,7 @@ struct UniquenessJudge: ApplyPhase {
         guard let values = winner.values(table) else { return }
         let target = Dictionary(uniqueKeysWithValues: zip(table.keyColumns.map(\.name), values))
         try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
+        // If it fails, the transaction fails with it and is undone.
         defer { try? database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1") }
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             let parts = foreignKey.parentColumns.compactMap { target[$0] }

@@ -44,6 +44,7 @@ extension Database {
         let before = try Int.fetchOne(self, sql: "PRAGMA \(setting)") ?? 0
         guard before < number else { return try body() }
         try execute(sql: "PRAGMA \(setting) = \(number)")
+        // A defer cannot throw; the setting is only a limit.
         defer { try? execute(sql: "PRAGMA \(setting) = \(before)") }
         return try body()
     }

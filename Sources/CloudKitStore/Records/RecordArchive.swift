@@ -35,6 +35,7 @@ enum RecordArchive {
         }
         if let record = CKRecord(earlierSystemFields: data) { return record }
         #endif
+        // Bytes that are no archive have no record; the caller fetches it again.
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = true
         defer { unarchiver.finishDecoding() }

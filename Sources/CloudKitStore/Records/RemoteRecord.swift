@@ -69,6 +69,7 @@ struct RemoteRecord {
     ) {
         let known = KnownFields(fields)
         missingWords = known.missingWords(words)
+        // Without the bytes they are made while the row is written, where errors are reported.
         if let base = try? known.data(words, isInRow: { field, _ in table.keepsOnce(field) }) {
             inserted = (base, words)
         }

@@ -55,6 +55,7 @@ struct RowMapping: Sendable {
             return value
         default: break
         }
+        // A value that the column cannot hold stays as it is, and is refused on insertion.
         guard column.target == nil, let written = try? value.databaseValue(for: column) else {
             return value
         }
@@ -89,6 +90,7 @@ struct RowMapping: Sendable {
         for column in table.columns where !column.isKey {
             let field = fields[column.field] ?? .null
             if field.isNull, column.isNotNull || column.hasDefault { return nil }
+            // The slower way reports which value the column cannot hold.
             guard let value = try? databaseValue(field, column), value.textBytes == nil else {
                 return nil
             }
@@ -186,6 +188,7 @@ struct RowMapping: Sendable {
             return canonical(field, column)
         }
         if column.form == .asset { return field.isNull ? value : field }
+        // A written form that cannot be read counts as absent.
         guard let found = try? self.value(written, column) else { return canonical(field, column) }
         switch found.plain {
         case .real(let number) where !number.isFinite && field.isNull: return found
@@ -226,6 +229,7 @@ struct RowMapping: Sendable {
         case let reference as CKRecord.Reference: return .reference(reference.recordID.recordName)
         case let asset as CKAsset:
             guard let file = asset.place,
+                // A file that cannot be read is the error below.
                 let data = try? Data(contentsOf: file, options: .mappedIfSafe)
             else {
                 throw UnreadableAsset(description: "the asset of the field '\(name)' has no file")

@@ -47,6 +47,7 @@ extension StoreValue {
         if case .real(let number) = plain, !number.isFinite {
             return .written(plain, as: WrittenForm.text(value, plain: plain))
         }
+        // A value that the column cannot hold has no usual form.
         if let usual = usual ?? (try? plain.databaseValue(for: column)),
             column.affinity.stored(usual).isSame(as: value)
         {

@@ -57,6 +57,7 @@ extension FreedValues.Table {
             sql: "SELECT max(version) FROM grdb_cloudkit_outbox"
         )
         last = max(last, try Int64.fetchOne(newest) ?? 0)
+        // A key that is too long for a record name has no record.
         let names = deletions.map { try? $0.key.recordName(table) }
         let known = try KnownRecord.fetch(rows.database, names: names.compactMap(\.self))
         let wanted = Set(rules.flatMap { $0.fields })

@@ -47,6 +47,7 @@ struct SharedTrees {
         if place.share != nil { return true }
         if place.zone == .own { return false }
         if place.name != nil { return true }
+        // A key that is too long for a record name has no record, so no place.
         guard let table = catalog[key.table], let name = try? key.recordName(table) else {
             return false
         }

@@ -12,6 +12,7 @@ extension CloudStore {
                 ?? PublicChannel(context(.public, container.publicCloudDatabase), folder: folder)
             state.publicChannel = channel
             let task = Task {
+                // The call that started it reports its error.
                 _ = try? await before?.value
                 _ = channel.context.reporter.takeSummary()
                 try await channel.sync()
@@ -29,6 +30,7 @@ extension CloudStore {
         guard file.catalog.hasPublicTables, configuration.isConnected(),
             !state.withLock({ $0.isPaused })
         else { return }
+        // A failure is retried, as said above.
         Task { [weak self] in _ = try? await self?.syncPublic() }
     }
 

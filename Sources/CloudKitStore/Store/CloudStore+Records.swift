@@ -69,6 +69,7 @@ extension CloudStore {
         // A name that is only a key does not identify the table.
         let tables = file.catalog.tables.filter(\.isNamedByKey)
         guard tables.count != 1 else { return (tables[0].name, name) }
+        // A database that cannot be read reports it with the next sync.
         let known = try? file.writer.read { try KnownRecord.fetch($0, name: name)?.key }
         return known.map { ($0.table, $0.text) }
     }

@@ -206,6 +206,7 @@ public final class CloudStore: Sendable {
         }
         observation?.cancel()
         await unsent.stop()
+        // The call that started it reports its error.
         _ = try? await publicSync?.value
         for side in sides { await side.engine.cancelOperations() }
         // A failure loses nothing: the changes are fetched again.

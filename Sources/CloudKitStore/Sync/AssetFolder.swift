@@ -26,6 +26,7 @@ enum AssetFolder {
             let files = FileManager.default
             for name in try files.contentsOfDirectory(atPath: parent.path)
             where name != folder.lastPathComponent {
+                // What stays is tried again at the next start.
                 try? files.removeItem(at: parent.appending(path: name))
             }
         }
@@ -35,9 +36,11 @@ enum AssetFolder {
     /// Removes the folder, and the enclosing one if it is empty.
     static func remove(_ folder: URL) {
         let files = FileManager.default
+        // What stays is removed at the next start.
         try? files.removeItem(at: folder)
         let parent = folder.deletingLastPathComponent()
         guard parent.lastPathComponent.hasSuffix("-cloudkit-assets"),
+            // A folder that cannot be listed stays.
             let rest = try? files.contentsOfDirectory(atPath: parent.path), rest.isEmpty
         else { return }
         try? files.removeItem(at: parent)

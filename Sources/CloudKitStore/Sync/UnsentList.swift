@@ -76,6 +76,7 @@ final class UnsentList: Sendable {
             guard state.task == nil else { return }
             state.task = Task(priority: .utility) { [weak self] in
                 while true {
+                    // Cancellation only ends the wait.
                     try? await Task.sleep(for: Self.delay)
                     guard let self, self.begin() else { return }
                     await self.write()
@@ -103,10 +104,12 @@ final class UnsentList: Sendable {
             ).map { [$0[0] ? "deleted" : "updated", $0[1] as String, $0[2] as String] }
         }
         guard let rows else { return }
+        // The list only serves a report; without it, losses are reported without names.
         guard !rows.isEmpty, let data = try? JSONEncoder().encode(rows) else {
             try? FileManager.default.removeItem(at: url)
             return
         }
+        // Without the list, losses are reported without names.
         try? data.write(to: url, options: .atomic)
     }
 }

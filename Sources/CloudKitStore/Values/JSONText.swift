@@ -90,6 +90,7 @@ enum JSONText {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
+            // Each form of a number is tried in turn.
             if let number = try? container.decode(Int64.self) {
                 value = .integer(number)
             } else if let number = try? container.decode(Double.self) {
