@@ -55,6 +55,7 @@ struct OperatedServer {
             throw WebClientError.transport(error)
         }
         guard (200..<300).contains(response.status) else {
+            // A response that is no such error is reported by its status.
             if let error = try? WireJSON.decode(RequestError.self, from: response.body) {
                 throw error
             }

@@ -38,6 +38,7 @@ extension SharesCommand {
             var found: [ItemResult<WireRecord>] = []
             for database in place.database.map({ [$0] }) ?? [.private, .shared] {
                 let zones = try await client.listZones(in: database).zones
+                // A zone that the server cannot list has no shares to show.
                 for zone in zones.compactMap({ try? $0.get().zoneID }) where !zone.isDefault {
                     found += try await Self.shares(in: zone, database, client)
                 }
@@ -65,6 +66,7 @@ extension SharesCommand {
                         record.zoneID = zoneID
                         return record
                     }
+                    // A failed item is kept, so that its error is shown.
                     if (try? record.get())?.deleted != true { found.append(record) }
                 }
             }
