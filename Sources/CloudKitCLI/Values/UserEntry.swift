@@ -6,8 +6,10 @@ struct UserEntry: Codable, Hashable, Sendable {
     let givenName: String?
     let familyName: String?
     let emailAddress: String?
+    let hasPassword: Bool
 
-    init(_ user: ServiceUser) {
+    init(_ user: ServiceUser, hasPassword: Bool) {
+        self.hasPassword = hasPassword
         userRecordName = user.userRecordName
         givenName = user.givenName
         familyName = user.familyName

@@ -18,11 +18,12 @@ enum UserTable {
 
     /// Returns a table with a row for each user of a server's data.
     static func entries(_ users: [UserEntry]) -> Table {
-        var table = Table("user", "name", "e-mail")
+        var table = Table("user", "name", "e-mail", "password")
         for user in users {
             let name = [user.givenName, user.familyName].compactMap(\.self)
             table.add([
                 user.userRecordName, name.joined(separator: " "), user.emailAddress ?? "",
+                user.hasPassword ? "yes" : "no",
             ])
         }
         return table
