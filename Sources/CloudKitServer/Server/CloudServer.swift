@@ -56,7 +56,7 @@ public final class CloudServer: Service {
         self.logger = logger
         policy = OriginPolicy(configuration)
         memory = MemoryBudget(bytes: configuration.memoryBytes)
-        try configuration.check(isPrivate: policy.isPrivate)
+        try configuration.check()
         journal = RequestJournal(capacity: configuration.journalCapacity)
         administrationKey = Self.key(configuration, policy)
         clock =
