@@ -194,6 +194,9 @@ public final class CloudService: Sendable {
             headers: headers(id: id),
             body: writer.data
         )
+        if let seconds = error.retryAfter, (0...1e9).contains(seconds) {
+            response.headers.append(("Retry-After", "\(Int(seconds.rounded(.up)))"))
+        }
         response.cause = Self.cause(of: failure)
         return response
     }
