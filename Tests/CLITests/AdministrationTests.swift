@@ -47,6 +47,61 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A user who is refused is not added: not without a password, nor under any other name")
+    func refusedUser() async throws {
+        try await ServedCloud.run { cloud in
+            func add(_ name: String, _ more: String...) async throws -> CommandProcess.Outcome {
+                try await CommandProcess.run(
+                    ["users", "add", name, "--data", cloud.data, "--password-file", "-"] + more,
+                    input: "correct horse\n"
+                )
+            }
+            let first = try await add("Eve B")
+            #expect(first.status == 0, "\(first.errors)")
+            let same = try await add("eve b", "--email", "eve2@example.com")
+            #expect(same.status == 1)
+            #expect(same.errors.contains("EXISTS"), "\(same.errors)")
+            let bad = try await add("Grace", "--email", "notanemail")
+            #expect(bad.status == 2)
+            #expect(bad.errors.contains("is not an e-mail address"), "\(bad.errors)")
+            let listed = try await CommandProcess.run([
+                "users", "list", "--data", cloud.data, "--json",
+            ])
+            let users = try listed.objects()
+            #expect(users.count == 3)
+            let known = users.filter { $0["hasPassword"] as? Bool == true }
+            #expect(known.map { $0["givenName"] as? String } == ["Eve"])
+            #expect(!listed.output.contains("eve2"))
+        }
+    }
+
+    @Test("Credentials that could not be handed out are revoked")
+    func lostCredentials() async throws {
+        try await ServedCloud.run { cloud in
+            func count() async throws -> Int {
+                try await CommandProcess.run([
+                    "tokens", "list", "--data", cloud.data, "--json",
+                ]).objects().count
+            }
+            let before = try await count()
+            let nowhere = try await CommandProcess.run([
+                "tokens", "api", "--data", cloud.data, "--output", "/nonexistent/x",
+            ])
+            #expect(nowhere.status == 2)
+            #expect(nowhere.errors.contains("/nonexistent is no folder"), "\(nowhere.errors)")
+            for command in [
+                "api", "web-auth --user Ada", "server-key --private-key-file '\(cloud.path("k"))'",
+            ] {
+                let full = try await CommandProcess.shell(
+                    "\"$0\" tokens \(command) --data '\(cloud.data)' >/dev/full"
+                )
+                #expect(full.status == 1, "\(command)")
+                #expect(full.errors.contains("Standard output cannot be written"))
+            }
+            #expect(try await count() == before)
+        }
+    }
+
     @Test("A new API token reads the public database, and a server key writes to it")
     func tokens() async throws {
         try await ServedCloud.run { cloud in

@@ -58,6 +58,16 @@ struct CommandLineTests {
         #expect(try await run("completion", "tcsh").status == 2)
     }
 
+    @Test(
+        "A result that cannot be written is an error with its reason",
+        arguments: ["--help >/dev/full", "--version >&-", "completion bash >/dev/full"]
+    )
+    func fullOutput(words: String) async throws {
+        let outcome = try await CommandProcess.shell("\"$0\" \(words)")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.hasPrefix("Error: Standard output cannot be written: "))
+    }
+
     @Test("A port in use is named, with the way to a free one")
     func portInUse() async throws {
         try await inFolder {

@@ -24,7 +24,8 @@ struct CommandProcess {
     static func run(
         _ arguments: [String],
         settings: [String: String] = [:],
-        input: String = ""
+        input: String = "",
+        executable: URL = executable
     ) async throws -> Outcome {
         let process = Process()
         process.executableURL = executable
@@ -50,6 +51,18 @@ struct CommandProcess {
             status: process.terminationStatus,
             output: try await outputText,
             errors: try await errorText
+        )
+    }
+
+    /// Runs a script of a shell, in which `$0` is the command.
+    static func shell(
+        _ script: String,
+        settings: [String: String] = [:]
+    ) async throws -> Outcome {
+        try await run(
+            ["-c", script, executable.path],
+            settings: settings,
+            executable: URL(fileURLWithPath: "/bin/sh")
         )
     }
 
@@ -118,7 +131,8 @@ struct CommandProcess {
     static func start(
         _ arguments: [String],
         settings: [String: String] = [:],
-        until stream: Stream = .output
+        until stream: Stream = .output,
+        executable: URL = executable
     ) async throws -> Running {
         let process = Process()
         process.executableURL = executable

@@ -4,7 +4,7 @@ import Testing
 @Suite("cloudkit backup, restore and check")
 struct OperatingTests {
     /// Creates a zone with records, one with a file, in Ada's database.
-    private func fill(_ cloud: ServedCloud) async throws {
+    func fill(_ cloud: ServedCloud) async throws {
         try await cloud.objects("zones", "create", "Notes")
         let photo = try cloud.file("photo", String(repeating: "photo", count: 50_000))
         for name in ["a", "b"] {
@@ -38,12 +38,12 @@ struct OperatingTests {
         )
     }
 
-    private func run(_ arguments: String...) async throws -> CommandProcess.Outcome {
+    func run(_ arguments: String...) async throws -> CommandProcess.Outcome {
         try await CommandProcess.run(arguments)
     }
 
     /// Runs statements on a database that no server has open.
-    private func sqlite(_ file: String, _ statements: String) throws {
+    func sqlite(_ file: String, _ statements: String) throws {
         try python(
             "c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit(); c.close()",
             file,
@@ -51,7 +51,7 @@ struct OperatingTests {
         )
     }
 
-    private func python(_ code: String, _ arguments: String...) throws {
+    func python(_ code: String, _ arguments: String...) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3", "-c", "import sqlite3, sys\n" + code] + arguments
@@ -181,13 +181,20 @@ struct OperatingTests {
             var flipped = try Data(contentsOf: file)
             flipped[flipped.count / 2] ^= 1
             try flipped.write(to: file)
+            let good = try cloud.file("good.tar", "the last good one")
             for damage in ["flipped", "missing"] {
                 if damage == "missing" { try FileManager.default.removeItem(at: file) }
                 let backup = cloud.path(damage + ".tar")
                 let outcome = try await run("backup", backup, "--data", cloud.data)
                 #expect(outcome.status == 1, "\(damage)")
                 #expect(outcome.errors.contains(file.lastPathComponent), "\(outcome.errors)")
-                _ = try await run("restore", backup, "--data", cloud.path(damage))
+                let over = try await run("backup", good, "--data", cloud.data, "--force")
+                #expect(over.status == 1, "\(damage)")
+                #expect(over.errors.contains("left as it was"), "\(over.errors)")
+                #expect(try String(contentsOfFile: good, encoding: .utf8) == "the last good one")
+                let restored = try await run("restore", backup, "--data", cloud.path(damage))
+                #expect(restored.status == (damage == "missing" ? 0 : 1))
+                #expect(!restored.errors.contains("when the backup was made"))
                 let found = try await run("check", "--data", cloud.path(damage), "--json")
                 let problems = try found.objects().compactMap { $0["problem"] as? String }
                 #expect(!problems.isEmpty, "\(damage)")
@@ -287,9 +294,11 @@ struct OperatingTests {
             }
             #expect(problem("a").contains("checksum"))
             #expect(problem("b").contains("no field 'nothing'"))
-            #expect(
-                objects.contains { ($0["problem"] as? String)?.contains("of the asset") == true }
-            )
+            let file = objects.first {
+                ($0["problem"] as? String)?.contains("of the asset") == true
+            }
+            #expect(file?["record"] as? String == "a", "\(objects)")
+            #expect(file?["zone"] as? String == "Notes")
         }
     }
 
@@ -300,21 +309,16 @@ struct OperatingTests {
             let backup = cloud.path("backup.tar")
             #expect(try await run("backup", backup, "--data", cloud.data).status == 0)
             let data = cloud.path("copy")
-            #expect(try await run("restore", backup, "--data", data).status == 0)
-            try python(
-                """
-                file = sys.argv[1]
-                c = sqlite3.connect(file)
-                root = "SELECT rootpage FROM sqlite_master WHERE name = 'record'"
-                page, = c.execute(root).fetchone()
-                size, = c.execute("PRAGMA page_size").fetchone()
-                c.close()
-                with open(file, "r+b") as f:
-                    f.seek((page - 1) * size)
-                    f.write(b"Z" * size)
-                """,
-                data + "/cloud.sqlite"
+            // An empty folder that others may read becomes private.
+            try FileManager.default.createDirectory(
+                atPath: data,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o755]
             )
+            #expect(try await run("restore", backup, "--data", data).status == 0)
+            let attributes = try FileManager.default.attributesOfItem(atPath: data)
+            #expect(attributes[.posixPermissions] as? Int == 0o700)
+            try damage(data, page: "record", "page[:] = b'Z' * len(page)")
             for arguments in [["check", "--data", data], ["check", "--data", data, "--repair"]] {
                 let outcome = try await CommandProcess.run(arguments)
                 #expect(outcome.status == 1, "\(outcome.errors)")
@@ -389,6 +393,24 @@ struct OperatingTests {
                 "c"
             )
             #expect(listed.status == 0, "\(listed.errors)")
+            for (options, message) in [
+                (["--user", "Nobody"], "no such user, but Ada, Bob"),
+                (["--container", "other"], "has iCloud.com.example.app"),
+            ] {
+                let strange = try await CommandProcess.run(
+                    ["exec", "--import", second] + options + ["true"]
+                )
+                #expect(strange.status == 2)
+                #expect(strange.errors.contains(message), "\(strange.errors)")
+            }
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: second))
+            let place = try #require(bytes.firstRange(of: Data("photophoto".utf8))).lowerBound
+            bytes[place] ^= 1
+            let damaged = cloud.path("damaged.tar")
+            try bytes.write(to: URL(fileURLWithPath: damaged))
+            let warned = try await run("exec", "--import", damaged, "true")
+            #expect(warned.status == 0, "\(warned.errors)")
+            #expect(warned.errors.contains("do not match their checksums"), "\(warned.errors)")
         }
     }
 }

@@ -27,21 +27,28 @@ struct PseudoTerminal {
         return try run(arguments, settings, columns, showsErrors, inputs).shown
     }
 
-    /// Runs a command until it ends because its terminal hangs up.
+    /// Runs a command until a signal ends it, such as SIGHUP when its terminal hangs up.
     ///
     /// - Parameters:
     ///   - arguments: The command's arguments.
+    ///   - signal: The signal.
     ///   - text: The last text that the terminal shows before that.
-    /// - Returns: The exit status.
-    static func hangUp(_ arguments: [String], after text: String) throws -> Int32 {
-        try run(arguments, [:], 80, false, [Input(question: text, act: .hangUp)]).status
+    /// - Returns: The exit status, and whether the terminal shows what is typed after the end.
+    static func end(
+        _ arguments: [String],
+        with signal: Int32,
+        after text: String
+    ) throws -> (status: Int32, isEchoing: Bool) {
+        let input = Input(question: text, act: .signal(signal))
+        let end = try run(arguments, [:], 80, true, [input])
+        return (end.status, end.isEchoing)
     }
 
     /// Input that is sent as soon as the terminal shows a text.
     private struct Input {
         enum Act {
             case type(String)
-            case hangUp
+            case signal(Int32)
         }
 
         let question: String
@@ -54,7 +61,7 @@ struct PseudoTerminal {
         _ columns: UInt16,
         _ showsErrors: Bool,
         _ inputs: [Input]
-    ) throws -> (shown: String, status: Int32) {
+    ) throws -> (shown: String, status: Int32, isEchoing: Bool) {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var number: Int32 = 0
         try #require(master >= 0 && ioctl(master, Self.unlock, &number) == 0)
@@ -87,12 +94,17 @@ struct PseudoTerminal {
             case .type(let line):
                 let typed = Array((line + "\n").utf8)
                 try #require(write(master, typed, typed.count) == typed.count)
-            case .hangUp: kill(process.processIdentifier, SIGHUP)
+            case .signal(let signal): kill(process.processIdentifier, signal)
             }
             waiting.removeFirst()
         }
         process.waitUntilExit()
-        return (String(decoding: shown, as: UTF8.self), process.terminationStatus)
+        var state = termios()
+        try #require(tcgetattr(master, &state) == 0)
+        return (
+            String(decoding: shown, as: UTF8.self), process.terminationStatus,
+            state.c_lflag & tcflag_t(ECHO) != 0
+        )
     }
 }
 #endif

@@ -209,7 +209,15 @@ struct ServeTests {
         #expect(first.hasPrefix("Serving iCloud.first at"))
         let settings = try settings("ada")
         #expect(try await greeting().hasPrefix("Serving iCloud.first at"))
-        let second = try await greeting("--container", "iCloud.second")
+        let typed = try await CommandProcess.run([
+            "serve", "--data", data.path, "--port", "0", "--container", "iCloud.frist",
+        ])
+        #expect(typed.status == 2)
+        #expect(typed.errors.contains("no container iCloud.frist, but iCloud.first"))
+        #expect(typed.errors.contains("--new-container"))
+        let users = try await CommandProcess.run(["users", "list", "--data", data.path])
+        #expect(users.status == 0, "the folder has one container: \(users.errors)")
+        let second = try await greeting("--container", "iCloud.second", "--new-container")
         #expect(second.hasPrefix("Serving iCloud.second at"))
         let kept = try self.settings("ada")
         for name in ["CLOUDKIT_CONTAINER", "CLOUDKIT_API_TOKEN"] {
@@ -275,6 +283,50 @@ struct ServeTests {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         let time = try style.parse(try #require(line["time"] as? String))
         #expect((began.addingTimeInterval(-1)...Date.now.addingTimeInterval(1)).contains(time))
+    }
+
+    @Test("In a log for programs numbers are numbers")
+    func numbersInLog() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let log = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ServeTests-\(UUID().uuidString).log").path
+        defer { try? FileManager.default.removeItem(atPath: log) }
+        let server = try await CommandProcess.start(
+            [
+                "-c",
+                #"exec "$0" serve --data "$1" --port 0 --log-format json --log-level debug 2>"$2""#,
+                CommandProcess.executable.path, data.path, log,
+            ],
+            executable: URL(fileURLWithPath: "/bin/sh")
+        )
+        _ = try await ask(url(server) + "/nowhere", key: "none")
+        server.end(SIGTERM)
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        let line = try #require(lines.first { $0.contains("Request finished") })
+        #expect(line.contains(#""status":404"#), "\(line)")
+        #expect(line.firstMatch(of: /"milliseconds":[0-9.]+/) != nil, "\(line)")
+    }
+
+    @Test(
+        "A server whose standard output is full or closed says so, and goes on",
+        arguments: [">/dev/full", ">&-"]
+    )
+    func noOutput(redirection: String) async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        let server = try await CommandProcess.start(
+            [
+                "-c", #"exec "$0" serve --data "$1" --port 0 "# + redirection,
+                CommandProcess.executable.path, data.path,
+            ],
+            until: .errors,
+            executable: URL(fileURLWithPath: "/bin/sh")
+        )
+        #expect(server.greeting.hasPrefix("Standard output cannot be written"))
+        #expect(server.greeting.hasSuffix("goes on"))
+        let zones = try await CommandProcess.run(["zones", "list"], settings: try settings("ada"))
+        #expect(zones.status == 0, "\(zones.errors)")
+        server.end(SIGTERM)
+        #expect(server.status == 0)
     }
 
     @Test("Behind an address of its own, the metrics need the key, and the refusal says so")

@@ -50,7 +50,7 @@ struct SettingsTests {
         let file = #"{"port": 1, "idle-seconds": 2, "request-seconds": 3, "user": ["Eve", "Fay"]}"#
         let variables = [
             "CLOUDKIT_SERVE_PORT": "10", "CLOUDKIT_SERVE_IDLE_SECONDS": "20",
-            "CLOUDKIT_SERVE_USER": "Bob, Cleo", "CLOUDKIT_SERVE_TYPES_BY_SCHEMA": "yes",
+            "CLOUDKIT_SERVE_USER": "Bob, Cleo", "CLOUDKIT_SERVE_TYPES_BY_SCHEMA": "true",
         ]
         let all = try await settings(["--port", "100"], variables, file: file)
         #expect(all["port"]?.value == "100")
@@ -87,7 +87,7 @@ struct SettingsTests {
         arguments: [
             (#"{"prot": 1}"#, [:], "did you mean 'port'"),
             (#"{"port": "x"}"#, [:], "is not a whole number"),
-            (#"{"port": 70000}"#, [:], "from 0 to 65535"),
+            (#"{"port": 70000}"#, [:], "the most is 65535"),
             (#"{"max-connections": 0}"#, [:], "the least is 1"),
             (#"{"durability": "some"}"#, [:], "is not full or relaxed"),
             (#"{"port": {"a": 1}}"#, [:], "'port' is not a text"),
@@ -95,12 +95,64 @@ struct SettingsTests {
             ("{}", ["CLOUDKIT_SERVE_PROT": "1"], "did you mean 'CLOUDKIT_SERVE_PORT'"),
             ("{}", ["CLOUDKIT_SERVE_PORT": "many"], "CLOUDKIT_SERVE_PORT is not a whole number"),
             ("{}", ["CLOUDKIT_SERVE_QUOTA": "lots"], "not a number of bytes"),
+            (
+                "{}", ["CLOUDKIT_SERVE_VERBOSE": "yes"],
+                "CLOUDKIT_SERVE_VERBOSE is not true or false"
+            ),
+            (#"{"allowed-origin": ["app.example.com"]}"#, [:], "--allowed-origin"),
+            (#"{"trusted-proxy": ["here"]}"#, [:], "--trusted-proxy"),
+            (#"{"public-url": "cloud.example.com"}"#, [:], "--public-url"),
+            (#"{"sign-in-callback": ["javascript:alert(1)"]}"#, [:], "--sign-in-callback"),
+            (#"{"memory-bytes": 3000000, "max-request-bytes": 2000000}"#, [:], "--memory-bytes"),
         ]
     )
     func mistakes(file: String, variables: [String: String], message: String) async throws {
         let outcome = try await print([], variables, file: file)
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    }
+
+    @Test(
+        "No number makes a setting overflow: it is refused, or the server starts and stops with it"
+    )
+    func extremes() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = folder.appendingPathComponent("cloud").path
+        var numbers: [String] = []
+        for name in try await settings([]).keys {
+            let outcome = try await print([], [:], file: #"{"\#(name)": "x"}"#)
+            if outcome.errors.contains("is not a whole number") { numbers.append(name) }
+        }
+        #expect(numbers.count > 10)
+        var most: [String] = []
+        for name in numbers {
+            for extreme in [Int.min, -1, .max] {
+                let outcome = try await print([], [:], file: #"{"\#(name)": \#(extreme)}"#)
+                #expect(outcome.status == 2, "\(name)")
+                let limit = outcome.errors.firstMatch(of: /the (least|most) is ([0-9]+)/)
+                let bound = try #require(limit?.output.2, "\(name): \(outcome.errors)")
+                if extreme == .max, name != "port" { most += ["--\(name)", "\(bound)"] }
+            }
+        }
+        let place = most.firstIndex(of: "--max-request-bytes") ?? 0
+        most.removeSubrange(place...place + 1)
+        let server = try await CommandProcess.start(
+            ["serve", "--data", data, "--port", "0", "--quota", "\(Int64.max)", "--public-quota"]
+                + ["\(Int64.max)"] + most
+        )
+        let settings = ServedCloud.settings(
+            try String(contentsOfFile: data + "/ada.env", encoding: .utf8)
+        )
+        for database in ["private", "public"] {
+            let saved = try await CommandProcess.run(
+                ["records", "save", "--type", "Note", "--database", database],
+                settings: settings
+            )
+            #expect(saved.status == 0, "\(saved.errors)")
+        }
+        server.end(SIGTERM)
+        #expect(server.status == 0)
     }
 
     @Test("A file with all defaults of the server can hold every kind of value")

@@ -100,14 +100,31 @@ struct TerminalTests {
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
         let key = data.appendingPathComponent("key")
         try Data("a key that only tests know".utf8).write(to: key)
-        let status = try PseudoTerminal.hangUp(
+        let end = try PseudoTerminal.end(
             [
                 "serve", "--data", data.path, "--port", "0", "--user", "Ada",
                 "--admin-key-file", key.path,
             ],
+            with: SIGHUP,
             after: "ada.env\r\n"
         )
-        #expect(status == 0)
+        #expect(end.status == 0)
+    }
+
+    @Test(
+        "A command that is interrupted at the question for a password lets the terminal show again",
+        arguments: [SIGINT, SIGTERM]
+    )
+    func interruptedPassword(signal: CInt) async throws {
+        try await ServedCloud.run { cloud in
+            let end = try PseudoTerminal.end(
+                ["users", "add", "Grace", "--data", cloud.data],
+                with: signal,
+                after: "Password: "
+            )
+            #expect(end.isEchoing)
+            #expect(end.status == signal)
+        }
     }
 
     @Test("The word Error is red on a terminal, and plain where a program reads it")

@@ -234,4 +234,40 @@ struct SchemaTests {
         )
         #expect(anyone.records[0].serverErrorCode == nil)
     }
+
+    @Test("A field that is called as a system field is one of its own, in indexes and in queries")
+    func namesOfSystemFields() async throws {
+        let cloud = try await TestCloud()
+        let ada = try await cloud.addUser()
+        try await cloud.addZone("Notes", as: ada)
+        let own: JSON = [
+            "recordName": ["value": "own"], "createdTimestamp": ["value": 7],
+            "modifiedUserRecordName": ["value": "own"], "parent": ["value": "own"],
+        ]
+        // The first record is older than the fields.
+        for notes in [[TestCloud.note("create", "a")], [TestCloud.note("create", "b", own)]] {
+            let saved = try await cloud.modify(as: ada, notes)
+            #expect(saved.records[0].serverErrorCode == nil, "\(saved.body)")
+        }
+        #expect(try await cloud.service.check().findings == [])
+        for (name, value): (String, JSON) in [("recordName", "own"), ("createdTimestamp", 7)] {
+            let answer = try await cloud.call(
+                "records/query",
+                as: ada,
+                [
+                    "zoneID": TestCloud.zone("Notes"),
+                    "query": [
+                        "recordType": "Note",
+                        "filterBy": [
+                            [
+                                "fieldName": .string(name), "comparator": "EQUALS",
+                                "fieldValue": ["value": value],
+                            ]
+                        ],
+                    ],
+                ]
+            )
+            #expect(answer.records.map(\.recordName) == ["b"], "\(name): \(answer.body)")
+        }
+    }
 }

@@ -2,6 +2,7 @@ import CloudKitServer
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import Logging
 import ServerFixtures
 import Synchronization
 import Testing
@@ -215,6 +216,76 @@ struct AdministrationTests {
             #expect(caller.body.userRecordName == user.body.userRecordName)
             let users = try await Self.ask(server, "GET", Self.container + "/users")
             #expect(Set(users.body.users.elements.map(\.givenName)) == ["Ada", "Bob"])
+        }
+    }
+
+    @Test(
+        "A mistyped container is refused by every route, and none is made unless it is said to be new"
+    )
+    func typing() async throws {
+        try await Self.run { server in
+            let typo = "/_ck/containers/typo"
+            for (method, path, body): (String, String, JSON?) in [
+                ("POST", typo + "/users", ["name": "Eve"]), ("GET", typo + "/users", nil),
+                ("POST", typo + "/api-tokens", ["environment": "development"]),
+                ("GET", typo + "/credentials", nil), ("GET", typo + "/snapshots", nil),
+            ] {
+                let answer = try await Self.ask(server, method, path, body)
+                #expect(answer.status == 404, "\(method) \(path)")
+                #expect(answer.body.reason.text?.contains(TestServer.container) == true)
+            }
+            let containers = try await server.service?.containers()
+            #expect(containers == [TestServer.container])
+            let new = try await Self.ask(server, "POST", typo + "/users?new=true", ["name": "Eve"])
+            #expect(new.status == 200)
+            #expect(try await Self.ask(server, "GET", typo + "/users").status == 200)
+        }
+    }
+
+    /// Requests the faults with a key as a client behind a proxy; returns the status.
+    private static func ask(
+        _ server: TestServer,
+        key: String,
+        from address: String
+    ) async throws -> Int {
+        try await server.send(
+            server.url + "/_ck/faults",
+            method: "GET",
+            headers: [("Authorization", "Bearer \(key)"), ("X-Forwarded-For", address)]
+        ).status
+    }
+
+    @Test(
+        "Who sends many wrong keys has to wait, and stands in the log; this machine's key is good"
+    )
+    func wrongKeys() async throws {
+        let lines = LogLines()
+        var logger = Logger(label: "test") { _ in lines.handler }
+        logger.logLevel = .notice
+        var configuration = CloudServer.Configuration()
+        configuration.administrationKey = Self.key
+        configuration.trustedProxies = ["127.0.0.1"]
+        try await TestServer.run(CloudServer(configuration: configuration, logger: logger)) {
+            server in
+            for _ in 0..<30 {
+                let status = try await Self.ask(server, key: "wrong", from: "192.0.2.1")
+                #expect(status == 403)
+            }
+            #expect(try await Self.ask(server, key: "wrong", from: "192.0.2.1") == 429)
+            #expect(try await Self.ask(server, key: Self.key, from: "192.0.2.1") == 429)
+            #expect(try await Self.ask(server, key: Self.key, from: "192.0.2.2") == 200)
+        }
+        let levels = lines.all.filter { $0["message"]?.contains("wrong key") == true }
+            .compactMap { $0["level"] }
+        #expect(levels == Array(repeating: "notice", count: 29) + ["warning"])
+        try await Self.run { server in
+            for _ in 0..<31 {
+                _ = try await Self.ask(server, "GET", "/_ck/faults", key: "wrong")
+            }
+            let waits = try await Self.ask(server, "GET", "/_ck/faults", key: "wrong")
+            #expect(waits.status == 429)
+            #expect(waits.headers["retry-after"].flatMap { Int($0) }.map { $0 > 0 } == true)
+            #expect(try await Self.ask(server, "GET", "/_ck/faults").status == 200)
         }
     }
 

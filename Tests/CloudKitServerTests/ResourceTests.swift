@@ -177,6 +177,7 @@ struct ResourceTests {
     func bodies() async throws {
         var configuration = CloudServer.Configuration()
         configuration.memoryBytes = 1_000_000
+        configuration.service.requestBodyBytes = 500_000
         let cloud = try CloudServer(configuration: configuration)
         try await TestServer.run(cloud) { server in
             let half = String(repeating: " ", count: 400_000)
@@ -194,6 +195,7 @@ struct ResourceTests {
                 )
                 #expect((second.status, second.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
                 #expect(second.body.retryAfter == 1)
+                #expect(second.headers["retry-after"] == "1")
                 try await first.send("{}")
                 let answer = try await first.answer()
                 #expect(answer?.status == 200)
@@ -210,6 +212,7 @@ struct ResourceTests {
     func answers() async throws {
         var configuration = CloudServer.Configuration()
         configuration.memoryBytes = 16 << 20
+        configuration.service.requestBodyBytes = 8 << 20
         // So that only the sum of the responses ends a connection.
         configuration.requestSeconds = 3_600
         configuration.idleSeconds = 3_600

@@ -45,6 +45,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
 
     /// Runs the command in the process's arguments, and ends the process with its status.
     public static func main() async {
+        Console.occupyClosedStreams()
         do {
             try Subcommands.check(Array(CommandLine.arguments.dropFirst()), of: self)
             var command = try await asyncParseAsRoot()
@@ -69,6 +70,15 @@ public struct CloudKitCommand: AsyncParsableCommand {
             Foundation.exit(CommandFailure.Status.unusable.rawValue)
         }
         let message = fullMessage(for: error)
+        if exitCode(for: error) == .success, !message.isEmpty {
+            // What was asked for, such as help or the version.
+            do {
+                try Console.write(message)
+            } catch {
+                end(error)
+            }
+            Foundation.exit(0)
+        }
         let safe = TerminalText.lines(CommandFailure.withoutTokens(message))
         if exitCode(for: error) == .failure, !message.isEmpty || safe != message {
             Console.sayError(safe)

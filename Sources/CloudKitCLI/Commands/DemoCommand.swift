@@ -4,7 +4,6 @@ import CloudKitServer
 import CloudKitWebClient
 import Foundation
 import Logging
-import UnixSignals
 
 /// A command that demonstrates the main features: nested values are saved, shared between two
 /// devices, and read back.
@@ -35,28 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
     var terminal: TerminalOptions
 
     func run() async throws {
-        // From here on a signal ends the work instead of the process, so that nothing stays behind.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        let stopped = try await withThrowingTaskGroup(
-            of: UnixSignal?.self,
-            returning: UnixSignal?.self
-        ) { group in
-            group.addTask {
-                try await show()
-                return nil
-            }
-            group.addTask {
-                for await signal in signals { return signal }
-                return nil
-            }
-            let first = try await group.next() ?? nil
-            group.cancelAll()
-            // A demonstration that was complete counts as a success, even if a signal ended the serving.
-            if case .success? = await group.nextResult() { return nil }
-            return first
-        }
-        guard let stopped else { return }
-        throw ExitCode(128 + stopped.rawValue)
+        // A demonstration that was complete counts as a success, even if a signal ended the serving.
+        try await Interruptible.run { try await show() }
     }
 
     private func show() async throws {

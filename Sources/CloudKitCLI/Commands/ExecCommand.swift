@@ -58,6 +58,9 @@ struct ExecCommand: AsyncParsableCommand {
         guard !command.isEmpty else {
             throw ValidationError("Name the command to run: cloudkit exec COMMAND ARGUMENTS")
         }
+        if let exportFile, let problem = OverwriteOptions.problem(withReplacing: exportFile) {
+            throw ValidationError("--export-on-exit: \(problem)")
+        }
     }
 
     func run() async throws {
@@ -73,7 +76,10 @@ struct ExecCommand: AsyncParsableCommand {
 
     /// Runs the command against a server that keeps its data in a folder, or in memory.
     private func run(in folder: String?) async throws {
-        if let importFile, let folder { _ = try await Restore(of: importFile).run(into: folder) }
+        if let importFile, let folder {
+            let damaged = try await Restore(of: importFile).run(into: folder)
+            if let problem = RestoreCommand.problem(damaged, importFile) { Console.say(problem) }
+        }
         // From here on signals belong to the command.
         let signals = await UnixSignalsSequence(trapping: ForwardedSignals.all)
         var logger = Logger(label: "cloudkit")
@@ -82,13 +88,14 @@ struct ExecCommand: AsyncParsableCommand {
         var choice = try options.choice(from: &settings)
         choice.configuration.directory = folder
         let server = try CloudServer(configuration: choice.configuration, logger: logger)
+        let container = try await container(server.service, choice)
         var group = ServiceGroupConfiguration(services: [server], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(5)
         let services = ServiceGroup(configuration: group)
         let status = try await withThrowingTaskGroup(of: Void.self, returning: Int32.self) {
             group in
             group.addTask { try await services.run() }
-            let environment = try await environment(of: server, choice)
+            let environment = try await environment(of: server, container, choice)
             let result: Result<Int32, any Error>
             do {
                 let child = try ChildProcess.start(command, environment: environment)
@@ -103,7 +110,8 @@ struct ExecCommand: AsyncParsableCommand {
         }
         if let exportFile, let folder {
             let seconds = Int64(Date.now.timeIntervalSince1970)
-            _ = try await Backup(of: folder).write(to: exportFile, seconds: seconds)
+            let report = try await Backup(of: folder).write(to: exportFile, seconds: seconds)
+            if let problem = BackupCommand.problem(report, exportFile) { Console.say(problem) }
         }
         throw ExitCode(status)
     }
@@ -125,15 +133,38 @@ struct ExecCommand: AsyncParsableCommand {
         }
     }
 
+    /// Returns the container of the command; one of the import, which may have brought its own
+    /// containers and users.
+    private func container(
+        _ service: CloudService,
+        _ choice: ServerOptions.Choice
+    ) async throws -> String {
+        let found = try await service.containers()
+        let named = choice.container ?? (found.count == 1 ? found[0] : nil)
+        guard let importFile else { return named ?? ServerOptions.usualContainer }
+        guard let named, found.contains(named) else {
+            throw CommandFailure(
+                unusable:
+                    "\(importFile) has \(found.joined(separator: ", ")); name one of them with "
+                    + "--container"
+            )
+        }
+        let known = try await service.users(container: named).map(\.fullName)
+        guard let stranger = options.users.first(where: { !known.contains($0) }) else {
+            return named
+        }
+        throw CommandFailure(
+            unusable: "--user \(stranger): \(named) in \(importFile) has no such user, but "
+                + known.filter { !$0.isEmpty }.sorted().joined(separator: ", ")
+        )
+    }
+
     /// Returns the command's environment: the current one with the server's settings.
     private func environment(
         of server: CloudServer,
+        _ container: String,
         _ choice: ServerOptions.Choice
     ) async throws -> [String: String] {
-        // An import may have brought its own containers and users.
-        let found = try await server.service.containers()
-        let container =
-            choice.container ?? (found.count == 1 ? found[0] : ServerOptions.usualContainer)
         let known = try await server.service.users(container: container).map(\.fullName)
         let access = try await ServerAccess(
             server.service,

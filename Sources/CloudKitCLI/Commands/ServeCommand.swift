@@ -47,6 +47,11 @@ struct ServeCommand: AsyncParsableCommand {
         var choice = try options.choice(from: &settings)
         let own = try serve.read(from: &settings, into: &choice.configuration)
         try settings.checkNames(besides: [Self.fileSetting])
+        do {
+            try choice.configuration.check()
+        } catch {
+            throw CommandFailure(unusable: error.description)
+        }
         if printConfig { return try Self.print(settings.entries) }
         choice.configuration.version = PackageVersion.current
         let server: CloudServer
@@ -55,7 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as ServerConfigurationError {
             throw CommandFailure(unusable: error.description)
         }
-        let container = try await Self.container(choice.container, server.service, own.data)
+        let container = try await Self.container(choice, server.service, own)
         try await run(server, choice, own, container)
     }
 
@@ -93,7 +98,12 @@ struct ServeCommand: AsyncParsableCommand {
                 lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")
                 lines.append("To operate it, until it stops:  source \(operators.relativePath)")
             }
-            try Console.write(lines.joined(separator: "\n"))
+            do {
+                try Console.write(lines.joined(separator: "\n"))
+            } catch let failure as CommandFailure {
+                let problem = failure.message ?? "Nobody reads standard output"
+                Console.say("\(problem); the server at \(url) goes on")
+            }
             try await group.waitForAll()
         }
     }
@@ -106,18 +116,28 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Returns the container to serve: the named one, the folder's, or a new one.
     private static func container(
-        _ named: String?,
+        _ choice: ServerOptions.Choice,
         _ service: CloudService,
-        _ data: String
+        _ own: ServeOptions.Choice
     ) async throws -> String {
-        if let named { return named }
         let found = try await service.containers()
-        guard found.count > 1 else { return found.first ?? ServerOptions.usualContainer }
-        throw CommandFailure(
-            unusable:
-                "\(data) has \(Amount.text(found.count, "container")); name one with --container: "
-                + found.joined(separator: ", ")
-        )
+        let list = found.joined(separator: ", ")
+        guard let named = choice.container else {
+            guard found.count > 1 else { return found.first ?? ServerOptions.usualContainer }
+            throw CommandFailure(
+                unusable: "\(own.data) has \(Amount.text(found.count, "container")); name one with "
+                    + "--container: \(list)"
+            )
+        }
+        let isAdded = own.addsContainer || choice.configuration.service.opensContainers
+        guard found.isEmpty || found.contains(named) || isAdded else {
+            throw CommandFailure(
+                unusable:
+                    "\(own.data) has no container \(named), but \(list); correct the name, or "
+                    + "add the container with --new-container"
+            )
+        }
+        return named
     }
 
     /// Returns the users who get files: the named ones, or those of an earlier start.

@@ -6,6 +6,6 @@ extension CloudService {
     /// - Throws: `CommandFailure` when there is none, or more than one.
     func user(_ text: String, in container: String) async throws -> ServiceUser {
         let users = try await users(container: container)
-        return users[try UserEntry.index(of: text, in: users.map(UserEntry.init), container)]
+        return users[try UserEntry.index(of: text, in: users.map { UserEntry($0) }, container)]
     }
 }

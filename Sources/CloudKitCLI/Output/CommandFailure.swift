@@ -51,7 +51,8 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:
-            let remedy = error.code == .corrupt ? "; restore it from a backup" : ""
+            let isComplete = error.code != .corrupt || error.message.contains("backup")
+            let remedy = isComplete ? "" : "; restore it from a backup"
             self.init(unusable: "The data folder cannot be used: \(error.message)\(remedy)")
         case let error as ConnectionVariables.Incomplete:
             self.init(

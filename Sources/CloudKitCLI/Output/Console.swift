@@ -7,19 +7,47 @@ enum Console {
     ///
     /// Unlike `print`, it does not buffer text for a program that reads it.
     ///
-    /// - Throws: `CommandFailure` when the reader is gone.
+    /// - Throws: `CommandFailure` when the text cannot be written.
     static func write(_ text: String) throws {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
-        } catch {
+        let bytes = Array((text + "\n").utf8)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                poll(&output, 1, -1)
             // A reader such as `head` closed the pipe, which needs no message.
-            throw CommandFailure(nil)
+            case EPIPE: throw CommandFailure(nil)
+            case let error:
+                throw CommandFailure(
+                    "Standard output cannot be written: \(String(cString: strerror(error)))"
+                )
+            }
+        }
+    }
+
+    /// Occupies the numbers of closed standard streams, so that no file or connection gets them,
+    /// and with them everything that is printed.
+    static func occupyClosedStreams() {
+        // In the wrong direction, so that using them still fails.
+        for (stream, direction) in [
+            (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
+        ] where fcntl(stream, F_GETFD) == -1 {
+            _ = open("/dev/null", direction)
         }
     }
 
     /// Prints a table; on a terminal, within its width and with a highlighted header.
     ///
-    /// - Throws: `CommandFailure` when the reader is gone.
+    /// - Throws: `CommandFailure` when the table cannot be written.
     static func write(_ table: Table) throws {
         let style = TerminalStyle.isUsed(for: STDOUT_FILENO) ? TerminalStyle.bold : nil
         try write(table.text(columns: columns, head: style))
@@ -41,9 +69,12 @@ enum Console {
         tell(isColored ? style?.applied(to: text) ?? text : text)
     }
 
-    private static func tell(_ text: String) {
+    /// Prints a question, whose answer stands on the same line.
+    static func ask(_ text: String) { tell(text, terminator: "") }
+
+    private static func tell(_ text: String, terminator: String = "\n") {
         // There is no other place for messages.
-        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+        try? FileHandle.standardError.write(contentsOf: Data((text + terminator).utf8))
     }
 
     /// The width of the terminal that shows the results; nil when they go to a file or a program.

@@ -15,7 +15,31 @@ struct OverwriteOptions: ParsableArguments {
 
     /// Returns the reason why a file must not be written; nil when it may.
     func problem(with path: String) -> String? {
+        if let problem = Self.problem(withReplacing: path) { return problem }
         guard !force, FileManager.default.fileExists(atPath: path) else { return nil }
         return "\(path) already exists; give another name, or --force to replace it"
+    }
+
+    /// Returns the reason why a path cannot be that of a file to write; nil when it can.
+    ///
+    /// A device must not be replaced: commands write a new file and rename it.
+    static func problem(withReplacing path: String) -> String? {
+        if path == "-" {
+            return "This command writes to a file, not to standard output; ./- is a file called -"
+        }
+        let manager = FileManager.default
+        let url = URL(fileURLWithPath: path)
+        if manager.fileExists(atPath: path) {
+            let target = url.resolvingSymlinksInPath().path
+            let type = try? manager.attributesOfItem(atPath: target)[.type] as? FileAttributeType
+            return type == .typeRegular
+                ? nil : "\(path) is a folder or a device, not a file; give another name"
+        }
+        let folder = url.deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        guard manager.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            return "\(folder) is no folder; name a file in one that exists"
+        }
+        return nil
     }
 }

@@ -60,8 +60,7 @@ struct ChildProcess: Sendable {
             &variables
         )
         guard error == 0 else {
-            let message = "cloudkit: \(command[0]): \(String(cString: strerror(error)))\n"
-            FileHandle.standardError.write(Data(message.utf8))
+            Console.say("cloudkit: \(command[0]): \(String(cString: strerror(error)))")
             throw ExitCode(error == ENOENT ? 127 : 126)
         }
         return ChildProcess(identifier: identifier)

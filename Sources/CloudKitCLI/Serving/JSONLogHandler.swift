@@ -43,15 +43,27 @@ struct JSONLogHandler: LogHandler {
     /// A metadata value as JSON.
     private enum Member: Encodable {
         case text(String)
+        case integer(Int64)
+        case number(Double)
+        case flag(Bool)
         case list([Member])
         case object([String: Member])
 
         init(_ value: Logger.Metadata.Value) {
             switch value {
             case .string(let text): self = .text(text)
-            case .stringConvertible(let value): self = .text(value.description)
+            case .stringConvertible(let value): self.init(value)
             case .array(let values): self = .list(values.map(Member.init))
             case .dictionary(let values): self = .object(values.mapValues(Member.init))
+            }
+        }
+
+        private init(_ value: any CustomStringConvertible) {
+            switch value {
+            case let value as any BinaryInteger: self = .integer(Int64(clamping: value))
+            case let value as Double where value.isFinite: self = .number(value)
+            case let value as Bool: self = .flag(value)
+            default: self = .text(value.description)
             }
         }
 
@@ -59,6 +71,9 @@ struct JSONLogHandler: LogHandler {
             var container = encoder.singleValueContainer()
             switch self {
             case .text(let text): try container.encode(text)
+            case .integer(let number): try container.encode(number)
+            case .number(let number): try container.encode(number)
+            case .flag(let flag): try container.encode(flag)
             case .list(let values): try container.encode(values)
             case .object(let values): try container.encode(values)
             }

@@ -11,6 +11,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The folder of the data, created if necessary; cloudkit-data by default.")
     var data: String?
 
+    @Flag(help: "Let --container add a container to a folder that has others.")
+    var newContainer = false
+
     @Option(help: "The port to listen on, 8787 by default; 0 takes a free one.")
     var port: Int?
 
@@ -139,6 +142,8 @@ struct ServeOptions: ParsableArguments {
         var logger: Logger
         /// `true` when the operators' key is in a file, from which its users know it.
         var hasKeyFile: Bool
+        /// `true` when the named container may be added to a folder that has others.
+        var addsContainer: Bool
     }
 
     /// Reads the settings into a configuration.
@@ -162,9 +167,15 @@ struct ServeOptions: ParsableArguments {
         let level = try settings.word("log-level", logLevel, default: .warning)
         return Choice(
             data: data,
-            stopSeconds: try settings.number("stop-seconds", stopSeconds, default: 10),
+            stopSeconds: try settings.number(
+                "stop-seconds",
+                stopSeconds,
+                default: 10,
+                in: Self.seconds
+            ),
             logger: format.logger(level.level),
-            hasKeyFile: keyFile != nil
+            hasKeyFile: keyFile != nil,
+            addsContainer: try settings.flag("new-container", newContainer ? true : nil)
         )
     }
 
@@ -172,13 +183,7 @@ struct ServeOptions: ParsableArguments {
         from settings: inout ServerSettings,
         into configuration: inout CloudServer.Configuration
     ) throws {
-        let port = try settings.number("port", port, default: 8787, least: 0)
-        guard port <= 65535 else {
-            throw CommandFailure(
-                unusable: "\(settings.place("port")) \(port): a port is a number from 0 to 65535"
-            )
-        }
-        configuration.port = port
+        configuration.port = try settings.number("port", port, default: 8787, in: 0...65535)
         configuration.host = try settings.text("host", host, default: "127.0.0.1")
         configuration.publicURL = try settings.text("public-url", publicURL)
         configuration.allowedHosts = Set(try settings.texts("allowed-host", allowedHosts))
@@ -192,35 +197,42 @@ struct ServeOptions: ParsableArguments {
         from settings: inout ServerSettings,
         into configuration: inout CloudServer.Configuration
     ) throws {
-        configuration.idleSeconds = try settings.number("idle-seconds", idleSeconds, default: 75)
+        func number(
+            _ name: String,
+            _ given: Int?,
+            _ value: Int,
+            _ range: ClosedRange<Int>
+        ) throws -> Int {
+            try settings.number(name, given, default: value, in: range)
+        }
+        configuration.idleSeconds = try number("idle-seconds", idleSeconds, 75, Self.seconds)
         configuration.requestSeconds =
-            try settings.number("request-seconds", requestSeconds, default: 60)
+            try number("request-seconds", requestSeconds, 60, Self.seconds)
         configuration.maxConnections =
-            try settings.number("max-connections", maxConnections, default: 800)
-        configuration.maxConnectionsPerAddress = try settings.number(
+            try number("max-connections", maxConnections, 800, Self.connections)
+        configuration.maxConnectionsPerAddress = try number(
             "max-connections-per-address",
             maxConnectionsPerAddress,
-            default: 250
+            250,
+            Self.connections
         )
-        configuration.memoryBytes =
-            try settings.number("memory-bytes", memoryBytes, default: 256 << 20)
-        configuration.service.requestBodyBytes = try settings.number(
-            "max-request-bytes",
-            maxRequestBytes,
-            default: Limits.requestBodyBytes
-        )
+        configuration.memoryBytes = try number("memory-bytes", memoryBytes, 256 << 20, Self.bytes)
+        configuration.service.requestBodyBytes =
+            try number("max-request-bytes", maxRequestBytes, Limits.requestBodyBytes, Self.bytes)
         configuration.service.assetBytes =
-            try settings.number("max-asset-bytes", maxAssetBytes, default: Limits.assetBytes)
+            try number("max-asset-bytes", maxAssetBytes, Limits.assetBytes, Self.bytes)
         configuration.service.webTokenSeconds =
-            Self.seconds(ofDays: try settings.number("session-days", sessionDays, default: 14))
+            Int64(try number("session-days", sessionDays, 14, Self.days)) * Self.secondsOfDay
         configuration.service.tombstoneSeconds =
-            Self.seconds(ofDays: try settings.number("tombstone-days", tombstoneDays, default: 90))
+            Int64(try number("tombstone-days", tombstoneDays, 90, Self.days)) * Self.secondsOfDay
     }
 
-    /// Returns the seconds of at most a hundred years, to avoid an overflow.
-    private static func seconds(ofDays days: Int) -> Int64 {
-        Int64(min(days, 36_500)) * 24 * 60 * 60
-    }
+    // What the settings may be: no sum of them overflows.
+    private static let seconds = 1...31_536_000
+    private static let days = 1...36_500
+    private static let connections = 1...1_000_000
+    private static let bytes = 1...(1 << 40)
+    private static let secondsOfDay: Int64 = 24 * 60 * 60
 
     /// Returns the key for the routes of operators in a file.
     ///

@@ -107,8 +107,12 @@ struct ServerOptions: ParsableArguments {
             try settings.flag("grows-schema", growsSchema, default: true)
         configuration.service.userQuotaBytes = try settings.bytes("quota", quota)
         configuration.service.publicQuotaBytes = try settings.bytes("public-quota", publicQuota)
-        configuration.service.requestRate = try settings.number("request-rate", requestRate)
-            .map { RequestRate(burst: $0, perSecond: Double($0)) }
+        configuration.service.requestRate = try settings.number(
+            "request-rate",
+            requestRate,
+            in: 1...1_000_000
+        )
+        .map { RequestRate(burst: $0, perSecond: Double($0)) }
         configuration.faults = try settings.text("faults", faults).map(Self.faultPlan)
         configuration.hasVirtualClock = try flag("virtual-clock", virtualClock)
         if try flag("verbose", verbose) {

@@ -67,10 +67,17 @@ struct ServerSettings {
     }
 
     /// Returns a number; nil when no source has it.
-    mutating func number(_ name: String, _ given: Int?, least: Int = 1) throws -> Int? {
+    mutating func number(
+        _ name: String,
+        _ given: Int?,
+        in range: ClosedRange<Int>
+    ) throws -> Int? {
         let found = try find(name, given, .int) { if case .int(let int) = $0 { int } else { nil } }
-        if let found, found < least {
-            throw CommandFailure(unusable: "\(place(name)) \(found): the least is \(least)")
+        if let found, !range.contains(found) {
+            let limit =
+                found < range.lowerBound
+                ? "the least is \(range.lowerBound)" : "the most is \(range.upperBound)"
+            throw CommandFailure(unusable: "\(place(name)) \(found): \(limit)")
         }
         return found ?? note(name, nil)
     }
@@ -80,14 +87,18 @@ struct ServerSettings {
         _ name: String,
         _ given: Int?,
         default value: Int,
-        least: Int = 1
+        in range: ClosedRange<Int>
     ) throws -> Int {
-        try number(name, given, least: least) ?? note(name, value) ?? value
+        try number(name, given, in: range) ?? note(name, value) ?? value
     }
 
     /// Returns a Boolean, or a default.
     mutating func flag(_ name: String, _ given: Bool?, default value: Bool = false) throws -> Bool {
-        try find(name, given, .bool) { if case .bool(let bool) = $0 { bool } else { nil } }
+        let variable = Self.variable(name)
+        if given == nil, let text = variables[variable], !["true", "false"].contains(text) {
+            throw CommandFailure(unusable: "\(variable) is not \(Self.words(for: .bool))")
+        }
+        return try find(name, given, .bool) { if case .bool(let bool) = $0 { bool } else { nil } }
             ?? note(name, value) ?? value
     }
 

@@ -75,14 +75,33 @@ struct PasswordOptions: ParsableArguments {
         }
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
+        shownTerminal = shown
+        let handlers = endings.map { number in
+            signal(number) { number in
+                tcsetattr(STDIN_FILENO, TCSANOW, &PasswordOptions.shownTerminal)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
-        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
+        defer {
+            tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
+            for (number, handler) in zip(endings, handlers) { signal(number, handler) }
+        }
         return try body()
     }
 
+    /// The signals that end the process at a question.
+    private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// The terminal's state to restore then.
+    // nonisolated(unsafe) because a handler of signals can reach nothing but globals; it is set
+    // before there is a handler.
+    nonisolated(unsafe) private static var shownTerminal = termios()
+
     private static func ask(_ question: String) throws -> String {
-        FileHandle.standardError.write(Data(question.utf8))
-        defer { FileHandle.standardError.write(Data("\n".utf8)) }
+        Console.ask(question)
+        defer { Console.ask("\n") }
         guard let line = readLine(strippingNewline: true) else {
             throw CommandFailure(unusable: "No password was typed")
         }

@@ -6,8 +6,11 @@ struct UserEntry: Codable, Hashable, Sendable {
     let givenName: String?
     let familyName: String?
     let emailAddress: String?
+    /// `true` for a user with a password; nil if it was not looked up.
+    let hasPassword: Bool?
 
-    init(_ user: ServiceUser) {
+    init(_ user: ServiceUser, hasPassword: Bool? = nil) {
+        self.hasPassword = hasPassword
         userRecordName = user.userRecordName
         givenName = user.givenName
         familyName = user.familyName

@@ -18,9 +18,12 @@ enum UserTable {
 
     /// Returns a table with a row for each user of a server's data.
     static func entries(_ users: [UserEntry]) -> Table {
-        var table = Table("user", "name", "e-mail")
+        var table = Table("user", "name", "e-mail", "password")
         for user in users {
-            table.add([user.userRecordName, user.fullName, user.emailAddress ?? ""])
+            table.add([
+                user.userRecordName, user.fullName, user.emailAddress ?? "",
+                user.hasPassword.map { $0 ? "yes" : "no" } ?? "",
+            ])
         }
         return table
     }

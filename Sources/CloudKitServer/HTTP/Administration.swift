@@ -14,6 +14,8 @@ struct Administration: Sendable {
     let clock: VirtualClock?
     /// The version of the running program, if it is known.
     let version: String?
+    /// The requests with wrong keys, by client.
+    let tries = SignInTries()
 
     /// Returns whether a request's `Authorization` carries the key.
     func isAllowed(_ authorization: String?) -> Bool {

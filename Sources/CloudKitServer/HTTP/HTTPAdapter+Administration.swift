@@ -15,26 +15,19 @@ extension HTTPAdapter {
     /// Responds to a request below `Administration.prefix` or for the metrics.
     func administer(_ request: Request, _ context: AdapterContext) async -> AdapterResponse {
         let isAllowed = administration.isAllowed(request.headers[.authorization])
-        if request.uri.path == "/metrics", request.method == .get,
-            isAllowed || policy.isLocal(request, from: peer(context))
-        {
+        let isLocal = policy.isLocal(request, from: peer(context))
+        if request.uri.path == "/metrics", request.method == .get, isAllowed || isLocal {
             return text(currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
         }
-        guard isAllowed else {
-            guard administration.key != nil else {
-                return noSuchRoute(request, "; start the server with a key for operators")
-            }
-            return answer(
-                service.refusal(
-                    RequestError(
-                        .accessDenied,
-                        reason: "Send the key that the server was given for operators, or printed "
-                            + "at its start: Authorization: Bearer KEY"
-                    )
-                )
-            )
+        guard administration.key != nil else {
+            return noSuchRoute(request, "; start the server with a key for operators")
+        }
+        let client = policy.client(of: request, from: peer(context))
+        if let refusal = refusal(ofKeyIn: request, client, isAllowed, isLocal) {
+            return answer(service.refusal(refusal))
         }
         do {
+            try await checkContainer(of: request)
             let share = memory.share(of: "operator")
             let body = try await WholeBody(request).collect(upTo: bodyLimit, share)
             if let answer = try await route(request, body) { return answer }
@@ -48,6 +41,55 @@ extension HTTPAdapter {
         } catch {
             return answer(service.refusal(error))
         }
+    }
+
+    /// Returns the error for a request without the key, or after too many wrong ones.
+    ///
+    /// The right key is good at any time on this machine, where an old page may still ask with the
+    /// key of an earlier start.
+    private func refusal(
+        ofKeyIn request: Request,
+        _ client: String,
+        _ isAllowed: Bool,
+        _ isLocal: Bool
+    ) -> RequestError? {
+        if isAllowed, isLocal { return nil }
+        let now = observer.clock.milliseconds
+        var seconds = administration.tries.wait(address: client, now)
+        if isAllowed, seconds == nil { return nil }
+        let key = request.headers[.authorization]?.dropFirst("Bearer ".count) ?? ""
+        if seconds == nil, !key.isEmpty {
+            seconds = administration.tries.take(address: client, now)
+            observer.noteWrongKey(isLast: administration.tries.wait(address: client, now) != nil)
+        }
+        guard let seconds else {
+            return RequestError(
+                .accessDenied,
+                reason: "Send the key that the server was given for operators, or printed at its "
+                    + "start: Authorization: Bearer KEY"
+            )
+        }
+        return RequestError(
+            .throttled,
+            reason: "Too many requests with a wrong key; wait \(seconds) seconds",
+            retryAfter: Double(seconds)
+        )
+    }
+
+    /// Refuses a route of a container that does not exist: a mistyped name must not create one.
+    private func checkContainer(of request: Request) async throws {
+        let path = Self.parts(of: request)
+        guard path.count >= 3, path[0] == "containers", !service.opensContainers,
+            QueryParameters(request.uri.query)["new"] != "true"
+        else { return }
+        let found = try await service.containers()
+        guard !found.contains(path[1]) else { return }
+        throw RequestError(
+            .notFound,
+            reason: "No container \(path[1]); the server has "
+                + (found.isEmpty ? "none" : found.joined(separator: ", "))
+                + ", and the parameter new=true adds one with its first user, token or key"
+        )
     }
 
     /// Returns the metrics, including those that are read only on request.

@@ -24,18 +24,17 @@ extension HTTPAdapter {
                 response: Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
             )
         }
-        let isGood = request.uri.path == Self.livePath ? true : await service.isReady()
+        let problem = request.uri.path == Self.livePath ? nil : await service.unreadiness()
         return AdapterResponse(
             response: Response(
-                status: isGood ? .ok : .serviceUnavailable,
+                status: problem == nil ? .ok : .serviceUnavailable,
                 headers: [
                     .contentType: "application/json; charset=UTF-8", .cacheControl: "no-store",
                 ],
                 body: ResponseBody(
                     byteBuffer: ByteBuffer(
-                        string: isGood
-                            ? #"{"status":"ok"}"#
-                            : #"{"status":"unavailable","reason":"The storage cannot be read"}"#
+                        string: problem.map { #"{"status":"unavailable","reason":"\#($0)"}"# }
+                            ?? #"{"status":"ok"}"#
                     )
                 )
             )

@@ -71,6 +71,18 @@ struct OriginPolicy: Sendable {
         return origin.isLoopback || origins.contains(origin)
     }
 
+    /// Returns whether an operator may name an address for `allows(callback:)`: it has a scheme,
+    /// and none that would run or read something in the browser.
+    static func canBeCallback(_ text: String) -> Bool {
+        guard let end = text.firstIndex(of: ":"), text.index(after: end) < text.endIndex,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return false }
+        let scheme = text[..<end].lowercased()
+        return scheme.first?.isLetter == true
+            && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+            && !["javascript", "data", "vbscript", "file", "blob", "about"].contains(scheme)
+    }
+
     /// Returns whether a request comes from this machine: over a loopback connection, for a
     /// loopback name, and with no sign of having been forwarded.
     func isLocal(_ request: Request, from peer: Peer) -> Bool {

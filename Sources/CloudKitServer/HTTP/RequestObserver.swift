@@ -56,6 +56,16 @@ struct RequestObserver: Sendable {
         )
     }
 
+    /// Logs a wrong key for operators; the last one before its sender has to wait is a warning.
+    func noteWrongKey(isLast: Bool) {
+        logger.log(
+            level: isLast ? .warning : .notice,
+            isLast
+                ? "Too many requests had a wrong key for operators; their sender has to wait"
+                : "A request had a wrong key for operators"
+        )
+    }
+
     /// Begins the observation of a request.
     func begin(_ request: Request) -> Observation {
         series.inFlight.increment()
@@ -167,7 +177,8 @@ struct RequestObserver: Sendable {
         ) -> Logger.Metadata {
             var metadata: Logger.Metadata = [
                 "request.id": "\(entry.id)", "endpoint": "\(endpoint)",
-                "status": "\(entry.status)", "milliseconds": "\(entry.milliseconds)",
+                "status": .stringConvertible(entry.status),
+                "milliseconds": .stringConvertible(entry.milliseconds),
             ]
             if !code.isEmpty { metadata["code"] = "\(code)" }
             if let cause { metadata["error"] = "\(cause)" }

@@ -56,7 +56,7 @@ public final class CloudServer: Service {
         self.logger = logger
         policy = OriginPolicy(configuration)
         memory = MemoryBudget(bytes: configuration.memoryBytes)
-        try configuration.check(isPrivate: policy.isPrivate)
+        try configuration.check()
         journal = RequestJournal(capacity: configuration.journalCapacity)
         administrationKey = Self.key(configuration, policy)
         clock =
@@ -125,6 +125,7 @@ public final class CloudServer: Service {
                 group.addTask { try await self.application().run() }
                 group.addTask {
                     await self.updateIndexes()
+                    await self.lookForDamage()
                     await self.cleanNowAndThen()
                 }
                 group.addTask { await self.watchStorage() }
@@ -146,6 +147,16 @@ public final class CloudServer: Service {
         } catch {
             logger.error("Updating the indexes failed", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// Looks for damage of the database, for a limited time because a check of a large one takes
+    /// long; `/health/ready` reports it.
+    private func lookForDamage() async {
+        guard let damage = await service.damage(foundWithin: .seconds(10)) else { return }
+        logger.critical(
+            "The database is damaged",
+            metadata: ["error": "\(damage)", "remedy": "cloudkit check"]
+        )
     }
 
     /// Removes unusable data every quarter of an hour until cancelled; uploads that no record took

@@ -51,9 +51,11 @@ public struct ServerConfigurationError: Error, Hashable, Sendable, CustomStringC
 }
 
 extension CloudServer.Configuration {
-    /// Refuses settings that are safe only for a server that no other machine can reach, and
-    /// invalid names.
-    func check(isPrivate: Bool) throws(ServerConfigurationError) {
+    /// Refuses settings that are safe only for a server that no other machine can reach, invalid
+    /// names, and limits that contradict each other.
+    ///
+    /// - Throws: `ServerConfigurationError`.
+    package func check() throws(ServerConfigurationError) {
         for origin in allowedOrigins where WebOrigin(origin) == nil {
             throw ServerConfigurationError(
                 "allowedOrigins (--allowed-origin) has '\(origin)', which is no origin; one is a scheme, a host and a "
@@ -72,6 +74,20 @@ extension CloudServer.Configuration {
                     + "127.0.0.1"
             )
         }
+        for callback in signInCallbacks where !OriginPolicy.canBeCallback(callback) {
+            throw ServerConfigurationError(
+                "signInCallbacks (--sign-in-callback) has '\(callback)', to which no user can be "
+                    + "sent; an address is myapp://signed-in"
+            )
+        }
+        guard service.requestBodyBytes <= memoryBytes / 2 else {
+            throw ServerConfigurationError(
+                "memoryBytes (--memory-bytes) is \(memoryBytes), of which one address may take half, "
+                    + "and service.requestBodyBytes (--max-request-bytes) is "
+                    + "\(service.requestBodyBytes), which would never fit; raise the first to twice the "
+                    + "second, or lower the second"
+            )
+        }
         if let publicURL {
             guard let origin = WebOrigin(ofAddress: publicURL),
                 ["http", "https"].contains(origin.scheme)
@@ -82,7 +98,7 @@ extension CloudServer.Configuration {
                 )
             }
         }
-        guard !isPrivate else { return }
+        guard !OriginPolicy(self).isPrivate else { return }
         let settings = [
             ("service.acceptsUserNames (--user-header)", service.acceptsUserNames),
             ("service.opensContainers (--any-container)", service.opensContainers),

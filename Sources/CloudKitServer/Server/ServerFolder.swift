@@ -50,8 +50,10 @@ struct ServerFolder {
         let open = openNames
         guard !open.isEmpty else { return }
         logger.warning(
-            "Other users of this machine can read the data; mend it with: chmod -R go= '\(path)'",
-            metadata: ["open": "\(open.joined(separator: ", "))"]
+            "Other users of this machine can read the data",
+            metadata: [
+                "open": "\(open.joined(separator: ", "))", "remedy": "chmod -R go= '\(path)'",
+            ]
         )
     }
 

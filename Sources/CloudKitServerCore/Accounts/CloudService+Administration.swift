@@ -65,21 +65,57 @@ extension CloudService {
     ///   - container: The container's identifier.
     ///   - name: The user's given name, or a given and a family name.
     ///   - emailAddress: The address by which others find the user.
+    ///   - password: The password, of 8 characters or more; `nil` for none.
     /// - Returns: The user with its record name.
-    /// - Throws: `StorageError`.
+    /// - Throws: `RequestError` with `BAD_REQUEST` for an invalid address or password, and with
+    ///   `EXISTS` if another user has the address, or the same name and a password; no user is
+    ///   created then.
     public func addUser(
         container: String,
         name: String,
-        emailAddress: String? = nil
+        emailAddress: String? = nil,
+        password: String? = nil
     ) async throws -> ServiceUser {
+        if let emailAddress { try Self.checkEmailAddress(emailAddress) }
         var user = StoredUser(container: container, fullName: name)
         user.recordName = "_" + Hexadecimal.text(randomness.bytes(16))
         user.emailAddress = emailAddress?.lowercased()
         let added = user
         let incarnation = randomness.identifier()
+        var hash: Data?
+        if let password { hash = try await hashed(password) }
+        let hashed = hash
         return try await storage.write { writer in
             try Self.addContainer(container, incarnation: incarnation, writer)
-            return ServiceUser(try Self.addUser(added, incarnation: incarnation, writer))
+            let others = try writer.users(container: container)
+            if let address = added.emailAddress,
+                let other = others.first(where: { $0.emailAddress == address })
+            {
+                throw RequestError(
+                    .exists,
+                    reason: "\(address) is already the address of \(other.recordName); give another"
+                )
+            }
+            let user = ServiceUser(try Self.addUser(added, incarnation: incarnation, writer))
+            if let hashed { try Self.putPassword(hashed, of: user, writer) }
+            return user
+        }
+    }
+
+    /// Checks that a text has the form of an e-mail address.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` if it does not.
+    public static func checkEmailAddress(_ text: String) throws(RequestError) {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), text.utf8.count <= 254,
+            !text.unicodeScalars.contains(where: {
+                $0.properties.isWhitespace || $0.properties.generalCategory == .control
+            })
+        else {
+            throw RequestError(
+                .badRequest,
+                reason: "'\(text)' is not an e-mail address; one is grace@example.com"
+            )
         }
     }
 

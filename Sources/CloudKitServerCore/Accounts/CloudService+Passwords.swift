@@ -44,6 +44,12 @@ extension CloudService {
                 try writer.removeDocument(Self.passwords(user.container), user.userRecordName)
             }
         }
+        let hash = try await hashed(password)
+        try await storage.write { try Self.putPassword(hash, of: user, $0) }
+    }
+
+    /// Returns the hash of a new password, as it is stored.
+    func hashed(_ password: String) async throws -> Data {
         try Self.checkPassword(password)
         let hash = try await Self.hashing { [configuration, randomness] in
             try PasswordHash(
@@ -52,23 +58,36 @@ extension CloudService {
                 cost: configuration.passwordCost
             )
         }
-        let body = try JSONEncoder().encode(hash)
-        try await storage.write { writer in
-            let namesakes = try Self.users(called: user.fullName, user.container, writer)
-            for other in namesakes where other.recordName != user.userRecordName {
-                let collection = Self.passwords(user.container)
-                guard try writer.document(collection, other.recordName) == nil else {
-                    throw RequestError(
-                        .exists,
-                        reason: "Another user called \(user.fullName) signs in with a password; "
-                            + "give this one another name"
-                    )
-                }
+        return try JSONEncoder().encode(hash)
+    }
+
+    /// Stores the hash of a password, unless another user with the same name has one.
+    static func putPassword(
+        _ hash: Data,
+        of user: ServiceUser,
+        _ writer: any StorageWriter
+    ) throws {
+        let collection = passwords(user.container)
+        let namesakes = try users(called: user.fullName, user.container, writer)
+        for other in namesakes where other.recordName != user.userRecordName {
+            guard try writer.document(collection, other.recordName) == nil else {
+                throw RequestError(
+                    .exists,
+                    reason: "Another user called \(user.fullName) signs in with a password; "
+                        + "give this one another name"
+                )
             }
-            try writer.putDocument(
-                Self.passwords(user.container),
-                StoredDocument(name: user.userRecordName, body: body)
-            )
+        }
+        try writer.putDocument(
+            collection,
+            StoredDocument(name: user.userRecordName, body: hash)
+        )
+    }
+
+    /// Returns the record names of a container's users who have a password.
+    public func usersWithPassword(container: String) async throws -> Set<String> {
+        try await storage.read { reader in
+            Set(try reader.documents(Self.passwords(container)).map(\.name))
         }
     }
 

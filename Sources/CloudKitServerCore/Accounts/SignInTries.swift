@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// An attempt counts when it begins and is removed when it succeeds. Counts are kept in memory: a
 /// restart clears them.
-final class SignInTries: Sendable {
+package final class SignInTries: Sendable {
     /// The number of attempts that may fail within the window, for one account and from one address.
     static let perAccount = 10
     static let perAddress = 30
@@ -20,19 +20,30 @@ final class SignInTries: Sendable {
 
     private let tries = Mutex<[Key: [Int64]]>([:])
 
+    /// Creates counts of no attempts.
+    package init() {}
+
     /// Counts an attempt.
     ///
     /// - Returns: The number of seconds to wait if there were too many; nil if the attempt is allowed.
     func take(account: String, address: String, _ now: Int64) -> Int? {
+        take([(.account(account), Self.perAccount), (.address(address), Self.perAddress)], now)
+    }
+
+    /// Counts an attempt that concerns no account.
+    ///
+    /// - Returns: The number of seconds to wait if there were too many; nil if the attempt is allowed.
+    package func take(address: String, _ now: Int64) -> Int? {
+        take([(.address(address), Self.perAddress)], now)
+    }
+
+    private func take(_ keys: [(key: Key, limit: Int)], _ now: Int64) -> Int? {
         tries.withLock { tries in
             if tries.count >= Self.capacity {
                 tries = tries.filter { $0.value.contains { $0 > now - Self.window } }
                 // This many within the window are an attack on the memory.
                 if tries.count >= Self.capacity { return Int(Self.window / 1000) }
             }
-            let keys = [
-                (Key.account(account), Self.perAccount), (Key.address(address), Self.perAddress),
-            ]
             for (key, limit) in keys {
                 let recent = (tries[key] ?? []).filter { $0 > now - Self.window }
                 tries[key] = recent
@@ -45,7 +56,7 @@ final class SignInTries: Sendable {
 
     /// Returns the number of seconds to wait if there were too many attempts from an address, for
     /// any account; nil if there were not.
-    func wait(address: String, _ now: Int64) -> Int? {
+    package func wait(address: String, _ now: Int64) -> Int? {
         let recent = tries.withLock { $0[.address(address)] ?? [] }
             .filter { $0 > now - Self.window }
         return Self.seconds(recent, Self.perAddress, now)

@@ -31,9 +31,44 @@ extension CloudService {
         CheckFinding("SQLite finds the file damaged: \(problem); restore it from a backup")
     }
 
-    private func check(_ repairs: Bool, _ report: inout CheckReport) async throws {
+    /// Lets the engine check its own database.
+    private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws {
         let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
-        report.findings += problems.map(Self.damage)
+        guard !problems.isEmpty else { return }
+        let isRepaired = repairs ? try await rebuildsIndexes() : false
+        report.findings += problems.map { problem in
+            guard isRepaired || problem.isOfIndex && !repairs else {
+                return Self.damage(problem.text)
+            }
+            var finding = CheckFinding(
+                "SQLite finds an index damaged: \(problem.text)",
+                isDerived: true
+            )
+            finding.isRepaired = isRepaired
+            return finding
+        }
+    }
+
+    /// Rebuilds the engine's indexes, and returns whether nothing is wrong then.
+    ///
+    /// Otherwise nothing is changed, because an index of a damaged table would hide what the table
+    /// has lost.
+    private func rebuildsIndexes() async throws -> Bool {
+        do {
+            try await storage.writeExclusively { writer in
+                guard let rows = writer as? any DerivedRows else { return }
+                try rows.rebuildIndexes()
+                guard let problem = try rows.fileProblems().first else { return }
+                throw StorageError(.corrupt, problem.text)
+            }
+            return true
+        } catch let error as StorageError where error.code == .corrupt || error.code == .other {
+            return false
+        }
+    }
+
+    private func check(_ repairs: Bool, _ report: inout CheckReport) async throws {
+        try await checkDatabase(repairs, &report)
         if repairs { try await updateIndexes() }
         for environment in try await storage.read({ try $0.environments() }) {
             try await check(environment, repairs, &report)
@@ -124,17 +159,46 @@ extension CloudService {
         for checksum in held {
             try Task.checkCancellation()
             report.assets += 1
-            do {
-                guard let contents = try await assets.open(Array(checksum)) else {
-                    report.findings.append(
-                        CheckFinding("\(MissingAsset(checksum: Array(checksum)))")
-                    )
-                    continue
-                }
-                for try await _ in contents.chunks {}
-            } catch let error as StorageError {
-                report.findings.append(CheckFinding(error.message))
+            guard let problem = try await problem(withFileOf: Array(checksum)) else { continue }
+            report.findings += try await storage.read { reader in
+                try Self.findings(problem, withFileOf: checksum, reader)
             }
         }
+    }
+
+    private func problem(withFileOf checksum: [UInt8]) async throws -> String? {
+        do {
+            guard let contents = try await assets.open(checksum) else {
+                return "\(MissingAsset(checksum: checksum))"
+            }
+            for try await _ in contents.chunks {}
+            return nil
+        } catch let error as StorageError {
+            return error.message
+        }
+    }
+
+    /// Returns a finding for each record that holds a file, or one if only snapshots hold it.
+    private static func findings(
+        _ problem: String,
+        withFileOf checksum: Data,
+        _ reader: any StorageReader
+    ) throws -> [CheckFinding] {
+        let holders = try (reader as? any DerivedRows)?.holders(of: checksum) ?? []
+        let findings = try holders.compactMap { id -> CheckFinding? in
+            guard let record = try reader.record(id), let zone = try reader.zone(record.zone),
+                let database = try reader.database(zone.database)
+            else { return nil }
+            let environment = try reader.environment(database.environment)
+            var finding = CheckFinding(problem)
+            finding.container = environment?.container
+            finding.environment = environment?.kind.rawValue
+            finding.database =
+                try database.owner.map { try reader.user($0)?.recordName } ?? "public"
+            finding.zone = zone.name
+            finding.record = record.name
+            return finding
+        }
+        return findings.isEmpty ? [CheckFinding(problem)] : findings
     }
 }

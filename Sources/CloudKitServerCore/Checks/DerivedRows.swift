@@ -28,6 +28,24 @@ package protocol DerivedRows {
     /// Returns the checksums of all assets that records, or those in snapshots, hold; each once, in
     /// order.
     func heldAssets() throws -> [Data]
+    /// Returns the records that hold an asset according to the derived data, in order.
+    func holders(of checksum: Data) throws -> [RowID<StoredRecord>]
     /// Returns the problems that the engine's own check of its database finds; empty if there are none.
-    func fileProblems() throws -> [String]
+    func fileProblems() throws -> [FileProblem]
+    /// Rebuilds the indexes of the engine's own tables; inside a write only.
+    func rebuildIndexes() throws
+}
+
+/// A problem that an engine's own check of its database finds.
+package struct FileProblem: Hashable, Sendable {
+    /// A description in the engine's words.
+    package var text: String
+    /// `true` when the problem concerns an index, which can be rebuilt from its table.
+    package var isOfIndex: Bool
+
+    /// Creates a problem.
+    package init(_ text: String, isOfIndex: Bool) {
+        self.text = text
+        self.isOfIndex = isOfIndex
+    }
 }

@@ -81,8 +81,8 @@ struct ZoneCheck {
         if record.isDamaged {
             hasDamage = true
             return note(
-                "the row does not match its checksum; save the record again with forceReplace, or "
-                    + "restore the data from a backup",
+                "the row does not match its checksum; save all fields of the record with cloudkit "
+                    + "records save --replace, or restore the data from a backup",
                 record
             )
         }

@@ -68,7 +68,10 @@ struct IndexKeys {
         _ fields: RecordFields
     ) -> WireValue? {
         if let value = fields.fields[name]?.value { return value }
-        return SystemField(name: name).flatMap { record.value(of: $0) }
+        // The schema has system fields under their schema names; a type may have a field of its own
+        // with the other name, such as `createdTimestamp`.
+        guard let system = SystemField(name: name), system.schemaName == name else { return nil }
+        return record.value(of: system)
     }
 
     /// Returns the keys of a value in its field's index: one, or one for each element of a list.

@@ -135,9 +135,23 @@ public final class CloudService: Sendable {
         return next.text(try await seal())
     }
 
-    /// Returns whether requests can be served, which requires that the storage can be read.
-    package func isReady() async -> Bool {
-        (try? await storage.read { _ = try $0.setting("tokenKey") }) != nil
+    /// `true` when requests create the containers that they name.
+    package var opensContainers: Bool { configuration.opensContainers }
+
+    /// Returns why requests cannot be served reliably; nil if they can.
+    package func unreadiness() async -> String? {
+        guard (try? await storage.read { _ = try $0.setting("tokenKey") }) != nil else {
+            return "The storage cannot be read"
+        }
+        return storage.damage == nil
+            ? nil : "The database is damaged; run cloudkit check, and start the server again"
+    }
+
+    /// Looks for damage in the storage for a limited time; returns a description for the operator,
+    /// or nil if there is none.
+    package func damage(foundWithin limit: Duration) async -> String? {
+        await storage.lookForDamage(within: limit)
+        return storage.damage
     }
 
     /// Returns the response to a request that is refused before it reaches the service.
@@ -181,6 +195,9 @@ public final class CloudService: Sendable {
             headers: headers(id: id),
             body: writer.data
         )
+        if let seconds = error.retryAfter, (0...1e9).contains(seconds) {
+            response.headers.append(("Retry-After", "\(Int(seconds.rounded(.up)))"))
+        }
         response.cause = Self.cause(of: failure)
         return response
     }

@@ -42,6 +42,12 @@ public protocol Storage: Sendable {
     ///
     /// - Throws: `StorageError`.
     func externalChangeCount() async throws -> Int64?
+
+    /// A description of damage that the engine has noticed in its own data; `nil` for none.
+    var damage: String? { get }
+
+    /// Looks for damage until all data was checked or the time is over; ``damage`` has the result.
+    func lookForDamage(within limit: Duration) async
 }
 
 extension Storage {
@@ -57,4 +63,10 @@ extension Storage {
 
     /// Returns `nil` because there are no other writers.
     public func externalChangeCount() async throws -> Int64? { nil }
+
+    /// The damage, which is `nil` because the engine does not check itself.
+    public var damage: String? { nil }
+
+    /// Returns immediately because the engine does not check itself.
+    public func lookForDamage(within limit: Duration) async {}
 }

@@ -10,10 +10,10 @@ import Foundation
 
 /// Writes all data of a server's folder to a tar archive while the server may continue to run.
 ///
-/// The database is copied in the state of a single moment. The files of its assets follow; if one
-/// of them is removed before it was read, the backup starts again.
+/// The database is checked, and copied in the state of a single moment. The files of its assets
+/// follow; if one of them is removed before it was read, the backup starts again.
 package struct Backup {
-    /// A summary of the written archive.
+    /// A summary of an archive.
     package struct Report: Hashable, Sendable, Codable {
         /// The number of asset files.
         package var assets = 0
@@ -21,6 +21,14 @@ package struct Backup {
         package var bytes: Int64 = 0
         /// The checksums of assets that records hold and whose files are missing or damaged.
         package var damaged: [String] = []
+        /// The number of records whose rows do not match their checksums.
+        package var damagedRecords = 0
+        /// `false` when the archive was not kept, because it would have replaced an earlier one and
+        /// has damaged parts.
+        package var isKept = true
+
+        /// `true` when everything in the archive is as the server stored it.
+        package var isGood: Bool { damaged.isEmpty && damagedRecords == 0 }
     }
 
     private static let attempts = 3
@@ -35,73 +43,106 @@ package struct Backup {
 
     /// Writes the archive, reads it again to verify it, and renames it to its final name.
     ///
+    /// An existing archive is replaced by one that is good: a damaged one is kept only under a new name.
+    ///
     /// - Parameters:
-    ///   - path: The archive; an existing one is replaced once the new one is complete.
+    ///   - path: The archive.
     ///   - seconds: The time, since 1970-01-01 UTC.
     /// - Returns: A summary of the archive.
-    /// - Throws: `StorageError`, or `BackupError`; no archive is written then.
+    /// - Throws: `StorageError`, or `BackupError`, such as for a damaged database; no archive is
+    ///   written then, and an existing one stays.
     @concurrent
     package func write(to path: String, seconds: Int64) async throws -> Report {
-        let target = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard FileManager.default.isWritableFile(atPath: target) else {
-            throw BackupError("\(target) is no folder that this user may write to; name another")
-        }
-        let part = path + ".part"
-        let copy = part + ".sqlite"
-        defer {
-            // After a success there is nothing to remove.
-            for name in [part, copy] { try? FileManager.default.removeItem(atPath: name) }
-        }
+        let work = try BackupFolder(beside: path)
+        defer { withExtendedLifetime(work) {} }
+        let part = work.path + "/backup.tar"
+        let copy = "\(work.path)/\(BackupNames.database)"
         var report = Report()
         for _ in 0..<Self.attempts {
-            try Task.checkCancellation()
-            let needed = try await copyDatabase(to: copy)
-            let found = try write(copy, to: part, seconds)
-            let missing = needed.subtracting(found)
+            let contents = try await copyDatabase(to: copy)
+            let found = try await write(copy, to: part, seconds)
+            let missing = contents.assets.subtracting(found)
+            report.damagedRecords = contents.damagedRecords
             report.assets = found.count
             report.damaged = missing.map { FileAssetStorage.name(of: $0) }.sorted()
             if missing.isEmpty { break }
         }
         let reader = try BackupReader(path: part)
-        report.damaged += try reader.verify().map { FileAssetStorage.name(of: $0) }
+        report.damaged += try await reader.verify().map { FileAssetStorage.name(of: $0) }
         report.bytes = reader.bytes
-        try AssetFile.publish(part, as: path)
+        report.isKept = report.isGood || !FileManager.default.fileExists(atPath: path)
+        if report.isKept { try AssetFile.publish(part, as: path) }
         return report
     }
 
-    /// Copies the database; returns the assets that records in the copy hold.
-    private func copyDatabase(to copy: String) async throws -> Set<[UInt8]> {
+    /// Lets a signal end the work, even on a machine with one core.
+    static func pause() async throws {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+
+    /// The contents of the copy of a database.
+    private struct Contents {
+        var assets: Set<[UInt8]>
+        var damagedRecords: Int
+    }
+
+    /// Checks the database, copies it, and checks the copy.
+    private func copyDatabase(to copy: String) async throws -> Contents {
         // Of an earlier attempt; without one, there is nothing to remove.
         try? FileManager.default.removeItem(atPath: copy)
         do {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
-            let source = try DatabaseQueue(
-                path: "\(folder)/\(BackupNames.database)",
-                configuration: configuration
-            )
+            let path = "\(folder)/\(BackupNames.database)"
+            let source = try DatabaseQueue(path: path, configuration: configuration)
             // It is only read; nothing can be lost.
             defer { try? source.close() }
+            // A copy can be sound although rows of a damaged table are missing in it.
+            try await source.read { try Self.check($0, path) }
+            // SQLite accepts an empty file, which only its owner can read.
+            _ = try AssetFile(creating: copy)
             try await source.writeWithoutTransaction { database in
                 try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
             }
             let target = try DatabaseQueue(path: copy, configuration: configuration)
             // As above.
             defer { try? target.close() }
-            let held = try await target.read { try SQLiteConnection($0).heldAssets() }
-            return Set(held.map { Array($0) })
-        } catch {
+            return try await target.read { database in
+                try Self.check(database, path)
+                let connection = SQLiteConnection(database)
+                return Contents(
+                    assets: Set(try connection.heldAssets().map { Array($0) }),
+                    damagedRecords: try connection.damagedRecordCount()
+                )
+            }
+        } catch let error as DatabaseError {
             throw StorageError(error)
         }
     }
 
+    private static func check(_ database: Database, _ path: String) throws {
+        let problems = try SQLiteConnection(database).fileProblems()
+        guard let problem = problems.first else { return }
+        let remedy =
+            problems.allSatisfy(\.isOfIndex)
+            ? "cloudkit check --repair rebuilds it" : "restore the last backup"
+        throw BackupError(
+            "\(path) is damaged (\(problem.text)), so nothing was written; \(remedy)"
+        )
+    }
+
     /// Writes an archive; returns the assets in it.
-    private func write(_ copy: String, to part: String, _ seconds: Int64) throws -> Set<[UInt8]> {
+    private func write(
+        _ copy: String,
+        to part: String,
+        _ seconds: Int64
+    ) async throws -> Set<[UInt8]> {
         // As for the copy: only an earlier attempt leaves one.
         try? FileManager.default.removeItem(atPath: part)
         let file = try AssetFile(creating: part)
         var hash = SHA256()
-        let size = try Self.forEachPiece(of: Self.open(copy)) { hash.update(data: $0) }
+        let size = try await Self.forEachPiece(of: Self.open(copy)) { hash.update(data: $0) }
         let manifest = try BackupManifest(
             created: seconds * 1000,
             databaseBytes: size,
@@ -110,13 +151,13 @@ package struct Backup {
         let entry = TarEntry(name: BackupManifest.name, size: Int64(manifest.count))
         try file.write(entry.header(seconds: seconds) + manifest + Data(count: entry.padding))
         let database = TarEntry(name: BackupNames.database, size: size)
-        try append(database, Self.open(copy), to: file, seconds)
+        try await append(database, Self.open(copy), to: file, seconds)
         var found: Set<[UInt8]> = []
         for checksum in assets() {
             let name = BackupNames.asset(checksum)
             // An asset that is no longer needed may be removed at any moment.
             guard let asset = try AssetFile(opening: "\(folder)/\(name)") else { continue }
-            try append(TarEntry(name: name, size: asset.size()), asset, to: file, seconds)
+            try await append(TarEntry(name: name, size: asset.size()), asset, to: file, seconds)
             found.insert(checksum)
         }
         try file.write(Data(count: 2 * TarEntry.block))
@@ -148,9 +189,9 @@ package struct Backup {
         _ source: AssetFile,
         to file: AssetFile,
         _ seconds: Int64
-    ) throws {
+    ) async throws {
         try file.write(entry.header(seconds: seconds))
-        let size = try Self.forEachPiece(of: source) { try file.write($0) }
+        let size = try await Self.forEachPiece(of: source) { try file.write($0) }
         guard size == entry.size else {
             throw BackupError("\(entry.name) changed while it was read; run the backup again")
         }
@@ -161,9 +202,10 @@ package struct Backup {
     private static func forEachPiece(
         of file: AssetFile,
         _ body: (Data) throws -> Void
-    ) throws -> Int64 {
+    ) async throws -> Int64 {
         var size: Int64 = 0
         while let piece = try file.read(pieceBytes) {
+            try await pause()
             try body(piece)
             size += Int64(piece.count)
         }

@@ -39,8 +39,8 @@ struct BackupReader {
     /// Reads the entire archive, and returns the assets whose bytes do not match their checksums.
     ///
     /// - Throws: `BackupError` when the archive or its database is incomplete or damaged.
-    func verify() throws -> [[UInt8]] {
-        try read { _ in nil }
+    func verify() async throws -> [[UInt8]] {
+        try await read { _ in nil }
     }
 
     /// Reads the entire archive.
@@ -50,14 +50,14 @@ struct BackupReader {
     /// - Returns: The assets whose bytes do not match their checksums.
     /// - Throws: `BackupError` when the archive or its database is incomplete or damaged.
     @discardableResult
-    func read(into target: (Content) throws -> AssetFile?) throws -> [[UInt8]] {
+    func read(into target: (Content) throws -> AssetFile?) async throws -> [[UInt8]] {
         let file = try Self.open(path)
         let manifest = try manifest(file)
         var damaged: [[UInt8]] = []
         var hasDatabase = false
         while let entry = try TarEntry(header: exactly(TarEntry.block, of: file)) {
             let content = try content(entry)
-            let checksum = try copy(entry, of: file, to: target(content))
+            let checksum = try await copy(entry, of: file, to: target(content))
             switch content {
             case .database:
                 hasDatabase = true
@@ -100,10 +100,11 @@ struct BackupReader {
         _ entry: TarEntry,
         of file: AssetFile,
         to target: AssetFile?
-    ) throws -> [UInt8] {
+    ) async throws -> [UInt8] {
         var hash = SHA256()
         var left = entry.size
         while left > 0 {
+            try await Backup.pause()
             let piece = try exactly(Int(min(left, Int64(Self.pieceBytes))), of: file)
             hash.update(data: piece)
             try target?.write(piece)

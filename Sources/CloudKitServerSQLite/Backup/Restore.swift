@@ -21,7 +21,8 @@ package struct Restore {
     /// The database is renamed to its final name last, so that an interrupted restore leaves
     /// nothing that a server would use as its data; a failed restore leaves the folder unchanged.
     ///
-    /// - Parameter folder: The folder, which is created if it is missing; it must be empty.
+    /// - Parameter folder: The folder, which is created if it is missing; it must be empty, and
+    ///   becomes private to its owner.
     /// - Returns: The checksums of assets whose bytes do not match them; they are restored unchanged.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
@@ -42,8 +43,7 @@ package struct Restore {
         let database = "\(folder)/\(BackupNames.database)"
         let part = database + ".part"
         var folders: Set<String> = []
-        let damaged = try BackupReader(path: archive).read { content in
-            try Task.checkCancellation()
+        let damaged = try await BackupReader(path: archive).read { content in
             guard case .asset(let checksum) = content else { return try AssetFile(creating: part) }
             let path = "\(folder)/\(BackupNames.asset(checksum))"
             let own = String(path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex))
@@ -69,6 +69,8 @@ package struct Restore {
                 "\(folder) is not empty; choose a new folder, or move its contents away"
             )
         }
+        // An existing folder may be open to others.
+        try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
     }
 
     private static func empty(_ folder: String) {

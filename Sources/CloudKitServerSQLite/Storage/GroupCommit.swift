@@ -44,8 +44,16 @@ final class GroupCommit: Sendable {
     /// The number of transactions between two steps of the removal.
     private static let removalPace = 16
 
-    init(_ database: any DatabaseWriter, size: Int, mayHaveDiscarded: Bool) {
+    private let noticed: DamageNote
+
+    init(
+        _ database: any DatabaseWriter,
+        size: Int,
+        mayHaveDiscarded: Bool,
+        _ noticed: DamageNote
+    ) {
         self.database = database
+        self.noticed = noticed
         self.size = size
         queue.withLock { $0.mayHaveDiscarded = mayHaveDiscarded }
     }
@@ -153,6 +161,7 @@ final class GroupCommit: Sendable {
                 errors = try runAgain(group, after: first, database)
             }
         } catch {
+            noticed.add(error)
             errors = Array(repeating: StorageError(error), count: group.count)
         }
         guard group.count > 1 else { return group[0].finish(errors[0]) }
@@ -197,7 +206,7 @@ final class GroupCommit: Sendable {
                     errors.append(before)
                     continue
                 }
-                errors.append(try Self.runInSavepoint(job, connection, database))
+                errors.append(try runInSavepoint(job, connection, database))
                 if place < known.count, before != nil || errors[place] != nil { isSame = false }
             }
         }
@@ -228,7 +237,7 @@ final class GroupCommit: Sendable {
     }
 
     /// Runs one job; returns its error, or throws if the entire transaction is lost.
-    private static func runInSavepoint(
+    private func runInSavepoint(
         _ job: Job,
         _ connection: SQLiteConnection,
         _ database: Database
@@ -242,6 +251,7 @@ final class GroupCommit: Sendable {
             guard database.isInsideTransaction else { throw error }
             try database.execute(cached: "ROLLBACK TO job")
             try database.execute(cached: "RELEASE job")
+            noticed.add(error)
             return error is DatabaseError ? StorageError(error) : error
         }
         try database.execute(cached: "RELEASE job")

@@ -64,7 +64,43 @@ extension SQLiteConnection: DerivedRows {
         return try all("SELECT checksum FROM (\(parts)) ORDER BY checksum") { $0[0] }
     }
 
-    func fileProblems() throws -> [String] {
-        try all("PRAGMA integrity_check(20)") { row -> String in row[0] }.filter { $0 != "ok" }
+    func holders(of checksum: Data) throws -> [RowID<StoredRecord>] {
+        try all("SELECT record FROM asset WHERE checksum = ? ORDER BY record", [checksum]) {
+            RowID(rawValue: $0[0])
+        }
+    }
+
+    func fileProblems() throws -> [FileProblem] {
+        let found: [[DatabaseValue]]
+        do {
+            found = try rows("PRAGMA integrity_check(20)")
+        } catch  where StorageError.isDamage(error) {
+            // The check itself may not get through.
+            return [FileProblem("\(error)", isOfIndex: false)]
+        }
+        let lines = found.flatMap { row in
+            (String.fromDatabaseValue(row[0]) ?? "").split(separator: "\n").map(String.init)
+        }.filter { $0 != "ok" && !$0.hasPrefix("***") }
+        guard !lines.isEmpty else { return [] }
+        let roots = try rows("SELECT rootpage FROM sqlite_master WHERE type = 'index'")
+            .compactMap { Int64.fromDatabaseValue($0[0]) }
+        return lines.map { line in
+            // SQLite names a tree by its root: Tree 12 page 34 cell 5: …
+            let words = line.split(separator: " ")
+            let tree = words.first == "Tree" && words.count > 1 ? Int64(words[1]) : nil
+            let isOfIndex = line.contains(" index ") || tree.map(roots.contains) ?? false
+            return FileProblem(line, isOfIndex: isOfIndex)
+        }
+    }
+
+    func rebuildIndexes() throws { try runOnce("REINDEX") }
+
+    /// Returns the number of records whose rows do not match their checksums.
+    func damagedRecordCount() throws -> Int {
+        var count = 0
+        try forEach(Self.selectRecord) { row in
+            if Self.record(row, RowID(rawValue: 0)).isDamaged { count += 1 }
+        }
+        return count
     }
 }

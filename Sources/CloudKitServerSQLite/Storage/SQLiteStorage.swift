@@ -27,6 +27,7 @@ public final class SQLiteStorage: Storage {
     private let database: any DatabaseWriter
     private let commits: GroupCommit
     private let isFile: Bool
+    private let noticed = DamageNote()
 
     /// Opens or creates a database.
     ///
@@ -66,7 +67,8 @@ public final class SQLiteStorage: Storage {
                 size: max(1, writesPerCommit),
                 mayHaveDiscarded: try database.writeWithoutTransaction {
                     try SQLiteConnection($0).hasDiscarded()
-                }
+                },
+                noticed
             )
         } catch {
             throw StorageError(error)
@@ -123,7 +125,32 @@ public final class SQLiteStorage: Storage {
                 return try database.snapshot { try body(SQLiteConnection(database)) }
             }
         } catch let error as DatabaseError {
+            noticed.add(error)
             throw StorageError(error)
+        }
+    }
+
+    /// Damage that SQLite reported for a request, or that `lookForDamage` has found; `nil` for none.
+    public var damage: String? { noticed.text }
+
+    /// Lets SQLite check the database, unless it is in memory, until it is done or the time is over.
+    public func lookForDamage(within limit: Duration) async {
+        guard isFile else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [database, noticed] in
+                do {
+                    // Cancellation interrupts the check.
+                    let problems = try await database.read {
+                        try SQLiteConnection($0).fileProblems()
+                    }
+                    if let problem = problems.first { noticed.add(problem.text) }
+                } catch {
+                    noticed.add(error)
+                }
+            }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
         }
     }
 

@@ -2,6 +2,12 @@ import CloudKitServerCore
 import GRDB
 
 extension StorageError {
+    /// Returns whether SQLite reports that its file is damaged.
+    static func isDamage(_ error: any Error) -> Bool {
+        let code = (error as? DatabaseError)?.resultCode
+        return code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
+    }
+
     /// Creates the storage error for an error of SQLite.
     init(_ error: any Error) {
         guard let error = error as? DatabaseError else {
@@ -13,9 +19,17 @@ extension StorageError {
             case .SQLITE_FULL: .full
             case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
             case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY: .inputOutput
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+            case _ where Self.isDamage(error): .corrupt
             default: .other
             }
-        self.init(code, error.description)
+        switch error.resultCode {
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN:
+            self.init(
+                code,
+                "The database cannot be opened for writing, which reading needs too; let this user "
+                    + "write to its file and its folder (\(error.resultCode))"
+            )
+        default: self.init(code, error.description)
+        }
     }
 }

@@ -9,7 +9,8 @@ struct BackupCommand: AsyncParsableCommand {
         abstract: "Write all data of a server to one file, even while the server runs.",
         discussion: """
             The file is a tar archive with the database at a single moment and the files of assets. \
-            It is verified before it gets its name.
+            The database and the archive are verified before the archive gets its name: --force \
+            replaces a good backup only by another good one.
             """
     )
 
@@ -28,24 +29,44 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         try overwriting.check(file)
         try DataFolder(path: data, container: nil).check()
-        let report = try await Backup(of: data).write(
-            to: file,
-            seconds: Int64(Date.now.timeIntervalSince1970)
-        )
+        let (data, file) = (data, file)
+        let report = try await Interruptible.run {
+            try await Backup(of: data).write(
+                to: file,
+                seconds: Int64(Date.now.timeIntervalSince1970)
+            )
+        }
         if output.json {
             try output.write(report)
-        } else {
+        } else if report.isKept {
             try Console.write(
                 "Backed up the database and \(Amount.text(report.assets, "asset")) to \(file), "
                     + Amount.text(Int(report.bytes), "byte")
             )
         }
-        guard report.damaged.isEmpty else {
-            throw CommandFailure(
-                "These assets were already missing or damaged: "
-                    + report.damaged.joined(separator: ", ")
-                    + "; cloudkit check reports details"
+        if let problem = Self.problem(report, file) { throw CommandFailure(problem) }
+    }
+
+    /// Returns what is damaged in a backup, and whether it was kept; nil for a good one.
+    static func problem(_ report: Backup.Report, _ file: String) -> String? {
+        guard !report.isGood else { return nil }
+        var parts: [String] = []
+        if report.damagedRecords > 0 {
+            parts.append(
+                Amount.text(report.damagedRecords, "record is", "records are") + " damaged"
             )
         }
+        if !report.damaged.isEmpty {
+            parts.append(
+                "these assets are missing or damaged: " + report.damaged.joined(separator: ", ")
+            )
+        }
+        let fate =
+            report.isKept
+            ? "the backup has all the rest"
+            : "\(file) is left as it was; give another name to keep a backup of all the rest"
+        let text = parts.joined(separator: ", and ")
+        return text.prefix(1).uppercased() + text.dropFirst()
+            + "; \(fate); cloudkit check reports details"
     }
 }

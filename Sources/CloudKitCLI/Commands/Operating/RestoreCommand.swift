@@ -22,13 +22,17 @@ struct RestoreCommand: AsyncParsableCommand {
     var terminal: TerminalOptions
 
     func run() async throws {
-        let damaged = try await Restore(of: file).run(into: data)
+        let (data, file) = (data, file)
+        let damaged = try await Interruptible.run { try await Restore(of: file).run(into: data) }
         try Console.write("Restored \(file) to \(data)")
-        guard damaged.isEmpty else {
-            throw CommandFailure(
-                "These assets were damaged when the backup was made: "
-                    + damaged.joined(separator: ", ")
-            )
-        }
+        if let problem = Self.problem(damaged, file) { throw CommandFailure(problem) }
+    }
+
+    /// Returns which assets of a backup are damaged; nil if none is.
+    static func problem(_ damaged: [String], _ file: String) -> String? {
+        guard !damaged.isEmpty else { return nil }
+        return "These assets in \(file) do not match their checksums: "
+            + damaged.joined(separator: ", ")
+            + "; they were damaged before the backup, or the file was damaged later: try another one"
     }
 }

@@ -35,6 +35,9 @@ struct RecordsSaveCommand: AsyncParsableCommand {
     @Flag(help: "Save only if there is no such record.")
     var new = false
 
+    @Flag(help: "Clear the fields that are not given; this replaces a damaged record too.")
+    var replace = false
+
     @Option(help: "A file of records, or - for standard input.")
     var file: String?
 
@@ -57,6 +60,9 @@ struct RecordsSaveCommand: AsyncParsableCommand {
         guard !new || tag == nil else {
             throw ValidationError("--new and --tag exclude each other: a new record has no tag")
         }
+        guard !new || !replace else {
+            throw ValidationError("--new and --replace exclude each other")
+        }
     }
 
     func run() async throws {
@@ -74,6 +80,7 @@ struct RecordsSaveCommand: AsyncParsableCommand {
 
     private func operationType(of record: WireRecord) -> RecordOperation.OperationType {
         if new { return .create }
+        if replace { return tag == nil ? .forceReplace : .replace }
         return tag == nil ? .forceUpdate : .update
     }
 

@@ -31,8 +31,24 @@ struct TokenOptions: ParsableArguments {
         }
     }
 
-    /// Prints or writes settings.
-    func write(_ settings: KeyValuePairs<String, String?>) throws {
-        try ConnectionFile(settings).write(to: file, output)
+    /// Prints or writes settings; if that fails, the new credentials in them are revoked, because
+    /// nobody knows them.
+    func write(
+        _ settings: KeyValuePairs<String, String?>,
+        new credentials: [String],
+        of container: String,
+        _ service: CloudService
+    ) async throws {
+        do {
+            try ConnectionFile(settings).write(to: file, output)
+        } catch {
+            var ids: Set<String> = []
+            for text in credentials {
+                let found = try await service.credentials(meantBy: text, container: container)
+                ids.formUnion(found.map(\.id))
+            }
+            try await service.revoke(ids, container: container)
+            throw error
+        }
     }
 }

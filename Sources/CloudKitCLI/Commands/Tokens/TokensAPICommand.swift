@@ -18,9 +18,14 @@ struct TokensAPICommand: AsyncParsableCommand {
         let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let token = try await service.addAPIToken(container: container, environment: kind)
-        try options.write([
-            Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
-            Name.apiToken: token,
-        ])
+        try await options.write(
+            [
+                Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
+                Name.apiToken: token,
+            ],
+            new: [token],
+            of: container,
+            service
+        )
     }
 }

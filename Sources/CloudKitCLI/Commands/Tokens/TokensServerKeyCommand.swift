@@ -26,11 +26,16 @@ struct TokensServerKeyCommand: AsyncParsableCommand {
             container: container,
             environment: kind
         )
-        try options.write([
-            Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
-            Name.keyID: keyID,
-            Name.privateKeyFile: URL(fileURLWithPath: privateKeyFile).standardizedFileURL.path,
-        ])
+        try await options.write(
+            [
+                Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
+                Name.keyID: keyID,
+                Name.privateKeyFile: URL(fileURLWithPath: privateKeyFile).standardizedFileURL.path,
+            ],
+            new: [keyID],
+            of: container,
+            service
+        )
     }
 
     /// Returns the public key in PEM form.

@@ -35,9 +35,14 @@ struct TokensWebAuthCommand: AsyncParsableCommand {
             apiToken: companion,
             environment: kind
         )
-        try options.write([
-            Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
-            Name.apiToken: companion, Name.webAuthToken: token,
-        ])
+        try await options.write(
+            [
+                Name.url: options.url, Name.container: container, Name.environment: kind.rawValue,
+                Name.apiToken: companion, Name.webAuthToken: token,
+            ],
+            new: apiToken == nil ? [companion, token] : [token],
+            of: container,
+            service
+        )
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CloudKitServerCore
+import CloudKitWire
 
 /// A command that adds a user to a local server.
 struct UsersAddCommand: AsyncParsableCommand {
@@ -31,6 +32,13 @@ struct UsersAddCommand: AsyncParsableCommand {
         guard name.contains(where: { !$0.isWhitespace }) else {
             throw ValidationError("The user's name is empty")
         }
+        if let email {
+            do {
+                try CloudService.checkEmailAddress(email)
+            } catch {
+                throw ValidationError("--email: \(error.reason ?? email)")
+            }
+        }
     }
 
     func run() async throws {
@@ -39,20 +47,15 @@ struct UsersAddCommand: AsyncParsableCommand {
         let container = try await folder.containerName(service)
         let password = try passwordOptions.password()
         if let password { try CloudService.checkPassword(password) }
-        if let email = email?.lowercased(),
-            let other = try await service.users(container: container)
-                .first(where: { $0.emailAddress == email })
-        {
-            throw CommandFailure(
-                "\(email) is already the address of \(other.userRecordName); give another"
-            )
-        }
         let user = try await service.addUser(
             container: container,
             name: name,
-            emailAddress: email
+            emailAddress: email,
+            password: password
         )
-        if let password { try await service.setPassword(password, of: user) }
-        try output.write([.success(UserEntry(user))], UserTable.entries)
+        try output.write(
+            [.success(UserEntry(user, hasPassword: password != nil))],
+            UserTable.entries
+        )
     }
 }

@@ -16,7 +16,14 @@ struct UsersListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let service = try folder.open()
-        let users = try await service.users(container: try await folder.containerName(service))
-        try output.write(users.map { .success(UserEntry($0)) }, UserTable.entries)
+        let container = try await folder.containerName(service)
+        let users = try await service.users(container: container)
+        let known = try await service.usersWithPassword(container: container)
+        try output.write(
+            users.map {
+                .success(UserEntry($0, hasPassword: known.contains($0.userRecordName)))
+            },
+            UserTable.entries
+        )
     }
 }

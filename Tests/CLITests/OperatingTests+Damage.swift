@@ -1,0 +1,229 @@
+import CloudKitExtras
+import Foundation
+import Testing
+
+// Data that is damaged, and backups that are interrupted.
+extension OperatingTests {
+    @Test("A database that is damaged replaces no good backup, and is no new one")
+    func damagedDatabase() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            let good = try cloud.file("good.tar", "the last good one")
+            try sqlite(
+                data + "/cloud.sqlite",
+                "UPDATE record SET fields = X'7B7D' WHERE name = 'a'"
+            )
+            let record = try await run("backup", good, "--data", data, "--force")
+            #expect(record.status == 1)
+            #expect(record.errors.contains("1 record is damaged"), "\(record.errors)")
+            try damage(data, page: "record", "page[:] = b'Z' * len(page)")
+            for file in [good, cloud.path("new.tar")] {
+                let outcome = try await run("backup", file, "--data", data, "--force")
+                #expect(outcome.status != 0)
+                #expect(outcome.errors.contains("cloud.sqlite is damaged"), "\(outcome.errors)")
+            }
+            #expect(try String(contentsOfFile: good, encoding: .utf8) == "the last good one")
+            #expect(!FileManager.default.fileExists(atPath: cloud.path("new.tar")))
+            let left = try FileManager.default.contentsOfDirectory(atPath: cloud.folder.path)
+            #expect(!left.contains { $0.hasPrefix(".") }, "\(left)")
+        }
+    }
+
+    @Test("An interrupted backup leaves nothing; what a killed one left goes with the next")
+    func interruptedBackup() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            let backups = cloud.folder.appendingPathComponent("backups")
+            try FileManager.default.createDirectory(
+                at: backups,
+                withIntermediateDirectories: false
+            )
+            func names() throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: backups.path)
+            }
+            let file = backups.appendingPathComponent("cloud.tar").path
+            // A backup waits for a writer that lets nobody read.
+            let writer = try await CommandProcess.start(
+                [
+                    "python3", "-u", "-c",
+                    """
+                    import sqlite3, sys, threading
+                    c = sqlite3.connect(sys.argv[1], isolation_level=None)
+                    c.execute("PRAGMA locking_mode = EXCLUSIVE")
+                    c.execute("BEGIN EXCLUSIVE")
+                    print("locked")
+                    threading.Event().wait()
+                    """, data + "/cloud.sqlite",
+                ],
+                executable: URL(fileURLWithPath: "/usr/bin/env")
+            )
+            defer { writer.end(SIGKILL) }
+            #expect(writer.greeting == "locked")
+            for signal in [SIGKILL, SIGTERM] {
+                let backup = try CommandProcess.launch(
+                    ["backup", file, "--data", data],
+                    settings: [:]
+                )
+                while try names().isEmpty { await Task.yield() }
+                let part = backups.appendingPathComponent(try names()[0]).path
+                let attributes = try FileManager.default.attributesOfItem(atPath: part)
+                #expect(attributes[.posixPermissions] as? Int == 0o700)
+                backup.end(signal)
+                #expect(try names().count == (signal == SIGKILL ? 1 : 0))
+                if signal == SIGKILL {
+                    try FileManager.default.moveItem(atPath: part, toPath: cloud.path("part"))
+                }
+            }
+            writer.end(SIGKILL)
+            let remains = backups.appendingPathComponent(".cloudkit-backup-killed").path
+            try FileManager.default.moveItem(atPath: cloud.path("part"), toPath: remains)
+            let outcome = try await run("backup", file, "--data", data)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try names() == ["cloud.tar"])
+        }
+    }
+
+    @Test("A backup replaces a file only: no device, no pipe, and not a file called -")
+    func noFile() async throws {
+        try await ServedCloud.run { cloud in
+            let pipe = cloud.path("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for target in [pipe, cloud.folder.path] {
+                let outcome = try await run("backup", target, "--data", cloud.data, "--force")
+                #expect(outcome.status == 2)
+                #expect(outcome.errors.contains("is a folder or a device"), "\(outcome.errors)")
+            }
+            let type = try FileManager.default.attributesOfItem(atPath: pipe)[.type]
+            #expect(type as? FileAttributeType != .typeRegular)
+            let output = try await run("backup", "-", "--data", cloud.data)
+            #expect(output.status == 2)
+            #expect(output.errors.contains("not to standard output"), "\(output.errors)")
+            let exec = try await run("exec", "--export-on-exit", pipe, "true")
+            #expect(exec.status == 2)
+            #expect(exec.errors.contains("--export-on-exit"), "\(exec.errors)")
+        }
+    }
+
+    @Test(
+        "A damaged index makes a server unready, is no backup, and is rebuilt by a repair",
+        .timeLimit(.minutes(5))
+    )
+    func damagedIndex() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            try await cloud.objects("records", "save", "--type", "Note", "--name", "needle")
+            let data = try await copy(of: cloud)
+            // The name in the index that finds records by their names.
+            try damage(
+                data,
+                page: "sqlite_autoindex_record_1",
+                "place = page.index(b'needle'); page[place:place + 2] = b'xx'"
+            )
+            let server = try await CommandProcess.start(Self.serve + ["--data", data])
+            let settings = ServedCloud.settings(
+                try String(contentsOfFile: data + "/ada.env", encoding: .utf8)
+            )
+            let ready = (settings["CLOUDKIT_URL"] ?? "") + "/health/ready"
+            var answer = try await get(ready)
+            while answer.status == 200 {
+                await Task.yield()
+                answer = try await get(ready)
+            }
+            #expect(answer.status == 503)
+            #expect(String(decoding: answer.body, as: UTF8.self).contains("cloudkit check"))
+            let lost = try await CommandProcess.run(
+                ["records", "get", "needle"],
+                settings: settings
+            )
+            #expect(lost.status == 1)
+            server.end(SIGTERM)
+            let backup = try await run("backup", cloud.path("b.tar"), "--data", data)
+            #expect(backup.errors.contains("cloudkit check --repair"), "\(backup.errors)")
+            let found = try await run("check", "--data", data)
+            #expect(found.status == 1)
+            #expect(found.output.contains("finds an index damaged"), "\(found.output)")
+            #expect(found.errors.contains("--repair corrects"), "\(found.errors)")
+            let repaired = try await run("check", "--data", data, "--repair")
+            #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
+            #expect(try await run("check", "--data", data).status == 0)
+            let again = try await CommandProcess.start(Self.serve + ["--data", data])
+            defer { again.end(SIGTERM) }
+            let there = try await CommandProcess.run(
+                ["records", "get", "needle"],
+                settings: ServedCloud.settings(
+                    try String(contentsOfFile: data + "/ada.env", encoding: .utf8)
+                )
+            )
+            #expect(there.status == 0, "\(there.errors)")
+        }
+    }
+
+    @Test("A damaged record is replaced as a whole from the command line, as check says")
+    func replacing() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            try sqlite(
+                data + "/cloud.sqlite",
+                "UPDATE record SET fields = X'7B7D' WHERE name = 'b'"
+            )
+            let checked = try await run("check", "--data", data)
+            #expect(checked.output.contains("records save --replace"), "\(checked.output)")
+            let server = try await CommandProcess.start(Self.serve + ["--data", data])
+            defer { server.end(SIGTERM) }
+            let settings = ServedCloud.settings(
+                try String(contentsOfFile: data + "/ada.env", encoding: .utf8)
+            )
+            let save = [
+                "records", "save", "--zone", "Notes", "--type", "Note", "--name", "b", "--field",
+                "title=new",
+            ]
+            let part = try await CommandProcess.run(save, settings: settings)
+            #expect(part.status == 1)
+            let whole = try await CommandProcess.run(save + ["--replace"], settings: settings)
+            #expect(whole.status == 0, "\(whole.errors)")
+            // The size of the damaged record is no longer known.
+            #expect(try await run("check", "--data", data, "--repair").status == 0)
+        }
+    }
+
+    static let serve = ["serve", "--port", "0", "--user", "Ada"]
+
+    private func get(_ url: String) async throws -> TransportResponse {
+        try await HTTPTransport().send(
+            TransportRequest(method: "GET", url: url, headers: [:], body: nil, timeout: 60)
+        )
+    }
+
+    /// Returns a copy of a cloud's data that no server has open.
+    private func copy(of cloud: ServedCloud) async throws -> String {
+        let (backup, data) = (cloud.path("copied.tar"), cloud.path("copy"))
+        try #require(try await run("backup", backup, "--data", cloud.data).status == 0)
+        try #require(try await run("restore", backup, "--data", data).status == 0)
+        return data
+    }
+
+    /// Changes the first page of a table or an index by a statement of Python.
+    func damage(_ data: String, page: String, _ change: String) throws {
+        try python(
+            """
+            file, name = sys.argv[1:]
+            c = sqlite3.connect(file)
+            root = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+            number, = c.execute(root, [name]).fetchone()
+            size, = c.execute("PRAGMA page_size").fetchone()
+            c.close()
+            with open(file, "r+b") as f:
+                f.seek((number - 1) * size)
+                page = bytearray(f.read(size))
+                \(change)
+                f.seek((number - 1) * size)
+                f.write(page)
+            """,
+            data + "/cloud.sqlite",
+            page
+        )
+    }
+}
