@@ -31,6 +31,7 @@ struct OverwriteOptions: ParsableArguments {
         let url = URL(fileURLWithPath: path)
         if manager.fileExists(atPath: path) {
             let target = url.resolvingSymlinksInPath().path
+            // What cannot be examined is not replaced.
             let type = try? manager.attributesOfItem(atPath: target)[.type] as? FileAttributeType
             return type == .typeRegular
                 ? nil : "\(path) is a folder or a device, not a file; give another name"

@@ -41,17 +41,20 @@ final class BackupFolder: Sendable {
     }
 
     deinit {
+        // The next backup removes what stays.
         try? FileManager.default.removeItem(atPath: path)
         if descriptor >= 0 { close(descriptor) }
     }
 
     private static func removeRemains(in folder: String) {
+        // A folder that cannot be listed is reported when the backup writes into it.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let path = "\(folder)/\(name)"
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                // The next backup tries again.
                 try? FileManager.default.removeItem(atPath: path)
             }
             close(descriptor)

@@ -148,6 +148,7 @@ public final class SQLiteStorage: Storage {
                     noticed.add(error)
                 }
             }
+            // Cancellation only ends the wait.
             group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()
