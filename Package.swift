@@ -172,7 +172,7 @@ let package = Package(
         // bytes takes the compiler eight seconds for each 100 kB.
         .target(name: "CDashboard", exclude: ["Page"]),
 
-        // Rank 0: the folder of the process's files. No dependencies: the mapper uses it on a Mac.
+        // Rank 0: the folders of processes' own files. No dependencies: the mapper uses it on a Mac.
         .target(name: "CloudKitFiles"),
 
         // Rank 0: what several targets need of Swift and of text. No dependencies, as above.
@@ -228,7 +228,10 @@ let package = Package(
         ),
         .target(
             name: "CloudKitServerSQLite",
-            dependencies: ["CloudKitBasics", "CloudKitServerCore", "CloudKitWire", crypto, grdb]
+            dependencies: [
+                "CloudKitBasics", "CloudKitFiles", "CloudKitServerCore", "CloudKitWire", crypto,
+                grdb,
+            ]
         ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.

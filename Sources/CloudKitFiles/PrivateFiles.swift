@@ -17,6 +17,11 @@ package final class PrivateFiles: Sendable {
     /// The time that a file stays after its last use, whatever the others take.
     package static let grace: Duration = .seconds(3600)
 
+    private static let names = ProcessFolder.Names(
+        prefix: "CloudKit-files-",
+        unlockedPrefix: "CloudKit-new-"
+    )
+
     private struct Entry {
         let size: Int64
         var lastUse: Duration
@@ -63,7 +68,7 @@ package final class PrivateFiles: Sendable {
     package func folder() throws -> URL {
         try state.withLock { state in
             if let folder = state.folder, folder.isThere { return folder.url }
-            let folder = try ProcessFolder(in: parent)
+            let folder = try ProcessFolder(in: parent, named: Self.names)
             state.folder = folder
             if self === Self.shared { Self.removeAtExit() }
             return folder.url

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -12,19 +12,28 @@ import Darwin
 
 /// A folder that belongs to one process and shows others whether that process is alive: it is
 /// locked, and the system releases the lock when the process ends in any way.
-struct ProcessFolder {
-    /// The prefix of such folders' names.
-    static let prefix = "CloudKit-files-"
+package struct ProcessFolder: Sendable {
+    /// The names of the folders for one purpose.
+    package struct Names: Sendable {
+        /// The prefix of the names.
+        let prefix: String
+        /// The prefix until the folders are locked, because an unlocked folder looks abandoned.
+        let unlockedPrefix: String
 
-    /// The prefix of their names until they are locked, because an unlocked folder looks abandoned.
-    private static let unlockedPrefix = "CloudKit-new-"
+        /// Creates names with two prefixes.
+        package init(prefix: String, unlockedPrefix: String) {
+            self.prefix = prefix
+            self.unlockedPrefix = unlockedPrefix
+        }
+    }
 
-    let url: URL
+    /// The folder.
+    package let url: URL
     private let process = ProcessInfo.processInfo.processIdentifier
 
     #if os(Windows)
-    init(in parent: URL) throws {
-        url = parent.appendingPathComponent(Self.prefix + UUID().uuidString, isDirectory: true)
+    package init(in parent: URL, named names: Names) throws {
+        url = parent.appendingPathComponent(names.prefix + UUID().uuidString, isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
     #else
@@ -32,10 +41,12 @@ struct ProcessFolder {
     private let descriptor: Int32
 
     /// Creates and locks a folder, and removes those of processes that ended without doing so.
-    init(in parent: URL) throws {
+    ///
+    /// - Throws: An error if it cannot be created.
+    package init(in parent: URL, named names: Names) throws {
         let name = UUID().uuidString
-        let new = parent.appendingPathComponent(Self.unlockedPrefix + name, isDirectory: true)
-        url = parent.appendingPathComponent(Self.prefix + name, isDirectory: true)
+        let new = parent.appendingPathComponent(names.unlockedPrefix + name, isDirectory: true)
+        url = parent.appendingPathComponent(names.prefix + name, isDirectory: true)
         guard mkdir(new.path, 0o700) == 0 else { throw Self.failure(new) }
         descriptor = open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(new) }
@@ -46,7 +57,7 @@ struct ProcessFolder {
             close(descriptor)
             throw failure
         }
-        Self.removeDead(in: parent)
+        Self.removeDead(in: parent, named: names)
     }
 
     private static func failure(_ folder: URL) -> any Error {
@@ -61,10 +72,12 @@ struct ProcessFolder {
     }
 
     /// Removes folders of this user whose processes have ended.
-    private static func removeDead(in parent: URL) {
+    private static func removeDead(in parent: URL, named names: Names) {
         // Cleaning up after others stops nobody.
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
-        for name in names where name.hasPrefix(prefix) || name.hasPrefix(unlockedPrefix) {
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for name in found {
+            let isUnlocked = name.hasPrefix(names.unlockedPrefix)
+            guard isUnlocked || name.hasPrefix(names.prefix) else { continue }
             let path = parent.appendingPathComponent(name).path
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
@@ -72,7 +85,7 @@ struct ProcessFolder {
             var facts = stat()
             guard fstat(descriptor, &facts) == 0, facts.st_uid == geteuid() else { continue }
             // Between its creation and its lock, a folder has no owner.
-            if name.hasPrefix(unlockedPrefix), age(facts) < 3600 { continue }
+            if isUnlocked, age(facts) < 3600 { continue }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
             // As above: the next process tries again.
             try? FileManager.default.removeItem(atPath: path)
@@ -98,7 +111,7 @@ struct ProcessFolder {
 
     /// Removes the folder with its content; has no effect in a child process, which inherits the
     /// object but does not own the folder.
-    func remove() {
+    package func remove() {
         guard process == ProcessInfo.processInfo.processIdentifier else { return }
         // The next process of this user removes what stays.
         try? FileManager.default.removeItem(at: url)

@@ -66,7 +66,10 @@ extension OperatingTests {
                     ["backup", file, "--data", data],
                     settings: [:]
                 )
-                while try names().isEmpty { await Task.yield() }
+                // The folder has its final name once it is locked.
+                while try names().first?.hasPrefix(".cloudkit-backup-") != true {
+                    await Task.yield()
+                }
                 let part = backups.appendingPathComponent(try names()[0]).path
                 let attributes = try FileManager.default.attributesOfItem(atPath: part)
                 #expect(attributes[.posixPermissions] as? Int == 0o700)

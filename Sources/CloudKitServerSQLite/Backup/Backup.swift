@@ -1,3 +1,4 @@
+import CloudKitFiles
 import CloudKitServerCore
 import Crypto
 import GRDB
@@ -53,10 +54,10 @@ package struct Backup {
     ///   written then, and an existing one stays.
     @concurrent
     package func write(to path: String, seconds: Int64) async throws -> Report {
-        let work = try BackupFolder(beside: path)
-        defer { withExtendedLifetime(work) {} }
-        let part = work.path + "/backup.tar"
-        let copy = "\(work.path)/\(BackupNames.database)"
+        let work = try Self.folder(beside: path)
+        defer { work.remove() }
+        let part = work.url.path + "/backup.tar"
+        let copy = "\(work.url.path)/\(BackupNames.database)"
         var report = Report()
         for _ in 0..<Self.attempts {
             let contents = try await copyDatabase(to: copy)
@@ -73,6 +74,18 @@ package struct Backup {
         report.isKept = report.isGood || !FileManager.default.fileExists(atPath: path)
         if report.isKept { try AssetFile.publish(part, as: path) }
         return report
+    }
+
+    /// Returns a private folder beside an archive for its parts, so that they can be renamed to it.
+    private static func folder(beside path: String) throws -> ProcessFolder {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        do {
+            return try ProcessFolder(in: folder, named: BackupNames.folders)
+        } catch {
+            throw BackupError(
+                "\(folder.path) is no folder that this user may write to; name another"
+            )
+        }
     }
 
     /// Lets a signal end the work, even on a machine with one core.

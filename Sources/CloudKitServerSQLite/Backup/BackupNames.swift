@@ -1,6 +1,13 @@
+import CloudKitFiles
+
 /// The names of files in an archive, the same as in a server's folder.
 enum BackupNames {
     static let database = "cloud.sqlite"
+    /// The folders for the parts of archives in progress.
+    static let folders = ProcessFolder.Names(
+        prefix: ".cloudkit-backup-",
+        unlockedPrefix: ".cloudkit-new-backup-"
+    )
 
     /// Returns the name of an asset's file.
     static func asset(_ checksum: [UInt8]) -> String {
