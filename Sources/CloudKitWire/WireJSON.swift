@@ -48,6 +48,11 @@ public enum WireJSON {
         {
             return message
         }
+        if Message.self == [String: WireField].self,
+            let message = [String: WireField](common: data) as? Message
+        {
+            return message
+        }
         let decoder = JSONDecoder()
         if let errors { decoder.userInfo[.errorText] = errors }
         return try decoder.decode(type, from: data)

@@ -16,10 +16,6 @@ struct RecordFields: Hashable {
 
     /// Reads the stored form.
     init(stored: Data) throws {
-        if let fields = [String: WireField](common: stored) {
-            self.fields = fields
-            return
-        }
         do {
             fields = try WireJSON.decode([String: WireField].self, from: stored)
         } catch {

@@ -1,12 +1,12 @@
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+import FoundationEssentials
 #else
-package import Foundation
+import Foundation
 #endif
 
 extension [String: WireField] {
     /// Creates fields from JSON of a common form; nil for any other, which Foundation may decode.
-    package init?(common data: Data) {
+    init?(common data: Data) {
         var reader = JSONReader(data)
         // Any error means an uncommon form, which Codable decodes or reports as invalid.
         guard let fields = try? reader.allFields() else { return nil }
