@@ -117,20 +117,20 @@ struct PushPayload {
         writer.key("af")
         writer.openObject()
         for name in Set(names).sorted() {
-            guard let value = fields.fields[name]?.value else { continue }
-            switch value {
-            case .bytes, .asset, .list: continue
-            case .string, .int64, .timestamp, .double, .reference, .location:
+            switch fields.fields[name]?.value {
+            case .bytes, .asset, .list, nil: continue
+            case .reference(let reference):
                 writer.key(named: name)
-            }
-            switch value {
-            case .reference(let reference): writer.string(reference.recordName)
+                writer.string(reference.recordName)
             case .location(let location):
+                writer.key(named: name)
                 writer.openObject()
                 writer.member("latitude", location.latitude)
                 writer.member("longitude", location.longitude)
                 writer.closeObject()
-            default: writer.value(value)
+            case let value?:
+                writer.key(named: name)
+                writer.value(value)
             }
         }
         writer.closeObject()

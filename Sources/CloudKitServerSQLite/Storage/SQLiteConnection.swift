@@ -29,23 +29,28 @@ struct SQLiteConnection {
 
     /// Runs a statement.
     func run(_ sql: String, _ arguments: [Argument] = [], to target: Target = .any) throws {
+        try execute(sql, StatementArguments(arguments), target)
+    }
+
+    /// Runs a statement of the writes of records, whose values need no conversion.
+    func run(_ sql: String, values: [DatabaseValue], to target: Target) throws {
+        try execute(sql, StatementArguments(values), target)
+    }
+
+    private func execute(
+        _ sql: String,
+        _ arguments: StatementArguments,
+        _ target: Target
+    ) throws {
         if target == .any { directory.empty() }
         try statement(sql, arguments).execute()
     }
 
     /// Returns a statement that is prepared once for each connection, with its values.
-    private func statement(_ sql: String, _ arguments: [Argument]) throws -> Statement {
+    private func statement(_ sql: String, _ arguments: StatementArguments) throws -> Statement {
         let statement = try database.cachedStatement(sql: sql)
-        statement.setUncheckedArguments(StatementArguments(arguments))
+        statement.setUncheckedArguments(arguments)
         return statement
-    }
-
-    /// Runs a statement of the writes of records, whose values need no conversion.
-    func run(_ sql: String, values: [DatabaseValue], to target: Target) throws {
-        if target == .any { directory.empty() }
-        let statement = try database.cachedStatement(sql: sql)
-        statement.setUncheckedArguments(StatementArguments(values))
-        try statement.execute()
     }
 
     /// Runs such a statement that adds a row; returns the row's number.
@@ -89,7 +94,7 @@ struct SQLiteConnection {
         _ arguments: [Argument] = [],
         _ make: (Row) throws -> Value
     ) throws -> [Value] {
-        let rows = try Row.fetchCursor(try statement(sql, arguments))
+        let rows = try Row.fetchCursor(try statement(sql, StatementArguments(arguments)))
         var values: [Value] = []
         while let row = try rows.next() { values.append(try make(row)) }
         return values
@@ -115,7 +120,7 @@ struct SQLiteConnection {
         _ arguments: [Argument] = [],
         _ make: (Row) throws -> Value
     ) throws -> Value? {
-        let rows = try Row.fetchCursor(try statement(sql, arguments))
+        let rows = try Row.fetchCursor(try statement(sql, StatementArguments(arguments)))
         return try rows.next().map(make)
     }
 }
