@@ -87,9 +87,9 @@ extension CloudService {
         let hashed = hash
         return try await storage.write { writer in
             try Self.addContainer(container, incarnation: incarnation, writer)
-            let others = try writer.users(container: container)
             if let address = added.emailAddress,
-                let other = others.first(where: { $0.emailAddress == address })
+                let other = try writer.users(container: container)
+                    .first(where: { $0.emailAddress == address })
             {
                 throw RequestError(
                     .exists,
