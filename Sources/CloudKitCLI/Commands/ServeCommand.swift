@@ -47,15 +47,13 @@ struct ServeCommand: AsyncParsableCommand {
         var choice = try options.choice(from: &settings)
         let own = try serve.read(from: &settings, into: &choice.configuration)
         try settings.checkNames(besides: [Self.fileSetting])
-        do {
-            try choice.configuration.check()
-        } catch {
-            throw CommandFailure(unusable: error.description)
-        }
-        if printConfig { return try Self.print(settings.entries) }
         choice.configuration.version = PackageVersion.current
         let server: CloudServer
         do {
+            if printConfig {
+                try choice.configuration.check()
+                return try Self.print(settings.entries)
+            }
             server = try CloudServer(configuration: choice.configuration, logger: own.logger)
         } catch let error as ServerConfigurationError {
             throw CommandFailure(unusable: error.description)
