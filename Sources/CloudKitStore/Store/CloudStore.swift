@@ -102,6 +102,7 @@ public final class CloudStore: Sendable {
     ) throws -> (catalog: TableCatalog, isNew: Bool) {
         do {
             return try database.write { database in
+                try database.raisePageCacheLimit()
                 let (isNew, isUpgraded) = try ControlTables.install(
                     in: database,
                     device: configuration.device ?? newDevice()
