@@ -69,7 +69,7 @@ struct FileAssetStorageTests {
         #expect(try await storage.open(kept.checksum) != nil)
     }
 
-    @Test("A temporary folder goes with its storage")
+    @Test("A temporary folder goes with its storage", .timeLimit(.minutes(1)))
     func temporary() async throws {
         var storage: FileAssetStorage? = try FileAssetStorage.temporary()
         _ = try await storage?.store(stream([Data([1])]), limit: 10)
@@ -82,8 +82,8 @@ struct FileAssetStorageTests {
         }
         let before = try folders()
         storage = nil
-        let after = try folders()
-        #expect(!before.subtracting(after).isEmpty)
+        // The thread that stored the bytes may release it a moment later.
+        while try before.isSubset(of: folders()) { await Task.yield() }
     }
 
     @Test("A damaged file is noticed before its last piece is out")
