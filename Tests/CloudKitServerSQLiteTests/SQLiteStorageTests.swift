@@ -25,6 +25,27 @@ struct SQLiteStorageTests {
         try await check.run(SQLiteStorage(path: path, writesPerCommit: 1))
     }
 
+    @Test("No more tasks of requests compute at a time than there are processors")
+    func computingTasks() async throws {
+        let storage = try SQLiteStorage(path: nil)
+        let running = Mutex((now: 0, most: 0))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask(executorPreference: storage.threads) {
+                    running.withLock {
+                        $0.now += 1
+                        $0.most = max($0.most, $0.now)
+                    }
+                    let end = ContinuousClock.now + .milliseconds(2)
+                    while ContinuousClock.now < end {}
+                    running.withLock { $0.now -= 1 }
+                }
+            }
+        }
+        let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
+        #expect((1...processors).contains(running.withLock { $0.most }))
+    }
+
     @Test("A file that is opened again has everything")
     func reopen() async throws {
         let folder = try TemporaryFolder()

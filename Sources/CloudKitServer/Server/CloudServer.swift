@@ -122,7 +122,10 @@ public final class CloudServer: Service {
         defer { withExtendedLifetime(lock) {} }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.application().run() }
+                // Requests read there, and no connection changes threads for it.
+                group.addTask(executorPreference: self.service.threads) {
+                    try await self.application().run()
+                }
                 group.addTask {
                     await self.updateIndexes()
                     await self.lookForDamage()

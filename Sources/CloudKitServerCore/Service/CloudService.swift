@@ -63,6 +63,9 @@ public final class CloudService: Sendable {
         throttle = configuration.requestRate.map(RequestThrottle.init)
     }
 
+    /// The executor of requests; `nil` if it does not matter.
+    package var threads: (any TaskExecutor)? { storage.threads }
+
     /// Responds to a request; asset bytes use `receiveAsset` and `openAsset` instead.
     ///
     /// This method never throws: a failure is a response with CloudKit's error code, status and reason.

@@ -97,8 +97,9 @@ public final class SQLiteStorage: Storage {
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
-        if StorageThreads.shared.isCurrent { return try readNow(body) }
-        return try await withTaskExecutorPreference(StorageThreads.shared) {
+        let threads = StorageThreads.shared
+        if threads.isCurrent { return try threads.reading { try readNow(body) } }
+        return try await withTaskExecutorPreference(threads) {
             try await self.readThere(body)
         }
     }
@@ -111,7 +112,7 @@ public final class SQLiteStorage: Storage {
     private func readThere<Value: Sendable>(
         _ body: @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
-        try readNow(body)
+        try StorageThreads.shared.reading { try readNow(body) }
     }
 
     /// Reads on the caller's thread, which is one of those that may block: a read takes

@@ -1,6 +1,12 @@
 import Dispatch
 import Synchronization
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -14,42 +20,58 @@ import Darwin
 /// The threads on which requests read: as many as may wait for the disk at a time, separate from
 /// those of Swift's global executor.
 ///
-/// There is one set in the process; a thread starts when there is work and none is free.
+/// There is one set in the process. Outside of reads, no more of them compute than there are
+/// processors: more would only take turns, with each other and with the one thread that writes.
 final class StorageThreads: TaskExecutor {
-    static let shared = StorageThreads(limit: 48)
+    static let shared = StorageThreads(
+        limit: 48,
+        processors: max(2, ProcessInfo.processInfo.activeProcessorCount)
+    )
 
     private struct State {
         var jobs: [UnownedJob] = []
         /// The index of the oldest job.
         var first = 0
-        /// The number of started threads, and of those that run a job.
+        /// The number of started threads.
         var threads = 0
-        var busy = 0
+        /// The number of threads that wait for a signal.
+        var idle = 0
+        /// The number of threads that compute: those that neither wait for a signal nor read.
+        var computing = 0
 
-        var queued: Int { jobs.count - first }
-
-        mutating func next() -> UnownedJob? {
-            guard first < jobs.count else { return nil }
+        /// Returns the next job of a thread that computes; nil if the thread has to wait.
+        mutating func next(_ processors: Int) -> UnownedJob? {
+            guard first < jobs.count, computing <= processors else {
+                computing -= 1
+                idle += 1
+                return nil
+            }
             let job = jobs[first]
             first += 1
             if first == jobs.count {
                 jobs.removeAll(keepingCapacity: true)
                 first = 0
             }
-            busy += 1
             return job
         }
+    }
+
+    /// The way in which another thread joins those that compute.
+    private enum Joining {
+        case none, woken, started
     }
 
     private static let stackBytes = 2 * 1024 * 1024
 
     private let limit: Int
+    private let processors: Int
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
     private let key: pthread_key_t
 
-    private init(limit: Int) {
+    private init(limit: Int, processors: Int) {
         self.limit = limit
+        self.processors = processors
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         self.key = key
@@ -60,16 +82,47 @@ final class StorageThreads: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let starts = state.withLock { state in
-            state.jobs.append(job)
-            guard state.queued > state.threads - state.busy, state.threads < limit else {
-                return false
+        join(
+            state.withLock { state in
+                state.jobs.append(job)
+                return joining(&state)
             }
-            state.threads += 1
-            return true
+        )
+    }
+
+    /// Runs a closure that may wait for the disk or another thread, on one of these threads; others
+    /// compute meanwhile.
+    func reading<Value>(_ body: () throws -> Value) rethrows -> Value {
+        join(
+            state.withLock { state in
+                state.computing -= 1
+                return joining(&state)
+            }
+        )
+        defer { state.withLock { $0.computing += 1 } }
+        return try body()
+    }
+
+    /// Counts another thread as one that computes if there is work and a processor for it.
+    private func joining(_ state: inout State) -> Joining {
+        guard state.first < state.jobs.count, state.computing < processors else { return .none }
+        if state.idle > 0 {
+            state.idle -= 1
+            state.computing += 1
+            return .woken
         }
-        if starts { start() }
-        signal.signal()
+        guard state.threads < limit else { return .none }
+        state.threads += 1
+        state.computing += 1
+        return .started
+    }
+
+    private func join(_ joining: Joining) {
+        switch joining {
+        case .none: break
+        case .woken: signal.signal()
+        case .started: start()
+        }
     }
 
     private func start() {
@@ -99,6 +152,7 @@ final class StorageThreads: TaskExecutor {
         // The machine has no room for another thread: the existing ones do the work.
         state.withLock { state in
             state.threads -= 1
+            state.computing -= 1
             precondition(state.threads > 0, "The process cannot start a thread")
         }
     }
@@ -108,10 +162,11 @@ final class StorageThreads: TaskExecutor {
         pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
         let executor = asUnownedTaskExecutor()
         while true {
-            signal.wait()
-            guard let job = state.withLock({ $0.next() }) else { continue }
-            job.runSynchronously(on: executor)
-            state.withLock { $0.busy -= 1 }
+            if let job = state.withLock({ $0.next(processors) }) {
+                job.runSynchronously(on: executor)
+            } else {
+                signal.wait()
+            }
         }
     }
 }
