@@ -161,6 +161,27 @@ struct SchemaTests {
         }
     }
 
+    @Test("A record that is created right after an index was added is in the index")
+    func freshIndex() async throws {
+        let cloud = try await imported("DEFINE SCHEMA RECORD TYPE Note (n INT64);", .development)
+        let ada = try await cloud.addUser()
+        func create(_ name: String, _ number: Int) async throws {
+            let note = TestCloud.note("create", name, ["n": ["value": .int(Int64(number))]])
+            #expect(try await cloud.modify("_defaultZone", as: ada, [note]).status == 200)
+        }
+        try await create("a", 2)
+        _ = try await cloud.service.importSchema(
+            "DEFINE SCHEMA RECORD TYPE Note (n INT64 SORTABLE);",
+            container: TestCloud.container,
+            environment: .development
+        )
+        // The service still has the caller of the first request in its cache.
+        try await create("b", 1)
+        let body: JSON = ["query": ["recordType": "Note", "sortBy": [["fieldName": "n"]]]]
+        let found = try await cloud.call("records/query", as: ada, body)
+        #expect(found.records.compactMap(\.recordName.text) == ["b", "a"])
+    }
+
     @Test("Deploying copies the schema without data and refuses to lose anything")
     func deploy() async throws {
         let cloud = try await imported(Self.text, .development)

@@ -16,7 +16,6 @@ extension CloudService {
         _ call: Call
     ) async throws -> CopyJob.Status? {
         let links = try await links("", now: call.now)
-        let version = randomness.identifier()
         do {
             let (status, news) = try await write(call) {
                 [schemas, configuration, randomness] writer -> (CopyJob.Status?, PushNews) in
@@ -44,7 +43,7 @@ extension CloudService {
                     links: links
                 )
                 _ = try commit.run()
-                try commit.finish(schemaVersion: version, cache: schemas)
+                try commit.finish(schemas, randomness)
                 var push = PushCommit(
                     call: call,
                     writer: writer,

@@ -10,10 +10,12 @@ import Foundation
 enum DeviceRoute {
     /// Returns whether a request follows the documentation, to which Apple's service responds with 405.
     static func isMissed(by request: ServiceRequest) -> Bool {
-        guard request.path.hasPrefix("/database/"), let path = ServicePath(request.path) else {
-            return false
-        }
-        return [Endpoint.tokensCreate, .tokensRegister].contains { $0.rawValue == path.endpoint }
+        let endings = [Endpoint.tokensCreate, .tokensRegister].map(\.rawValue)
+        // Most requests are others, whose paths need not be parsed for it.
+        guard request.path.hasPrefix("/database/"), endings.contains(where: request.path.hasSuffix),
+            let path = ServicePath(request.path)
+        else { return false }
+        return endings.contains(path.endpoint)
     }
 }
 

@@ -93,10 +93,11 @@ extension CloudService {
         _ call: Call,
         _ links: AssetLinks
     ) async throws -> ([RecordOutcome], ZoneView?) {
-        let version = randomness.identifier()
+        var batch = batch
+        batch.prepared = prepared(batch, call)
         do {
             let (outcomes, zone, news) = try await write(call) {
-                [schemas, configuration, randomness] writer in
+                [batch, schemas, configuration, randomness] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 let rules = SchemaRules(
@@ -113,7 +114,7 @@ extension CloudService {
                     links: links
                 )
                 let outcomes = try commit.run()
-                try commit.finish(schemaVersion: version, cache: schemas)
+                try commit.finish(schemas, randomness)
                 var push = PushCommit(
                     call: call,
                     writer: writer,
@@ -137,6 +138,18 @@ extension CloudService {
             var failure = RecordFailure(.zoneNotFound, error.reason ?? "Zone does not exist")
             failure.deletionReason = error.deletionReason
             return (batch.items.map { .failed(name: $0.name, failure) }, nil)
+        }
+    }
+
+    /// Prepares the new records of a batch if the schema is known without reading it.
+    private func prepared(_ batch: RecordBatch, _ call: Call) -> PreparedRecords? {
+        schemas.known(call.environment.schemaVersion).map { schema in
+            let rules = SchemaRules(
+                schema: schema,
+                environment: call.environment,
+                configuration: configuration
+            )
+            return PreparedRecords(batch, call, rules)
         }
     }
 

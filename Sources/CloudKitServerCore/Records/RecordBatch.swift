@@ -31,6 +31,8 @@ struct RecordBatch: Sendable {
     var items: [Item]
     /// `true` when either all operations succeed or none.
     var isAtomic: Bool
+    /// The records that were prepared before the commit, if any.
+    var prepared: PreparedRecords?
 
     /// Returns whether the batch creates or changes a record, if the operation succeeds.
     func saves(_ name: String) -> Bool {

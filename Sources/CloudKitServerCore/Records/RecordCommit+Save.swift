@@ -31,7 +31,10 @@ extension RecordCommit {
         }
         let before = try existing.map { try RecordFields(of: $0) }
         let kept = item.operation.operationType.clearsOtherFields ? nil : before
-        let fields = try merged(wire.fields, into: kept, before: before, type, item.name)
+        let prepared = existing == nil ? batch.prepared?.record(item.name, rules) : nil
+        let fields =
+            try prepared?.fields
+            ?? merged(wire.fields, into: kept, before: before, type, item.name)
         try checkSize(fields, item.name)
         let parent = item.parent(over: existing)
         let links = References(fields: fields, parent: parent)
@@ -56,10 +59,18 @@ extension RecordCommit {
             parent: parent,
             share: existing?.share,
             hasAssets: fields.hasAssets,
-            fields: fields.stored,
+            fields: prepared?.stored ?? fields.stored,
             extra: try part?.stored ?? rootPart(of: wire, item.name, over: existing)?.stored
         )
-        let saved = try store(row, fields, links, over: existing, before, isNew: tombstone == nil)
+        let saved = try store(
+            row,
+            fields,
+            prepared?.entries,
+            links,
+            over: existing,
+            before,
+            isNew: tombstone == nil
+        )
         try releaseUploads()
         bytes += growth
         note(existing == nil ? .created : .updated, saved, before: existing)
@@ -140,6 +151,7 @@ extension RecordCommit {
     private mutating func store(
         _ row: StoredRecord,
         _ fields: RecordFields,
+        _ entries: [IndexEntry]?,
         _ references: References,
         over existing: StoredRecord?,
         _ before: RecordFields?,
@@ -151,14 +163,19 @@ extension RecordCommit {
         } else {
             try writer.updateRecord(row)
         }
-        let keys = indexKeys(of: row.type)
-        let new = keys.entries(of: row, fields, zone.home())
+        let new: [IndexEntry]
+        if var entries {
+            for index in entries.indices { entries[index].record = row.id }
+            new = entries
+        } else {
+            new = indexKeys(of: row.type).entries(of: row, fields, zone.home())
+        }
         if let existing, existing.isDamaged {
             try writer.removeEntries(of: existing.id, in: row.zone)
             try writer.addEntries(new, in: row.zone)
             try writer.removeReferences(from: row.id)
         } else if let existing, let before {
-            let old = keys.entries(of: existing, before, zone.home())
+            let old = indexKeys(of: row.type).entries(of: existing, before, zone.home())
             try replace(old, with: new)
             try writer.removeReferences(from: row.id)
         } else {

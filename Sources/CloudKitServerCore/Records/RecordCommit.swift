@@ -135,10 +135,11 @@ struct RecordCommit {
 
     /// Writes the joint results of the operations: the sequence numbers of the zone and the
     /// database, and the schema.
-    func finish(schemaVersion: Int64, cache: SchemaCache) throws {
+    func finish(_ cache: SchemaCache, _ randomness: any ServiceRandomness) throws {
         if rules.isChanged {
-            try rules.save(version: schemaVersion, writer)
-            cache.insert(rules.schema, version: schemaVersion)
+            let version = randomness.identifier()
+            try rules.save(version: version, writer)
+            cache.insert(rules.schema, version: version)
         }
         guard sequence > zone.zone.headSequence else { return }
         var row = zone.zone
@@ -268,10 +269,15 @@ struct RecordCommit {
     }
 
     /// The stamp of the caller's changes.
+    var stamp: StoredRecord.Stamp { call.stamp }
+}
+
+extension Call {
+    /// The stamp of the caller's changes.
     var stamp: StoredRecord.Stamp {
         StoredRecord.Stamp(
-            milliseconds: call.now,
-            user: call.caller.user?.recordName ?? ZoneDirectory.publicOwner
+            milliseconds: now,
+            user: caller.user?.recordName ?? ZoneDirectory.publicOwner
         )
     }
 }

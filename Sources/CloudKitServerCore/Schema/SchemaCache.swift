@@ -14,11 +14,14 @@ final class SchemaCache: Sendable {
         of environment: StoredEnvironment,
         _ reader: any StorageReader
     ) throws -> Schema {
-        if let schema = schemas.withLock({ $0[environment.schemaVersion] }) { return schema }
+        if let schema = known(environment.schemaVersion) { return schema }
         let schema = try Schema(reader.schema(environment.id))
         insert(schema, version: environment.schemaVersion)
         return schema
     }
+
+    /// Returns the schema of a version; nil if no request has read it.
+    func known(_ version: Int64) -> Schema? { schemas.withLock { $0[version] } }
 
     /// Returns the current schema of an environment, regardless of the version of the row that was read.
     func current(

@@ -87,8 +87,7 @@ struct TokenSeal: Sendable {
         _ code: HMAC<SHA256>
     ) -> [UInt8] {
         var code = code
-        code.update(data: [purpose.rawValue])
-        code.update(data: contents)
+        code.update(data: [purpose.rawValue] + contents)
         return Array(code.finalize())
     }
 

@@ -35,13 +35,13 @@ extension SQLiteConnection {
         var rest = entries[...]
         while let record = rest.first?.record {
             let part = rest.prefix(Self.inserts.count).prefix { $0.record == record }
-            var values = [content.databaseValue, record.rawValue.databaseValue]
+            var values: [Argument] = [content, record.rawValue]
             values.reserveCapacity(2 + 2 * part.count)
             for entry in part {
-                values.append(entry.index.databaseValue)
-                values.append(entry.key.databaseValue)
+                values.append(entry.index)
+                values.append(entry.key)
             }
-            try run(Self.inserts[part.count - 1], values: values, to: .contents)
+            try run(Self.inserts[part.count - 1], values, to: .contents)
             rest = rest.dropFirst(part.count)
         }
     }

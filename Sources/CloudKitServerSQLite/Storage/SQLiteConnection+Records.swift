@@ -67,7 +67,7 @@ extension SQLiteConnection {
                     modifiedBy, isDeleted, parent, share, hasAssets, fields, extra, checksum)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                values: [try contentToFill(record.zone).databaseValue] + Self.values(of: record),
+                [try contentToFill(record.zone)] + Self.values(of: record),
                 to: .contents
             )
         )
@@ -82,7 +82,7 @@ extension SQLiteConnection {
                 hasAssets = ?, fields = ?, extra = ?, checksum = ?
             WHERE id = ?
             """,
-            values: Self.values(of: record) + [record.id.rawValue.databaseValue],
+            Self.values(of: record) + [record.id.rawValue],
             to: .contents
         )
     }
@@ -209,15 +209,12 @@ extension SQLiteConnection {
         FROM record
         """
 
-    private static func values(of record: StoredRecord) -> [DatabaseValue] {
+    private static func values(of record: StoredRecord) -> [Argument] {
         [
-            record.name.databaseValue, record.type.databaseValue, record.sequence.databaseValue,
-            record.created.milliseconds.databaseValue, record.created.user.databaseValue,
-            record.modified.milliseconds.databaseValue, record.modified.user.databaseValue,
-            record.isDeleted.databaseValue, record.parent?.databaseValue ?? .null,
-            record.share?.databaseValue ?? .null, record.hasAssets.databaseValue,
-            record.fields.databaseValue, record.extra?.databaseValue ?? .null,
-            record.checksum.databaseValue,
+            record.name, record.type, record.sequence, record.created.milliseconds,
+            record.created.user, record.modified.milliseconds, record.modified.user,
+            record.isDeleted, record.parent, record.share, record.hasAssets, record.fields,
+            record.extra, record.checksum,
         ]
     }
 

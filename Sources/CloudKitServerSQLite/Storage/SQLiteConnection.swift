@@ -29,34 +29,15 @@ struct SQLiteConnection {
 
     /// Runs a statement.
     func run(_ sql: String, _ arguments: [Argument] = [], to target: Target = .any) throws {
-        try execute(sql, StatementArguments(arguments), target)
-    }
-
-    /// Runs a statement of the writes of records, whose values need no conversion.
-    func run(_ sql: String, values: [DatabaseValue], to target: Target) throws {
-        try execute(sql, StatementArguments(values), target)
-    }
-
-    private func execute(
-        _ sql: String,
-        _ arguments: StatementArguments,
-        _ target: Target
-    ) throws {
         if target == .any { directory.empty() }
         try statement(sql, arguments).execute()
     }
 
     /// Returns a statement that is prepared once for each connection, with its values.
-    private func statement(_ sql: String, _ arguments: StatementArguments) throws -> Statement {
+    private func statement(_ sql: String, _ arguments: [Argument]) throws -> Statement {
         let statement = try database.cachedStatement(sql: sql)
-        statement.setUncheckedArguments(arguments)
+        statement.setUncheckedArguments(StatementArguments(arguments))
         return statement
-    }
-
-    /// Runs such a statement that adds a row; returns the row's number.
-    func insert(_ sql: String, values: [DatabaseValue], to target: Target) throws -> Int64 {
-        try run(sql, values: values, to: target)
-        return database.lastInsertedRowID
     }
 
     /// Runs a statement that is not kept prepared.
@@ -94,7 +75,7 @@ struct SQLiteConnection {
         _ arguments: [Argument] = [],
         _ make: (Row) throws -> Value
     ) throws -> [Value] {
-        let rows = try Row.fetchCursor(try statement(sql, StatementArguments(arguments)))
+        let rows = try Row.fetchCursor(try statement(sql, arguments))
         var values: [Value] = []
         while let row = try rows.next() { values.append(try make(row)) }
         return values
@@ -120,7 +101,7 @@ struct SQLiteConnection {
         _ arguments: [Argument] = [],
         _ make: (Row) throws -> Value
     ) throws -> Value? {
-        let rows = try Row.fetchCursor(try statement(sql, StatementArguments(arguments)))
+        let rows = try Row.fetchCursor(try statement(sql, arguments))
         return try rows.next().map(make)
     }
 }
