@@ -25,25 +25,35 @@ struct SQLiteStorageTests {
         try await check.run(SQLiteStorage(path: path, writesPerCommit: 1))
     }
 
+    /// Counts the closures that run at the same time.
+    private final class Running: Sendable {
+        private let counts = Mutex((now: 0, most: 0))
+
+        var most: Int { counts.withLock { $0.most } }
+
+        func count(_ body: (_ start: ContinuousClock.Instant) -> Void) {
+            counts.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            body(.now)
+            counts.withLock { $0.now -= 1 }
+        }
+    }
+
     @Test("No more tasks of requests compute at a time than there are processors")
     func computingTasks() async throws {
         let storage = try SQLiteStorage(path: nil)
-        let running = Mutex((now: 0, most: 0))
+        let running = Running()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
                 group.addTask(executorPreference: storage.threads) {
-                    running.withLock {
-                        $0.now += 1
-                        $0.most = max($0.most, $0.now)
-                    }
-                    let end = ContinuousClock.now + .milliseconds(2)
-                    while ContinuousClock.now < end {}
-                    running.withLock { $0.now -= 1 }
+                    running.count { while ContinuousClock.now < $0 + .milliseconds(2) {} }
                 }
             }
         }
         let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
-        #expect((1...processors).contains(running.withLock { $0.most }))
+        #expect((1...processors).contains(running.most))
     }
 
     @Test("A file that is opened again has everything")
