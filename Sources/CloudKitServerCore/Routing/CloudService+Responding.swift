@@ -72,10 +72,32 @@ extension CloudService {
         return response
     }
 
+    /// Responds to a request; only a few slow requests run at a time.
+    private func answerInLane(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
+        guard endpoint.mayTakeLong else { return try await answer(call, endpoint) }
+        return try await lane.run(for: call.caller.user?.id.rawValue) {
+            try await self.answer(call, endpoint)
+        }
+    }
+
     /// Returns the next token, for the response to a client that sent one.
     private func nextToken(after token: WebToken) async throws -> String? {
         let next = WebToken(secret: token.secret, nonce: randomness.identifier())
         if configuration.rotatesWebTokens, !rotation.rotate(from: token, to: next) { return nil }
         return next.text(try await seal())
+    }
+}
+
+extension Endpoint {
+    /// `true` when the time for a request depends on the amount of data.
+    fileprivate var mayTakeLong: Bool {
+        switch self {
+        case .recordsQuery, .recordsQueryBatch, .changesZone, .changesDatabase, .recordsChanges,
+            .zonesChanges, .recordsZipPrepare, .recordsCopyStart, .recordsCopyStatus,
+            .usersDiscover,
+            .usersLookupEmail, .usersLookupID, .zonesList:
+            true
+        default: false
+        }
     }
 }
