@@ -1,11 +1,3 @@
-import CloudKitWire
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The properties of a request that rules match.
 struct FaultSubject: Hashable, Sendable {
     /// A record, a zone or a query of the request.
@@ -23,65 +15,5 @@ struct FaultSubject: Hashable, Sendable {
         self.operation = operation
         self.userNames = userNames
         self.items = items
-    }
-
-    init(_ call: Call, _ endpoint: Endpoint) {
-        operation = endpoint.rawValue
-        if let user = call.caller.user {
-            userNames = [user.recordName, user.fullName]
-        }
-        // If the body cannot be decoded, the endpoint refuses it.
-        let body = try? call.message(Body.self)
-        items = body?.items ?? []
-    }
-
-    /// The parts of all request bodies that name their items.
-    private struct Body: Decodable {
-        struct Zone: Decodable {
-            var zoneID: ZoneName?
-        }
-
-        struct ZoneName: Decodable {
-            var zoneName: String?
-        }
-
-        struct Record: Decodable {
-            var recordType: String?
-            var zoneID: ZoneName?
-        }
-
-        struct Query: Decodable {
-            var query: Record?
-            var zoneID: ZoneName?
-        }
-
-        struct Operation: Decodable {
-            var record: Record?
-            var zone: Zone?
-        }
-
-        var zoneID: ZoneName?
-        var operations: [Operation]?
-        var records: [Record]?
-        var tokens: [Record]?
-        var zones: [Zone]?
-        var query: Record?
-        var batch: [Query]?
-        var sourceZoneID: ZoneName?
-
-        var items: [Item] {
-            let zone = (zoneID ?? sourceZoneID)?.zoneName ?? WireZoneID.defaultZoneName
-            func item(_ record: Record?, _ own: ZoneName? = nil) -> Item {
-                Item(
-                    recordType: record?.recordType,
-                    zone: record?.zoneID?.zoneName ?? own?.zoneName ?? zone
-                )
-            }
-            if let operations { return operations.map { item($0.record, $0.zone?.zoneID) } }
-            if let records = records ?? tokens { return records.map { item($0) } }
-            if let zones { return zones.map { item(nil, $0.zoneID) } }
-            if let batch { return batch.map { item($0.query, $0.zoneID) } }
-            return [item(query)]
-        }
     }
 }

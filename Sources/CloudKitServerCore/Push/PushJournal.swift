@@ -62,16 +62,3 @@ final class PushJournal: Sendable {
         kept.withLock { $0.entries.filter { $0.container == container } }
     }
 }
-
-extension CloudService {
-    /// The last notifications that users of a container were to get, oldest first.
-    ///
-    /// 200 are kept in memory, of all containers together, since the service began.
-    public func pushes(container: String) -> [PushEntry] { pushJournal.entries(of: container) }
-
-    /// Wakes the requests that wait for a commit's notifications, and keeps these for operators.
-    func announce(_ news: PushNews) {
-        waiters.wake(news.queues)
-        pushJournal.add(news.entries)
-    }
-}

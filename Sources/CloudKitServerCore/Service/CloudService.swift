@@ -42,7 +42,7 @@ public final class CloudService: Sendable {
     let faults = Mutex<FaultScript?>(nil)
     let waiters: PushWaiters
     let lastForeignChange = Mutex<Int64?>(nil)
-    private let throttle: RequestThrottle?
+    let throttle: RequestThrottle?
     private let sealCache = Mutex<TokenSeal?>(nil)
 
     /// Creates a service on a storage; it reads nothing before the first request.
@@ -66,78 +66,6 @@ public final class CloudService: Sendable {
     /// The executor of requests; `nil` if it does not matter.
     package var threads: (any TaskExecutor)? { storage.threads }
 
-    /// Responds to a request; asset bytes use `receiveAsset` and `openAsset` instead.
-    ///
-    /// This method never throws: a failure is a response with CloudKit's error code, status and reason.
-    public func respond(to request: ServiceRequest) async -> ServiceResponse {
-        await withTaskExecutorPreference(storage.threads) { await self.answer(request) }
-    }
-
-    /// Responds to a request whose head `precheck` admitted.
-    package func respond(
-        to request: ServiceRequest,
-        admittedAs admission: Admission
-    ) async -> ServiceResponse {
-        await withTaskExecutorPreference(storage.threads) { await self.answer(request, admission) }
-    }
-
-    @concurrent
-    private func answer(_ request: ServiceRequest) async -> ServiceResponse {
-        if request.path == CourierRoute.path { return await courier(request) }
-        if DeviceRoute.isMissed(by: request) { return missedDeviceRoute(request) }
-        do {
-            return await answer(request, try await admission(of: request))
-        } catch {
-            return failure(error)
-        }
-    }
-
-    @concurrent
-    private func answer(
-        _ request: ServiceRequest,
-        _ admission: Admission
-    ) async -> ServiceResponse {
-        let endpoint = admission.endpoint
-        var call: Call
-        do {
-            call = try await admit(request, admission)
-        } catch {
-            return failure(error)
-        }
-        devices.see(call)
-        call.faults = decideFaults(call, endpoint)
-        var response: ServiceResponse
-        do {
-            try throttle?.admit(call)
-            if call.faults.isDropped { throw CancellationError() }
-            try await prepare(call.faults, call, endpoint)
-            response = ok(try await answerInLane(call, endpoint))
-        } catch {
-            response = failure(error)
-        }
-        response.delivery = call.faults.delivery
-        response.faultRules = call.faults.rules
-        response.userRecordName = call.caller.user?.recordName
-        response.cause = response.cause ?? call.work.damage
-        if let token = call.caller.webToken, !call.faults.expiresWebToken,
-            // The request succeeded, and the session's present token stays valid.
-            let next = try? await nextToken(after: token)
-        {
-            response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", next))
-            if Credentials.session(of: request, call.parameters) != nil {
-                response.headers.append((Credentials.sessionHeader, next))
-            }
-        }
-        return response
-    }
-
-    /// Returns the next token, for the response to a client that sent one.
-    private func nextToken(after token: WebToken) async throws -> String? {
-        let next = WebToken(secret: token.secret, nonce: randomness.identifier())
-        if configuration.rotatesWebTokens, !rotation.rotate(from: token, to: next) { return nil }
-        return next.text(try await seal())
-    }
-
     /// `true` when requests create the containers that they name.
     package var opensContainers: Bool { configuration.opensContainers }
 
@@ -155,6 +83,17 @@ public final class CloudService: Sendable {
     package func damage(foundWithin limit: Duration) async -> String? {
         await storage.lookForDamage(within: limit)
         return storage.damage
+    }
+
+    /// The last notifications that users of a container were to get, oldest first.
+    ///
+    /// 200 are kept in memory, of all containers together, since the service began.
+    public func pushes(container: String) -> [PushEntry] { pushJournal.entries(of: container) }
+
+    /// Wakes the requests that wait for a commit's notifications, and keeps these for operators.
+    func announce(_ news: PushNews) {
+        waiters.wake(news.queues)
+        pushJournal.add(news.entries)
     }
 
     /// Returns the response to a request that is refused before it reaches the service.
@@ -212,6 +151,16 @@ public final class CloudService: Sendable {
         case is StorageError, is MissingAsset: damage(error)
         case let error as UnreadableAsset: damage(error.error)
         default: String(describing: type(of: error))
+        }
+    }
+
+    /// Returns the cause, for operators, of an error that ended the bytes of an asset; nil if their
+    /// reader caused it.
+    package static func damage(_ error: any Error) -> String? {
+        switch error {
+        case let error as StorageError: "\(error.code): \(error.message)"
+        case let error as MissingAsset: "corrupt: \(error)"
+        default: nil
         }
     }
 

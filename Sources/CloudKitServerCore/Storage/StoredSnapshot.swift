@@ -16,3 +16,42 @@ public struct StoredSnapshot: Hashable, Sendable, Codable {
         self.created = created
     }
 }
+
+/// A record or a zone that differs between two states of a container.
+public struct SnapshotDifference: Hashable, Sendable {
+    /// The change from the earlier state to the later one.
+    public enum Kind: String, Hashable, Sendable, Codable {
+        /// It is there.
+        case added
+        /// Its values are others.
+        case changed
+        /// It is gone.
+        case deleted
+    }
+
+    /// The kind of difference.
+    public var kind: Kind
+    /// The database.
+    public var database: RowID<StoredDatabase>
+    /// The zone's name.
+    public var zone: String
+    /// The record's name; nil where the whole zone was added or deleted.
+    public var record: String?
+    /// The record's type; nil with it.
+    public var type: String?
+
+    /// Creates a difference.
+    public init(
+        _ kind: Kind,
+        database: RowID<StoredDatabase>,
+        zone: String,
+        record: String? = nil,
+        type: String? = nil
+    ) {
+        self.kind = kind
+        self.database = database
+        self.zone = zone
+        self.record = record
+        self.type = type
+    }
+}

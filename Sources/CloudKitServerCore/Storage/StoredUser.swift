@@ -30,3 +30,20 @@ public struct StoredUser: Hashable, Sendable {
         self.emailAddress = emailAddress
     }
 }
+
+extension StoredUser {
+    /// The given and the family name.
+    var fullName: String { [givenName, familyName].compactMap(\.self).joined(separator: " ") }
+
+    /// Creates a user that has no row and no record name yet.
+    init(container: String, fullName: String) {
+        let words = fullName.split(separator: " ")
+        self.init(
+            id: RowID(rawValue: 0),
+            container: container,
+            recordName: "",
+            givenName: words.first.map(String.init),
+            familyName: words.count > 1 ? words.dropFirst().joined(separator: " ") : nil
+        )
+    }
+}

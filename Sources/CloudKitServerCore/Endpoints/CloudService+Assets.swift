@@ -82,16 +82,6 @@ extension CloudService {
         return contents
     }
 
-    /// Returns the cause, for operators, of an error that ended the bytes of an asset; nil if their
-    /// reader caused it.
-    package static func damage(_ error: any Error) -> String? {
-        switch error {
-        case let error as StorageError: "\(error.code): \(error.message)"
-        case let error as MissingAsset: "corrupt: \(error)"
-        default: nil
-        }
-    }
-
     private func contents(_ token: String) async throws -> AssetContents {
         let links = try await links("", now: clock.milliseconds)
         do {
@@ -135,19 +125,4 @@ extension CloudService {
             downloadSeconds: configuration.downloadSeconds
         )
     }
-}
-
-/// An error for a record that holds an asset whose bytes are missing.
-struct MissingAsset: Error, CustomStringConvertible {
-    let checksum: [UInt8]
-
-    var description: String {
-        "The file of the asset with the SHA-256 \(Hexadecimal.text(checksum)) is missing on the "
-            + "server, though a record has it; bring it back from a backup, or upload it again"
-    }
-}
-
-/// An error for asset bytes that cannot be read or have changed.
-struct UnreadableAsset: Error {
-    let error: StorageError
 }

@@ -1,5 +1,11 @@
 import Synchronization
 
+/// The service's only source of time.
+public protocol ServiceClock: Sendable {
+    /// The time in milliseconds since 1970-01-01 UTC.
+    var milliseconds: Int64 { get }
+}
+
 /// A clock that can be moved forward, so that tests need not wait for days to pass.
 ///
 /// ```swift

@@ -44,26 +44,4 @@ extension CloudService {
             }
         }
     }
-
-    /// Responds to a request; only a few slow requests run at a time.
-    func answerInLane(_ call: Call, _ endpoint: Endpoint) async throws -> Data {
-        guard endpoint.mayTakeLong else { return try await answer(call, endpoint) }
-        return try await lane.run(for: call.caller.user?.id.rawValue) {
-            try await self.answer(call, endpoint)
-        }
-    }
-}
-
-extension Endpoint {
-    /// `true` when the time for a request depends on the amount of data.
-    fileprivate var mayTakeLong: Bool {
-        switch self {
-        case .recordsQuery, .recordsQueryBatch, .changesZone, .changesDatabase, .recordsChanges,
-            .zonesChanges, .recordsZipPrepare, .recordsCopyStart, .recordsCopyStatus,
-            .usersDiscover,
-            .usersLookupEmail, .usersLookupID, .zonesList:
-            true
-        default: false
-        }
-    }
 }

@@ -100,6 +100,67 @@ extension CloudService {
     static func pageSize(_ asked: Int?) -> Int {
         min(max(asked ?? Limits.recordsPerResponse, 1), Limits.recordsPerResponse)
     }
+
+    /// Handles `changes/database` on the shared database: returns zones that changed, appeared or
+    /// disappeared.
+    func sharedDatabaseChanges(
+        _ call: Call,
+        after text: String?
+    ) async throws -> DatabaseChangesResponse {
+        let user = try call.user()
+        let seal = try await seal()
+        return try await read(call) { reader in
+            // The generation of the user's private database changes with all others of the environment.
+            let own = try reader.database(call.environment.id, owner: user.id)
+            let incarnation = own?.incarnation ?? 0
+            var token = SharedDatabaseToken(user: user.id.rawValue, incarnation: incarnation)
+            if let text {
+                guard let open = SharedDatabaseToken.open(text, with: seal) else {
+                    throw RequestError(
+                        .badRequest,
+                        reason: "Unknown sync continuation type: the syncToken is not one of this "
+                            + "database"
+                    )
+                }
+                guard open.user == token.user, open.incarnation == incarnation else {
+                    throw RequestError(
+                        .changeTokenExpired,
+                        reason: "The syncToken belongs to another user, or to an earlier state of "
+                            + "the database; start without one"
+                    )
+                }
+                token = open
+            }
+            let views = try ZoneDirectory(call: call, reader: reader).zones()
+            let directory = ShareDirectory(environment: call.environment.id)
+            var zones: [WireZone] = []
+            var next = SharedDatabaseToken(user: token.user, incarnation: incarnation)
+            for view in views {
+                let id = view.zone.id.rawValue
+                next.seen[id] = view.zone.changeSequence
+                let seen = token.seen[id]
+                guard seen != view.zone.changeSequence else { continue }
+                // The client's data of the zone is from an earlier participation, which has ended since.
+                if let seen, try seen < directory.joining(of: user.id, in: view.zone.id, reader) {
+                    zones.append(WireZone(zoneID: view.id, deleted: true))
+                }
+                zones.append(view.changed)
+            }
+            for id in token.seen.keys.sorted() where next.seen[id] == nil {
+                guard let zone = try reader.zone(RowID(rawValue: id)),
+                    let database = try reader.database(zone.database),
+                    let owner = try database.owner.flatMap({ try reader.user($0) })
+                else { continue }
+                let view = ZoneView(zone, in: database, owner: owner.recordName)
+                zones.append(WireZone(zoneID: view.id, deleted: true))
+            }
+            return DatabaseChangesResponse(
+                zones: zones,
+                syncToken: next.sealed(by: seal),
+                moreComing: false
+            )
+        }
+    }
 }
 
 extension StoredZone {
