@@ -350,7 +350,7 @@ let package = Package(
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
                 "HTTPFixtures", "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging,
                 metrics,
-                nioCore, nioEmbedded, nioHTTP1, nioPosix,
+                nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceLifecycle,
             ]
         ),
 

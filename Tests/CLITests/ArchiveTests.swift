@@ -318,6 +318,58 @@ struct ArchiveTests {
         }
     }
 
+    @Test("A file of a record stays where the line that replaces the record says nothing of it")
+    func keptFiles() async throws {
+        try await ServedCloud.run { cloud in
+            let photo = try cloud.file("photo", "the picture")
+            try await cloud.objects("zones", "create", "Notes")
+            try await cloud.objects(
+                "assets",
+                "upload",
+                photo,
+                "--type",
+                "N",
+                "--name",
+                "a",
+                "--zone",
+                "Notes",
+                "--field",
+                "photo"
+            )
+            let lines = [
+                #"{"export":{"version":1,"container":"c","environment":"development","#
+                    + #""database":"private"}}"#,
+                #"{"zone":{"zoneName":"Notes"}}"#,
+                #"{"record":{"recordName":"a","recordType":"N","zoneID":{"zoneName":"Notes"},"#
+                    + #""fields":{"text":{"type":"STRING","value":"new"}}}}"#,
+                #"{"end":{"zones":1,"records":1,"assets":0}}"#,
+            ]
+            let file = try cloud.file("page.jsonl", lines.joined(separator: "\n"))
+            let imported = try await cloud.run("import", file)
+            #expect(imported.status == 0, "\(imported.errors)")
+            #expect(
+                imported.errors.contains("Kept 1 file of existing records"),
+                "\(imported.errors)"
+            )
+            let copy = cloud.path("copy")
+            let loaded = try await cloud.run(
+                "assets",
+                "download",
+                copy,
+                "--name",
+                "a",
+                "--zone",
+                "Notes",
+                "--field",
+                "photo"
+            )
+            #expect(loaded.status == 0, "\(loaded.errors)")
+            #expect(try String(contentsOfFile: copy, encoding: .utf8) == "the picture")
+            let saved = try await cloud.objects("records", "get", "a", "--zone", "Notes")
+            #expect((saved.first?["fields"] as? [String: Any])?["text"] != nil)
+        }
+    }
+
     @Test("The public database is exported by type, and comes back")
     func publicDatabase() async throws {
         try await ServedCloud.run { cloud in

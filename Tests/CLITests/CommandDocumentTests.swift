@@ -75,6 +75,20 @@ struct CommandDocumentTests {
         #expect(Set(try sections().commands.keys) == Set(known.keys))
     }
 
+    @Test("Each command takes --json but those that it names as printing something else")
+    func json() async throws {
+        let dump = try await CommandProcess.run(["--experimental-dump-help"])
+        let known = try JSONDecoder().decode(Dump.self, from: Data(dump.output.utf8)).command
+            .leaves()
+        let others = Set(known.filter { !$0.value.contains("--json") }.keys)
+        let sentence = try #require(
+            try sections().conventions.split(separator: "\n\n")
+                .first { $0.contains("no `--json`") }
+        )
+        let named = Set(sentence.matches(of: /`([a-z -]+)`/).map { "cloudkit \($0.1)" })
+        #expect(others == named.subtracting(["cloudkit --json"]))
+    }
+
     @Test("It names each option, and none that a command does not take")
     func optionNames() async throws {
         let dump = try await CommandProcess.run(["--experimental-dump-help"])

@@ -68,6 +68,33 @@ struct CommandLineTests {
         #expect(outcome.errors.hasPrefix("Error: Standard output cannot be written: "))
     }
 
+    @Test(
+        "What a server responds and cannot be written is an error with its reason",
+        arguments: [
+            ("operator", "overview"), ("operator", "overview --json"), ("operator", "faults list"),
+            ("operator", "devices list"), ("operator", "requests list"), ("operator", "clock show"),
+            ("operator", "snapshots take s --force"), ("operator", "operate GET overview"),
+            ("ada", "zones list"), ("ada", "records query Note"), ("ada", "records get a"),
+            ("ada", "records get a --json"), ("ada", "users current"),
+        ]
+    )
+    func fullResults(user: String, words: String) async throws {
+        try await ServedCloud.run { cloud in
+            try await cloud.objects("records", "save", "--type", "Note", "--name", "a")
+            for place in [">/dev/full", ">&-"] {
+                let outcome = try await CommandProcess.shell(
+                    "\"$0\" \(words) \(place)",
+                    settings: try cloud.settings(of: user)
+                )
+                #expect(outcome.status == 1, "\(place)")
+                #expect(
+                    outcome.errors.hasPrefix("Error: Standard output cannot be written: "),
+                    "\(place): \(outcome.errors)"
+                )
+            }
+        }
+    }
+
     @Test("A port in use is named, with the way to a free one")
     func portInUse() async throws {
         try await inFolder {

@@ -51,6 +51,29 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test(
+        "A key that no request can carry is refused, and not printed",
+        arguments: ["secret of\nthe operator", "secret\rof the operator", "secret öf the operator"]
+    )
+    func unusableKey(key: String) async throws {
+        let outcome = try await CommandProcess.run(
+            ["overview", "--url", "http://127.0.0.1:1"],
+            settings: ["CLOUDKIT_ADMIN_KEY": key]
+        )
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("source the file operator.env"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("secret"))
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("key-\(UUID().uuidString)")
+        try Data(key.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let serve = try await CommandProcess.run(
+            ["serve", "--admin-key-file", file.path, "--print-config"]
+        )
+        #expect(serve.status == 2)
+        #expect(serve.errors.contains(file.path) && !serve.errors.contains("secret"))
+    }
+
     @Test("The file for operators is not the one of a user called Operator")
     func namesake() async throws {
         try await ServedCloud.run(options: ["--user", "Operator"]) { cloud in
@@ -194,6 +217,10 @@ struct OperatorCommandTests {
                 "probability=0.5",
                 as: "operator"
             )
+            let both = try await cloud.objects("faults", "list", as: "operator")
+            let counts = both.compactMap { ($0["count"] as? [String: Any])?["fitting"] as? Int }
+            #expect(counts.first == 1, "the first rule goes on counting")
+            let lines = try await cloud.run("faults", "list", "--json", as: "operator").output
             let rest = try await cloud.objects("faults", "remove", "1", as: "operator")
             let rule = try #require(rest.first?["rule"] as? [String: Any])
             #expect(rule["fault"] as? String == "delay")
@@ -208,6 +235,19 @@ struct OperatorCommandTests {
             let set = try await cloud.run("faults", "set", file, as: "operator")
             #expect(set.output.contains("lostNotification"), "\(set.errors)")
             #expect(try await cloud.run("faults", "clear", as: "operator").status == 0)
+            let again = try await cloud.run("faults", "set", "-", as: "operator", input: lines)
+            #expect(again.status == 0, "\(again.errors)")
+            let list = try await cloud.objects("faults", "list", as: "operator")
+            #expect(list.count == 2)
+            let wrong = lines.replacing("milliseconds", with: "millisecond")
+            let refused = try await cloud.run("faults", "set", "-", as: "operator", input: wrong)
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("rules[1]"), "\(refused.errors)")
+            #expect(refused.errors.contains("did you mean 'milliseconds'"), "\(refused.errors)")
+            let empty = try await cloud.run("faults", "set", "-", as: "operator")
+            #expect(empty.status == 2)
+            #expect(empty.errors.contains("cloudkit faults clear"), "\(empty.errors)")
+            try await cloud.objects("faults", "clear", as: "operator")
             #expect(try await cloud.objects("faults", "list", as: "operator").isEmpty)
         }
     }
@@ -218,6 +258,9 @@ struct OperatorCommandTests {
             (["eror"], "error"), (["error"], "code"), (["error", "ZONE_BUSY"], "KEY=VALUE"),
             (["error", "code=ZONE_BUSY", "operation=records/modfy"], "records/modify"),
             (["delay", "milliseconds=soon"], "milliseconds"),
+            (["lostResponse", "probability=2"], "not between 0 and 1"),
+            (["lostResponse", "times=0"], "times: 0 is less than 1"),
+            (["lostResponse", "time=1"], "did you mean 'times'"),
         ]
     )
     func badFaults(rule: [String], remedy: String) async throws {
@@ -276,8 +319,8 @@ struct OperatorCommandTests {
             #expect(two.status == 1)
             #expect(two.output.contains("deleted") && two.output.contains("added"))
 
-            let restored = try await cloud.run("snapshots", "restore", name, as: "operator")
-            #expect(restored.status == 0, "\(restored.errors)")
+            let restored = try await cloud.objects("snapshots", "restore", name, as: "operator")
+            #expect(restored.map { $0["name"] as? String } == [name])
             #expect(try await cloud.run("records", "get", "a", "--zone", "Notes").status == 0)
             #expect(try await cloud.run("records", "get", "b", "--zone", "Notes").status == 1)
             let forced = try await cloud.run("snapshots", "take", name, "--force", as: "operator")
@@ -309,7 +352,8 @@ struct OperatorCommandTests {
             #expect(kept.status == 0, "\(kept.errors)")
             #expect(try await !cloud.run("zones", "list").output.contains("Notes"))
             #expect(try await types().contains("Note"))
-            #expect(try await cloud.run("containers", "reset", as: "operator").status == 0)
+            let emptied = try await cloud.objects("containers", "reset", as: "operator")
+            #expect(emptied.map { $0["container"] as? String } == ["iCloud.com.example.app"])
             #expect(try await !types().contains("Note"))
         }
     }
@@ -368,6 +412,8 @@ struct OperatorCommandTests {
             let devices = try await cloud.objects("devices", "list", as: "operator")
             let behind = devices.compactMap { ($0["zones"] as? [[String: Any]])?.first?["behind"] }
             #expect(behind.compactMap { $0 as? Int } == [1])
+            // All commands together are one device.
+            #expect(devices.map { $0["clientID"] as? String } == ["cloudkit"])
             let table = try await cloud.run("devices", "list", as: "operator").output
             #expect(table.contains("Notes") && table.hasPrefix("DEVICE"))
         }

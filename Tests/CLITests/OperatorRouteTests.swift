@@ -10,7 +10,9 @@ struct OperatorRouteTests {
     private static let commands = [
         #"GET ["faults"]"#: "faults list",
         #"PUT ["faults"]"#: "faults set",
+        #"POST ["faults"]"#: "faults add",
         #"DELETE ["faults"]"#: "faults clear",
+        #"DELETE 2, "faults""#: "faults remove",
         #"GET ["journal"]"#: "requests list",
         #"GET 2, "journal""#: "requests show",
         #"DELETE ["journal"]"#: "requests clear",
@@ -90,7 +92,10 @@ struct OperatorRouteTests {
         let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| **") }
         #expect(rows.count == 12)
         for row in rows {
-            let commands = row.matches(of: /`cloudkit ([a-z -]+)`/).map { String($0.1) }
+            // The words before the arguments.
+            let commands = row.matches(of: /`cloudkit ([a-z]+(?: [a-z][a-z-]*)*)(?: [^`]*)?`/)
+                .map { String($0.1) }
+            #expect(commands.count == row.matches(of: /`cloudkit/).count, "\(row)")
             #expect(!commands.isEmpty, "\(row)")
             for command in commands {
                 #expect(try await Self.exists(command), "\(command)")

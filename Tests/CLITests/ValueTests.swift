@@ -27,6 +27,21 @@ struct ValueTests {
         #expect(try FieldExpression(text).field.value == value)
     }
 
+    @Test(
+        "A date is shown with all of its milliseconds",
+        arguments: [
+            (1_795_661_029_862, "2026-11-26T02:43:49.862Z"),
+            (1_769_860_800_000, "2026-01-31T12:00:00Z"),
+            (1_769_860_800_007, "2026-01-31T12:00:00.007Z"), (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59.999Z"), (-500, "1969-12-31T23:59:59.500Z"),
+            (-1000, "1969-12-31T23:59:59Z"),
+        ]
+    )
+    func shownDates(milliseconds: Int64, text: String) throws {
+        #expect(ValueText.date(milliseconds) == text)
+        #expect(try FieldExpression("d:TIMESTAMP=\(text)").field.value == .timestamp(milliseconds))
+    }
+
     /// The unreadable values, with texts in their errors.
     private static let unreadable = [
         (#"s="x y"#, "character 1, is not closed"), (#"s="x y\""#, "character 1, is not closed"),

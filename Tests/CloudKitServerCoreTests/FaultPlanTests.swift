@@ -62,7 +62,25 @@ struct FaultPlanTests {
             (#"{"rule": []}"#, "which has seed and rules; did you mean 'rules'?"),
             (#"{"faults": [{"fault": "lostResponse"}]}"#, "'faults' means nothing in a plan"),
             ("[]", "cannot be read: Expected"),
-            ("{", "not"),
+            ("{", "The faults are not JSON"),
+            (#"{"rules": [{"fault": "lostResponse", "times": 1.5}]}"#, "1.5 is not a whole number"),
+            (
+                #"{"rules": [{"fault": "lostResponse", "times": 0}]}"#,
+                "rules[0].times: 0 is less than 1"
+            ),
+            (
+                #"{"rules": [{"fault": "lostResponse", "call": 0}]}"#,
+                "rules[0].call: 0 is less than 1"
+            ),
+            (#"{"rules": [{"fault": "delay", "milliseconds": 1e15}]}"#, "is more than"),
+            (
+                #"{"rules": [{"fault": "itemError", "code": "CONFLICT", "item": -1}]}"#,
+                "rules[0].item: -1 is less than 0"
+            ),
+            (
+                #"{"rules": [{"fault": "error", "code": "THROTTLED", "retryAfter": -3}]}"#,
+                "rules[0].retryAfter: -3.0 is less than 0"
+            ),
         ]
     )
     func mistakes(text: String, message: String) throws {
@@ -71,6 +89,32 @@ struct FaultPlanTests {
         } throws: { error in
             (error as? FaultPlanError)?.description.contains(message) ?? false
         }
+    }
+
+    @Test("Rules that are added and removed leave the counts and random numbers of the others")
+    func changes() async throws {
+        let first = FaultRule(.error(.zoneBusy), operation: "zones/list", times: 1)
+        let second = FaultRule(.delay(milliseconds: 0), probability: 0.5)
+        /// Returns how often each rule took effect, after some requests before and after a change.
+        func counts(_ change: (CloudService) -> Void) async throws -> [FaultCount] {
+            let (cloud, user) = try await Self.cloud()
+            cloud.service.setFaults(FaultPlan(seed: 5, rules: [first, second]))
+            for _ in 0..<20 { _ = try await cloud.call("zones/list", as: user) }
+            change(cloud.service)
+            for _ in 0..<20 { _ = try await cloud.call("zones/list", as: user) }
+            return cloud.service.faultCounts
+        }
+        let same = try await counts { _ in }
+        #expect(same.first == FaultCount(fitting: 40, taken: 1))
+        let more = try await counts { $0.addFaults(FaultPlan(rules: [first])) }
+        #expect(more == same + [FaultCount(fitting: 20, taken: 1)])
+        let less = try await counts { #expect($0.removeFault(at: 0)) }
+        #expect(less == [same[1]])
+        let (cloud, _) = try await Self.cloud()
+        #expect(!cloud.service.removeFault(at: 0))
+        cloud.service.addFaults(FaultPlan(seed: 9, rules: [second]))
+        #expect(cloud.service.faultPlan == FaultPlan(seed: 9, rules: [second]))
+        #expect(cloud.service.removeFault(at: 0) && cloud.service.faultPlan == nil)
     }
 
     /// Returns which of several requests a plan refuses.

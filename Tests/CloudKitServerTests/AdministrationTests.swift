@@ -59,6 +59,41 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A wrong key is called wrong, and a missing one missing")
+    func wrongKey() async throws {
+        try await Self.run { server in
+            let missing = try await server.send(server.url + "/_ck/journal", method: "GET")
+            #expect(missing.body.reason.text?.hasPrefix("Send the key") == true)
+            let wrong = try await Self.ask(server, "GET", "/_ck/journal", key: "of another start")
+            #expect(wrong.body.reason.text?.hasPrefix("The key is not this server's") == true)
+            #expect(wrong.body.reason.text?.contains("operator.env") == true)
+        }
+    }
+
+    @Test("A container that does not exist is not read, even where a request may create it")
+    func unknownContainer() async throws {
+        try await Self.run({ $0.service.opensContainers = true }) { server in
+            for path in ["snapshots", "users", "devices", "pushes", "credentials"] {
+                let answer = try await Self.ask(server, "GET", "/_ck/containers/nope/\(path)")
+                #expect(answer.status == 404, "\(path)")
+                #expect(answer.body.reason.text?.contains(TestServer.container) == true, "\(path)")
+            }
+        }
+    }
+
+    @Test("Users are listed in the order in which they were added")
+    func userOrder() async throws {
+        try await Self.run { server in
+            let names = (0..<8).map { "Guest\($0)" }
+            for name in names {
+                let body: JSON = ["name": .string(name)]
+                _ = try await Self.ask(server, "POST", Self.container + "/users", body)
+            }
+            let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
+            #expect(users.elements.map(\.givenName.text) == ["Ada"] + names)
+        }
+    }
+
     @Test("A page of another origin is refused, whatever key it has")
     func origin() async throws {
         try await Self.run { server in
@@ -165,6 +200,17 @@ struct AdministrationTests {
             let bad = try await Self.ask(server, "PUT", "/_ck/faults", ["rules": [["fault": "x"]]])
             #expect((bad.status, bad.body.serverErrorCode) == (400, "BAD_REQUEST"))
             #expect(bad.body.reason.text?.contains("rules[0].fault") == true)
+            // A rule that is added or removed leaves the counts of the others.
+            let more: JSON = ["fault": "delay", "milliseconds": 0]
+            let added = try await Self.ask(server, "POST", "/_ck/faults", ["rules": [more]])
+            #expect(added.body.counts.elements.map(\.fitting) == [3, 0])
+            _ = try await server.call("zones/list", [:])
+            let removed = try await Self.ask(server, "DELETE", "/_ck/faults/1")
+            #expect(removed.body.counts.elements == [["fitting": 1, "taken": 1]])
+            for number in ["0", "2", "-1", "x"] {
+                let none = try await Self.ask(server, "DELETE", "/_ck/faults/\(number)")
+                #expect(none.status == 404, "\(number)")
+            }
             _ = try await Self.ask(server, "DELETE", "/_ck/faults")
             #expect(try await Self.ask(server, "GET", "/_ck/faults").body.plan == .null)
         }

@@ -2,7 +2,9 @@ import CloudKitServer
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import Logging
 import ServerFixtures
+import ServiceLifecycle
 import Testing
 
 @Suite("What operators look at")
@@ -103,6 +105,33 @@ struct OverviewTests {
             #expect(try await Self.ask(server, "GET", "journal?after=7&wait=25").body.last == 2)
             let stillNone = try await Self.ask(server, "GET", "journal?after=2&wait=0.01")
             #expect(stillNone.body.entries.elements == [])
+        }
+    }
+
+    @Test("A server that stops answers at once who waits for a request", .timeLimit(.minutes(5)))
+    func stop() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.administrationKey = Self.key
+        configuration.courierSeconds = 3600
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = try CloudServer(configuration: configuration, logger: logger)
+        let services = ServiceGroup(configuration: .init(services: [server], logger: logger))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await services.run() }
+            let url = try await server.url()
+            let client = TestServer(url: url, apiToken: "", webToken: "", service: nil)
+            async let answer = client.send(
+                url + "/_ck/journal?after=0&wait=3600",
+                method: "GET",
+                headers: [("Authorization", "Bearer \(Self.key)")]
+            )
+            while !server.metrics.text.contains("cloudkit_requests_in_flight 1") {
+                await Task.yield()
+            }
+            await services.triggerGracefulShutdown()
+            // The client itself gives up after a minute.
+            #expect(try await answer.body.last == 0)
+            try await group.waitForAll()
         }
     }
 

@@ -143,6 +143,17 @@ def ATTACKS(check, no_trouble, rooms):
             strange = page.run("return document.querySelectorAll('main script, main img, main b, dialog script, dialog b,"
                                " [onerror], [onload], [onfocus], iframe').length")
             check(strange == 0, f"no text is markup in {room}")
+            # A value that reads backwards leaves the words around it alone; cells and refusals have a line of their own.
+            astray = page.run("""
+                const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), astray = [];
+                while (walker.nextNode()) {
+                    const {data, parentElement: parent} = walker.currentNode;
+                    if (!data.includes("\u202e") || parent.closest("[role=gridcell], option, pre, textarea, .problem")) continue;
+                    const isAlone = parent.childNodes.length === 1 && /^\u202e[^]*<\/b>$/.test(data);
+                    if (!isAlone || !/isolate|plaintext/.test(getComputedStyle(parent).unicodeBidi)) astray.push(parent.outerHTML.slice(0, 200));
+                }
+                return astray;""")
+            check(astray == [], f"no text turns others around in {room}", *astray)
         page.open("#/records?database=private&zone=%3Cimg%20src%3Dx%20onerror%3Dhacked%3D1%3E&type=%3Cscript%3E&record=%22%3E%3Cb%3E")
         time.sleep(1)
         check(page.run("return window.hacked") is None, "no part of the address runs")
@@ -196,10 +207,15 @@ def ATTACKS(check, no_trouble, rooms):
         page.open("")
         page.reads("The server asks for its key")
         check("iCloud.demo" not in page.text(), "without the key nothing is shown")
+        page.fill("Key", "wrong\u2603")
+        page.press("Open")
+        page.reads("The key is wrong")
+        page.wait(lambda: page.field("Key").get_property("value") == "", "it asks again")
         page.fill("Key", "wrong")
         page.press("Open")
         page.wait(lambda: page.field("Key").get_property("value") == "", "it asks again")
-        check("iCloud.demo" not in page.text(), "with a wrong key nothing is shown")
+        page.reads("The key is wrong", "The key that this tab has is not the server's")
+        check("iCloud.demo" not in page.text(), "with a wrong key nothing is shown, and it is called wrong")
         page.fill("Key", cloud.key)
         page.press("Open")
         page.reads("Containers", "iCloud.demo")

@@ -12,6 +12,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from datetime import date
@@ -147,6 +148,7 @@ def check_record(cloud, page):
     page.press("Save")
     page.reads("people: “many” is not a whole number")
     page.press("Close")
+    page.press("Discard")
 
     # Somebody else changes the record while it is open.
     page.open_row("Berne")
@@ -183,6 +185,22 @@ def check_record(cloud, page):
         page.reads("Zug is made")
     asset = cloud.value("Zug", "notes")
     check(asset["size"] == 14, "a record is made, with a file")
+    page.press("New record")
+    page.fill("Name", "Chur")
+    page.fill("name", "Chur")
+    page.press("Add a field")
+    page.fill("Name", "altitude", 1 if len(page.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")) < 2 else 0)
+    page.choose("Type", "INT64")
+    page.press("Add")
+    page.fill("altitude", "593")
+    page.fill("Type", "Town")
+    page.fill("Name", "Chur")
+    check(page.field("altitude").get_property("value") == "593" and page.field("name").get_property("value") == "Chur",
+          "fields that were added or filled in stay when the type changes")
+    page.press("Make")
+    page.reads("Chur is made")
+    check(cloud.record("Chur")["recordType"] == "Town" and cloud.value("Chur", "altitude") == 593, "and are saved with the other type")
+    page.choose("Type", "City")
     page.open_row("Zug")
     page.press("Preview notes 1")
     page.reads("bear and river")
@@ -219,6 +237,64 @@ def check_record(cloud, page):
     page.wait(lambda: "Made here" not in cloud.zones(), "the zone is deleted")
     check(True, "a zone is deleted")
     no_trouble(page, "one record")
+
+
+def check_edits(cloud, page):
+    """What was typed is not lost without a question, whichever way leads away from it."""
+    page.open()
+    page.go("Records")
+    page.choose("Type", "Country")
+
+    def edited():
+        return page.run("return [...document.querySelectorAll('dialog ck-record label')].find(each => each.textContent === 'name')?.control.value")
+
+    def leave(how, what):
+        how()
+        page.reads("Discard the changes")
+        page.press("Cancel")
+        page.wait(lambda: "Discard the changes" not in page.text(), "the question is gone")
+        check(edited() == "Andora", f"{what} asks before an edit is lost")
+
+    page.open_row("AD")
+    page.fill("name", "Andora")
+    leave(lambda: page.keys(Keys.ESCAPE), "Escape")
+    leave(lambda: page.keys(Keys.ESCAPE), "Escape again")
+    leave(lambda: page.press("Close"), "Close")
+    leave(lambda: page.run("history.back()"), "going back")
+    leave(lambda: page.run("location.hash = '#/requests'"), "another room")
+    leave(lambda: page.run("[...document.querySelectorAll('dialog a')].find(each => each.textContent === 'In the graph').click()"), "a link")
+    page.run("document.querySelector('dialog[open]').click()")
+    check(edited() == "Andora", "a click beside a record closes nothing")
+    check(page.run("const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented"),
+          "closing the tab asks, too")
+    page.keys(Keys.ESCAPE)
+    page.press("Discard")
+    page.wait(lambda: not page.run("return document.querySelector('dialog[open]')"), "the record is closed")
+    page.open_row("AD")
+    page.wait(lambda: edited() == cloud.value("AD", "name"), "the name as it is saved")
+    check(True, "what was discarded is gone, and nothing else")
+    page.keys(Keys.ESCAPE)
+    page.wait(lambda: not page.run("return document.querySelector('dialog[open]')"), "without an edit there is no question")
+    page.press("New record")
+    page.fill("Name", "XX")
+    page.keys(Keys.ESCAPE)
+    page.reads("Discard the changes")
+    page.press("Discard")
+    page.go("Schema")
+    page.wait(lambda: "RECORD TYPE Country" in page.run("return document.querySelector('.source').value"), "the schema")
+    page.run("document.querySelector('.source').value += ' '")
+    page.run("location.hash = '#/users'")
+    page.reads("Discard the changes")
+    page.press("Cancel")
+    page.choose("Environment", "production")
+    page.reads("Discard the changes")
+    page.press("Cancel")
+    check(page.field("Environment").get_property("value") == "development" and page.heading() == "Schema",
+          "the text of a schema is not lost without a question either")
+    page.run("location.hash = '#/users'")
+    page.press("Discard")
+    page.wait(lambda: page.heading() == "Users", "the other room")
+    no_trouble(page, "edits")
 
 
 def check_index(cloud, page):
@@ -415,10 +491,12 @@ def check_sharing(cloud, page):
     page.choose("Act as", "Ada")
     page.wait(lambda: "What Ada shares" in page.text(), "Ada's room")
     page.press("Remove Grace Hopper from Shopping")
+    page.press("Remove participant")
     page.reads("set its publicPermission to NONE first")
     set_value("What everyone may do with Shopping", "NONE")
     page.reads("Everyone's part in Shopping is changed")
     page.press("Remove Grace Hopper from Shopping")
+    page.press("Remove participant")
     page.reads("Grace Hopper takes no part any more")
     check(part(grace) is None, "a participant is removed")
     page.press("Stop sharing Shopping")
@@ -534,6 +612,7 @@ def check_requests(cloud, page):
     check(cloud.record("Thun")["recordChangeTag"] != tag, "a request is sent again")
     page.press("Close")
     page.press("Forget all")
+    page.press("Delete the list")
     page.wait(lambda: all("Thun" not in str(each) for each in cloud.operate("GET", "journal")["entries"]), "it is forgotten")
     no_trouble(page, "requests")
 
@@ -557,10 +636,13 @@ def check_faults(cloud, page):
     page.reads("rule 1: POST records/modify was answered 413 QUOTA_EXCEEDED")
     page.wait(lambda: page.run("return document.querySelector('tbody tr').innerText").split()[-3:] == ["1", "1", "Remove"], "the counts")
     check(True, "the page tells that it took effect")
-    page.press("Every save fails once")
+    page.reads("one request that saves or deletes records is refused with ZONE_BUSY")
+    page.press("The next save fails")
     page.reads("2 rules are in force")
+    check(cloud.operate("GET", "faults")["counts"] == [{"fitting": 1, "taken": 1}, {"fitting": 0, "taken": 0}], "another rule leaves the counts")
+    check([cloud.call("records/modify", body)[0] for _ in range(2)] == [503, 200], "one save fails, and the next one does not")
     page.press("Remove rule 1")
-    page.wait(lambda: len(cloud.operate("GET", "faults")["plan"]["rules"]) == 1, "one rule is removed")
+    page.wait(lambda: cloud.operate("GET", "faults")["counts"] == [{"fitting": 2, "taken": 1}], "one rule is removed, and the other counts on")
     page.press("Remove all")
     page.wait(lambda: cloud.operate("GET", "faults").get("plan") is None, "no rule is left")
     check(True, "rules are removed")
@@ -584,10 +666,16 @@ def check_faults(cloud, page):
     check(len(kinds) == 12, "every kind of fault can be composed", kinds)
     cloud.make_zone("Doomed")
     page.press("Expire all change tokens")
+    page.reads(f"Every device of every user of {cloud.container}")
+    page.press("Expire change tokens")
     page.reads("Clients fetch everything again")
+    page.press("Reset the user's encrypted data")
+    page.reads("the user reset the encryption keys")
+    page.press("Cancel")
     page.press("Purge the user's zones")
+    page.reads("All zones of Ada in iCloud.demo, development, but the default one", "the user deleted the app's data")
     page.press("Delete zones")
-    page.reads("The zones are gone")
+    page.reads("The zones are deleted")
     check(cloud.zones() == ["_defaultZone"], "a user's zones are purged", cloud.zones())
     no_trouble(page, "faults")
 
@@ -632,7 +720,11 @@ def check_snapshots(cloud, page):
     page.press("Restore")
     page.reads("before it all is restored")
     check(cloud.record("ZW") is not None, "a snapshot is restored")
+    page.press("Empty it, and delete the schema")
+    page.reads("every record type, field and index of its schema")
+    page.press("Cancel")
     page.press("Empty the container")
+    page.reads("its schema stays")
     page.press("Empty it")
     page.reads("The container is empty")
     check(cloud.zones() == ["_defaultZone"], "the container is emptied")
@@ -652,25 +744,57 @@ def check_archive(cloud, page):
         page.open()
         page.go("Snapshots")
         page.press("Export the zones of Ada")
-        page.reads("811 records are exported, without 1 files")
-        path = page.wait(lambda: [each for each in pathlib.Path(folder).glob("*.ndjson")], "the file")[0]
-        entries = page.wait(lambda: (lines := path.read_text().splitlines()) and '"end"' in lines[-1] and [json.loads(each) for each in lines], "its end")
-        check(entries[-1] == {"end": {"assets": 0, "records": 811, "zones": 3}}, "a user's zones are exported", entries[-1])
-        before = {each["recordName"]: each["fields"] for each in cloud.changes("Atlas")}
+        page.reads("811 records are exported, with 1 file")
+        path = page.wait(lambda: [each for each in pathlib.Path(folder).glob("*.tar")], "the archive")[0]
+        with tarfile.open(path) as archive:
+            archive.extractall(folder, filter="data")
+        lines = next(pathlib.Path(folder).glob("*/records.jsonl"))
+        entries = [json.loads(each) for each in lines.read_text().splitlines()]
+        check(entries[-1] == {"end": {"assets": 1, "records": 811, "zones": 3}}, "a user's zones are exported", entries[-1])
         owner = cloud.call("zones/list")[1]["zones"][0]["zoneID"]["ownerRecordName"]
-        check(owner not in path.read_text(), "without the name of their account")
+        check(owner not in lines.read_text() and "downloadURL" not in lines.read_text(), "without the name of their account, and without addresses")
+        source = cloud.value("atlas", "source")
+        files = list(lines.parent.glob("assets/*"))
+        check([each.stat().st_size for each in files] == [source["size"]], "with the files of assets")
+
+        def contents():
+            found = {each["recordName"]: each["fields"] for each in cloud.changes("Atlas")} if "Atlas" in cloud.zones() else {}
+            if "atlas" in found:
+                found["atlas"]["source"]["value"].pop("downloadURL", None)
+            return found
+
+        def imports(*paths):
+            # A control for several files would keep those that it has.
+            page.go("Overview")
+            page.go("Snapshots")
+            page.fill("File", "\n".join(map(str, paths)))
+            page.press("Import")
+            page.reads("The records of the file are saved for Ada")
+            page.button("Import", page.top).click()
+
+        before = contents()
+        imports(path)
+        page.reads("811 records are imported, with 1 file")
+        check(contents() == before, "an import over the same records changes none of them")
         cloud.operate("POST", cloud.of_container("reset"))
-        page.fill("File", str(path))
-        page.press("Import")
-        page.reads("811 records are imported")
-        after = {each["recordName"]: each["fields"] for each in cloud.changes("Atlas")}
-        del before["atlas"]["source"]
-        check(after == before, "what was exported is imported")
+        imports(path)
+        page.reads("811 records are imported, with 1 file")
+        check(contents() == before, "what was exported is imported")
         cloud.operate("POST", cloud.of_container("reset"))
-        printed = cloud.run(f"cloudkit import {path} 2>&1")
-        check(len(cloud.changes("Atlas")) == len(before), "the command line imports it too", printed)
-        path.write_text("\n".join(path.read_text().splitlines()[:-1]))
-        page.fill("File", str(path))
+        printed = cloud.run(f"cloudkit import {lines} --assets {lines.parent}/assets 2>&1")
+        check(contents() == before, "the command line imports it too", printed)
+        printed = cloud.run(f"cloudkit export {folder}/own.jsonl --assets {folder}/own --without-default-zone 2>&1")
+        cloud.operate("POST", cloud.of_container("reset"))
+        imports(f"{folder}/own.jsonl", *pathlib.Path(f"{folder}/own").iterdir())
+        page.reads("811 records are imported, with 1 file")
+        check(contents() == before, "and the page what the command line exports", printed)
+        imports(f"{folder}/own.jsonl")
+        page.reads("1 was refused: atlas: the file of source is not there")
+        check(contents() == before, "a file that is not there is no reason to delete one")
+        lines.write_text("\n".join(lines.read_text().splitlines()[:-1]))
+        page.go("Overview")
+        page.go("Snapshots")
+        page.fill("File", str(lines))
         page.press("Import")
         page.reads("it was cut short")
         check(True, "a file that was cut is refused")
@@ -717,6 +841,11 @@ def check_users(cloud, page):
     users = cloud.operate("GET", cloud.of_container("users"))["users"]
     grace = next(each for each in users if each.get("emailAddress") == "grace@example.com")
     check((grace["givenName"], grace["familyName"]) == ("Grace", "Hopper"), "a user is added")
+    page.fill("Name", "Grace Again")
+    page.fill("E-mail address", "grace@example.com")
+    page.press("Add a user")
+    page.reads("EXISTS: ")
+    check(len(cloud.operate("GET", cloud.of_container("users"))["users"]) == len(users), "a second user of an address is refused, and said to be")
     page.press("Act as Grace Hopper")
     page.wait(lambda: page.field("Act as").get_property("value") == grace["userRecordName"], "she is chosen")
     page.go("Records")
@@ -763,10 +892,75 @@ def check_users(cloud, page):
         check(found[0]["fields"]["name"]["value"] == "yes", "what it signs is believed", found)
     page.press("Close")
     page.wait(lambda: key.splitlines()[1] not in page.run("return document.documentElement.outerHTML"), "it is shown once")
-    no_trouble(page, "users", "status of 401", "status of 421")
+    no_trouble(page, "users", "status of 401", "status of 421", "status of 409")
 
 
 # MARK: The page as a whole
+
+
+def check_act_as(cloud, page):
+    """Whom one acts as is the first who was added, and stays what was chosen."""
+    for number in range(6):
+        cloud.operate("POST", cloud.of_container("users"), {"name": f"Guest {number}"})
+    status, _ = cloud.send("POST", "/_ck/containers/iCloud.other/users?new=true", {"name": "Eve"}, {"Authorization": f"Bearer {cloud.key}"})
+    assert status == 200
+
+    def chosen():
+        control = page.field("Act as")
+        return page.run("return arguments[0].selectedOptions[0].textContent", control)
+
+    page.open()
+    page.choose("Container", cloud.container)
+    page.wait(lambda: chosen() == "Ada", "the user who was added first")
+    page.choose("Act as", "Guest 3")
+    page.choose("Container", "iCloud.other")
+    page.wait(lambda: chosen() == "Eve", "the user of the other container")
+    page.choose("Act as", "Nobody")
+    page.choose("Container", cloud.container)
+    page.wait(lambda: chosen() == "Guest 3", "the choice of the first container")
+    page.browser.refresh()
+    page.wait(lambda: chosen() == "Guest 3", "the choice after the page was loaded anew")
+    page.open()
+    page.wait(lambda: chosen() == "Guest 3", "the choice when the server's address is opened again")
+    page.choose("Container", "iCloud.other")
+    page.wait(lambda: chosen() == "Nobody", "that nobody was chosen")
+    check(True, "the choice of a user stays, for each container")
+    no_trouble(page, "the choice of a user")
+
+
+def check_lost(cloud, page):
+    """A server that stops is not held up by the page, which says since when it is gone, and goes on when it is back."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["serve", "--data", f"{folder}/cloud", "--container", "iCloud.own", "--user", "Ada", "--stop-seconds", "300", "--port"]
+        own = Cloud(cloud.command, *arguments, "0")
+        page = Page(page.browser, own)
+        page.open()
+        page.go("Requests")
+        page.wait(lambda: own.operate("GET", "overview")["connections"] > 1, "the page waits for requests")
+        follow = subprocess.Popen([cloud.command, "requests", "list", "--follow", "--url", own.url], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, env={"CLOUDKIT_ADMIN_KEY": own.key})
+        started = time.monotonic()
+        own.stop()
+        check(time.monotonic() - started < 20, "a page that is open and a list that follows hold no server up", time.monotonic() - started)
+        follow.wait(30)
+        page.reads("The connection to the server is lost since ", " UTC. What is shown is from before")
+        check(page.run("return document.querySelector('main').classList.contains('old')"), "old rows are shown as old")
+        page.run("location.hash = '#/users'")
+        page.reads("There is no response: the server was stopped")
+        check("Failed to fetch" not in page.text(), "in words of the page's own")
+        again = Cloud(cloud.command, *arguments, own.url.rsplit(":", 1)[1])
+        try:
+            page.reads("The key is wrong", "Without --admin-key-file a server makes a new one at each start")
+            check("lost since" not in page.text(), "a server that is back is found")
+            page.run("location.hash = arguments[0]", again.fragment)
+            page.wait(lambda: not page.run("return document.querySelector('dialog[open]')"), "the key from the address")
+            page.reads("Add a user")
+            page.wait(lambda: page.heading() == "Users", "the room where one was")
+            check("key" not in page.run("return location.href"), "a new key in the address of an open page is taken, and out of it")
+            no_trouble(page, "a server that stops", "ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_INCOMPLETE",
+                       "status of 403")
+        finally:
+            again.stop()
 
 
 def check_keyboard(cloud, page):
@@ -1041,7 +1235,7 @@ def check_newcomer(cloud, page):
     check((status, answer["serverErrorCode"]) == (503, "ZONE_BUSY"), "the client fails")
     page.reads("was answered 503 ZONE_BUSY")
     page.press("Remove all")
-    page.reads("None: everything is answered as it should be.")
+    page.reads("None: every request gets the response that it should.")
     page.go("Snapshots")
     page.press("Restore at first")
     page.press("Restore")

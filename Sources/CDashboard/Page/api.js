@@ -6,7 +6,7 @@ const store = sessionStorage;
 /** Why the server refused. */
 export class Failure extends Error {
     constructor(status, body) {
-        super(body?.reason ?? `The server answered ${status}`);
+        super(body?.reason ?? `The response has the status ${status}`);
         this.status = status;
         this.code = body?.serverErrorCode ?? "";
         this.body = body;
@@ -14,15 +14,27 @@ export class Failure extends Error {
 }
 
 /** Takes the key out of the page's own address, where it came behind the sign that stays in the browser. */
-export function takeKey() {
+export function takeKey(back = "") {
     const found = /^#key=(.+)$/.exec(location.hash);
-    if (!found) return;
-    store.clear();
-    setKey(decodeURIComponent(found[1]));
-    history.replaceState(null, "", location.pathname);
+    if (!found) return false;
+    history.replaceState(null, "", location.pathname + back);
+    // What no address escapes is the key as it is.
+    try { setKey(decodeURIComponent(found[1])); } catch { setKey(found[1]); }
+    return true;
 }
 
-export function setKey(key) { store.setItem("key", key); }
+/** Why the server refused the key of this tab, so that it is not asked with it again. */
+let refusal = null;
+
+export const hasKey = () => Boolean(store.getItem("key"));
+
+export function setKey(key) {
+    refusal = null;
+    if (key === store.getItem("key")) return;
+    // Tokens that a server made with another key may be those of another server.
+    for (const name of Object.keys(store)) if (name.startsWith("session/")) store.removeItem(name);
+    store.setItem("key", key);
+}
 
 // Whole numbers that JavaScript's do not hold stay what they are.
 const hasLong = /\d{16}/;
@@ -38,8 +50,58 @@ export function stringify(value, indent) {
         : JSON.rawJSON ? JSON.rawJSON(String(part)) : Number(part), indent);
 }
 
+/** Whether the server can be reached; it is looked for until it can. */
+export const connection = {
+    /** When a request did not reach it, in milliseconds, until one does. */
+    lostSince: null,
+    isLooking: false,
+    async look() {
+        if (this.isLooking) return;
+        this.isLooking = true;
+        const now = Date.now();
+        // A response of any kind says that somebody is there.
+        while (!await fetch("/health/live", {cache: "no-store", credentials: "omit"}).catch(() => null)) {
+            if (this.lostSince === null) {
+                this.lostSince = now;
+                dispatchEvent(new Event("ck-connection"));
+            }
+            await new Promise(resolve => setTimeout(resolve, 2000));
+        }
+        this.isLooking = false;
+        if (this.lostSince === null) return;
+        this.lostSince = null;
+        dispatchEvent(new Event("ck-connection"));
+    },
+};
+
+/** Sends a request; one that gets no response says so, and the server is looked for. */
+export async function send(url, options) {
+    try {
+        return await fetch(url, {cache: "no-store", credentials: "omit", ...options});
+    } catch (error) {
+        if (error.name === "AbortError") throw error;
+        throw noResponse();
+    }
+}
+
+/** Looks for the server, and answers what to say meanwhile. */
+export function noResponse() {
+    connection.look();
+    return new Failure(0, {reason: "There is no response: the server was stopped, or the connection broke"});
+}
+
+/** The text of a response that may be cut off. */
+async function textOf(response) {
+    try {
+        return await response.text();
+    } catch (error) {
+        if (error.name === "AbortError") throw error;
+        throw new Failure(0, {reason: "The response was cut off: the connection broke"});
+    }
+}
+
 async function answer(response) {
-    const text = await response.text();
+    const text = await textOf(response);
     let body = null;
     try { body = text ? parse(text) : null; } catch { /* Not JSON: the status says enough. */ }
     if (!response.ok) throw new Failure(response.status, body);
@@ -48,16 +110,26 @@ async function answer(response) {
 
 /** Asks a route for operators. */
 export async function operate(method, path, body, signal) {
-    const response = await fetch(`/_ck/${path}`, {
-        method, signal, body: body === undefined ? undefined : stringify(body),
-        headers: {Authorization: `Bearer ${store.getItem("key") ?? ""}`}, cache: "no-store", credentials: "omit",
+    if (refusal) throw refusal;
+    const key = store.getItem("key") ?? "";
+    // A request carries nothing else.
+    if (!/^[ -~]*$/.test(key)) refuse(new Failure(403, {reason: "The key has a character that no key has"}));
+    const response = await send(`/_ck/${path}`, {
+        method, signal, body: body === undefined ? undefined : stringify(body), headers: {Authorization: `Bearer ${key}`},
     });
     try {
         return await answer(response);
     } catch (error) {
-        if (error.status === 403 && /Bearer KEY/.test(error.message)) dispatchEvent(new Event("ck-key"));
+        // Meanwhile the person may have given another one.
+        if (/Bearer KEY|not this server's|with a wrong key/.test(error.message) && key === (store.getItem("key") ?? "")) refuse(error);
         throw error;
     }
+}
+
+function refuse(error) {
+    refusal = error;
+    dispatchEvent(new Event("ck-key"));
+    throw error;
 }
 
 export const part = text => encodeURIComponent(text);
@@ -66,11 +138,13 @@ export const part = text => encodeURIComponent(text);
 export const place = {
     container: store.getItem("container") ?? "",
     environment: store.getItem("environment") ?? "development",
-    user: store.getItem("user") ?? "",
+    user: "",
+    /** The user whom the person chose for the container, empty for nobody; null before a choice. */
+    get chosenUser() { return store.getItem(`user/${this.container}`); },
     choose(choice) {
         for (const [name, value] of Object.entries(choice)) {
             this[name] = value;
-            store.setItem(name, value);
+            store.setItem(name === "user" ? `user/${this.container}` : name, value);
         }
         dispatchEvent(new Event("ck-place"));
     },
@@ -105,14 +179,12 @@ export const endpointPath = (database, endpoint) => {
 export async function call(database, endpoint, body, {signal, user = place.user, text} = {}) {
     for (let isFresh = false; ; isFresh = true) {
         const tokens = await session(user, isFresh);
-        const query = new URLSearchParams({ckAPIToken: tokens.apiToken});
+        // The page is one device, whatever it asks for.
+        const query = new URLSearchParams({ckAPIToken: tokens.apiToken, clientId: "dashboard"});
         if (tokens.webAuthToken) query.set("ckWebAuthToken", tokens.webAuthToken);
-        // What reads a feed is a device, and this page is to be told from others.
-        if (endpoint.startsWith("changes/")) query.set("clientId", "dashboard");
         const isGet = body === undefined && text === undefined;
-        const response = await fetch(`${endpointPath(database, endpoint)}?${query}`, {
+        const response = await send(`${endpointPath(database, endpoint)}?${query}`, {
             method: isGet ? "GET" : "POST", body: isGet ? undefined : text ?? stringify(body), signal,
-            cache: "no-store", credentials: "omit",
         });
         const next = response.headers.get("X-Apple-CloudKit-Web-Auth-Token");
         if (next && tokens.webAuthToken) {
@@ -148,16 +220,16 @@ export async function lookUp(database, zoneID, recordName) {
 /** Sends a file for a field; answers the field's value. */
 export async function upload(database, zoneID, {recordName, recordType}, fieldName, blob) {
     const answer = await call(database, "assets/upload", {zoneID, tokens: [{recordName, recordType, fieldName}]});
-    const response = await fetch(ownAddress(answer.tokens[0].url), {method: "POST", body: blob, credentials: "omit"});
+    const response = await send(ownAddress(answer.tokens[0].url), {method: "POST", body: blob});
     if (!response.ok) throw new Failure(response.status);
     return (await response.json()).singleFile;
 }
 
 /** Fetches the bytes of an asset. */
 export async function download(asset) {
-    const response = await fetch(ownAddress(asset.downloadURL), {credentials: "omit"});
+    const response = await send(ownAddress(asset.downloadURL));
     if (!response.ok) throw new Failure(response.status);
-    return response.blob();
+    return response.blob().catch(() => { throw new Failure(0, {reason: "The file was cut off: the connection broke"}); });
 }
 
 /** An address that the server made, under the name by which this page knows it. */
@@ -225,7 +297,7 @@ class Feed {
                 await pause(200, signal);
             } catch (error) {
                 if (signal.aborted) return;
-                await pause(error.status === 403 ? 5000 : 2000, signal);
+                await pause(2000, signal);
             }
         }
     }

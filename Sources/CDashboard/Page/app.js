@@ -1,6 +1,6 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
-import {takeKey, setKey, operate, place, people} from "./api.js";
-import {h, fill, refill, field, select, button, dialog, notify, problem} from "./dom.js";
+import {noResponse, takeKey, setKey, hasKey, operate, place, people, connection, feed} from "./api.js";
+import {h, fill, refill, field, select, dialog, mayLose, editors, notify, problem, message, time} from "./dom.js";
 
 /** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
 const rooms = [
@@ -15,7 +15,10 @@ class Dashboard extends HTMLElement {
     #links = new Map(rooms.map(([room, text, key]) => [room, h("a", {href: `#/${room}`, "aria-keyshortcuts": key}, text)]));
     #nav = h("nav", {"aria-label": "Rooms"}, h("ul", {}, [...this.#links.values()].map(link => h("li", {}, link))));
     #main = h("main", {id: "room", tabindex: "-1"});
-    #asksForKey = false;
+    #lost = h("p", {class: "lost problem", role: "alert", hidden: true});
+    #keyDialog = null;
+    /** Whether it is asked at the moment if edits may be lost. */
+    #isAsking = false;
     #room = "";
     /** Whether it is known where requests go. */
     #isReady = false;
@@ -25,16 +28,51 @@ class Dashboard extends HTMLElement {
         fill(this,
             h("a", {class: "skip", href: "#room", onclick: event => { event.preventDefault(); this.#main.focus(); }},
                 "Skip to the room"),
-            h("header", {class: "frame"}, h("strong", {}, "CloudKit"), this.#bar), this.#nav, this.#main,
+            h("header", {class: "frame"}, h("strong", {}, "CloudKit"), this.#bar, this.#lost), this.#nav, this.#main,
             h("div", {class: "messages", "data-messages": "", role: "status", "aria-live": "polite"}));
         addEventListener("ck-key", () => this.#askForKey());
-        addEventListener("hashchange", () => this.#show());
+        addEventListener("ck-connection", () => this.#tellConnection());
+        addEventListener("hashchange", event => this.#navigate(event.oldURL));
+        addEventListener("beforeunload", event => { if (editors().some(each => each.hasEdits?.())) event.preventDefault(); });
         addEventListener("ck-place", () => this.#place());
         addEventListener("keydown", event => this.#press(event));
+        // A page that looks on hears at once when the server is gone.
+        feed.listen(new AbortController().signal, () => {});
         await this.#begin();
     }
 
+    /** Follows the address, unless the person wants to stay with what is not saved. */
+    async #navigate(oldURL) {
+        if (takeKey(new URL(oldURL).hash)) { await this.#begin(); return; }
+        if (this.#isAsking) return;
+        const open = editors();
+        if (open.some(each => each.hasEdits?.())) {
+            this.#isAsking = true;
+            const isLost = await mayLose(open);
+            this.#isAsking = false;
+            if (!isLost) { history.pushState(null, "", oldURL); return; }
+            // The question is answered.
+            for (const each of open) each.hasEdits = undefined;
+        }
+        this.#show();
+    }
+
+    /** Says since when nothing is heard of the server, and that it is there again. */
+    #tellConnection() {
+        const isLost = connection.lostSince !== null;
+        this.#lost.hidden = !isLost;
+        this.#main.classList.toggle("old", isLost);
+        if (isLost) {
+            this.#lost.textContent = `The connection to the server is lost since ${time(connection.lostSince).slice(0, 8)} UTC. `
+                + "What is shown is from before; the page tries again every two seconds.";
+        } else {
+            notify("The connection is back");
+            if (editors().every(each => !each.hasEdits?.())) this.#begin();
+        }
+    }
+
     async #begin() {
+        this.#keyDialog?.close();
         try {
             await this.#place(true);
             this.#isReady = true;
@@ -48,10 +86,7 @@ class Dashboard extends HTMLElement {
     async #place(isFirst) {
         const overview = await operate("GET", "overview");
         const names = overview.containers.map(each => each.container);
-        if (!names.includes(place.container)) {
-            place.container = names[0] ?? "";
-            place.user = "";
-        }
+        if (!names.includes(place.container)) place.container = names[0] ?? "";
         let users = [];
         if (place.container) {
             ({users} = await operate("GET", `containers/${encodeURIComponent(place.container)}/users`));
@@ -59,14 +94,24 @@ class Dashboard extends HTMLElement {
         people.clear();
         for (const user of users) people.set(user.userRecordName, fullName(user));
         const known = overview.actsAsUsers ? [...people] : [];
-        if (!known.some(([name]) => name === place.user)) place.user = isFirst ? known[0]?.[0] ?? "" : "";
+        const {chosenUser} = place;
+        const isThere = chosenUser === "" || known.some(([name]) => name === chosenUser);
+        // Before a choice, the one who was added first.
+        place.user = isThere ? chosenUser : known[0]?.[0] ?? "";
+        const choose = name => async event => {
+            const {target} = event;
+            const open = editors();
+            if (await mayLose(open)) {
+                for (const each of open) each.hasEdits = undefined;
+                place.choose({[name]: target.value});
+            } else {
+                target.value = place[name];
+            }
+        };
         refill(this.#bar,
-            field("Container", select(names, place.container,
-                {onchange: event => place.choose({container: event.target.value, user: ""})})),
-            field("Environment", select(["development", "production"], place.environment,
-                {onchange: event => place.choose({environment: event.target.value})})),
-            field("Act as", select([["", "Nobody"], ...known], place.user,
-                {onchange: event => place.choose({user: event.target.value})})));
+            field("Container", select(names, place.container, {onchange: choose("container")})),
+            field("Environment", select(["development", "production"], place.environment, {onchange: choose("environment")})),
+            field("Act as", select([["", "Nobody"], ...known], place.user, {onchange: choose("user")})));
         if (!isFirst) this.#show(true);
     }
 
@@ -88,7 +133,7 @@ class Dashboard extends HTMLElement {
         this.#room = room;
         fill(this.#main, h(`ck-${room}`));
         // The element begins as soon as its file has said what it is.
-        import(`./${room}.js`).catch(error => fill(this.#main, problem(error)));
+        import(`./${room}.js`).catch(() => fill(this.#main, problem(noResponse())));
     }
 
     /** The rooms by their keys, where no text is being written. */
@@ -102,18 +147,19 @@ class Dashboard extends HTMLElement {
     }
 
     #askForKey() {
-        if (this.#asksForKey) return;
-        this.#asksForKey = true;
+        if (this.#keyDialog) return;
         const input = h("input", {type: "password", name: "key", autocomplete: "off", required: true});
         const form = h("form", {onsubmit: async event => {
             event.preventDefault();
             setKey(input.value);
             element.close();
-        }}, h("p", {}, "Open the address that the server printed when it started, or type the key for operators."),
+        }}, hasKey() && h("p", {class: "problem"}, "The key that this tab has is not the server's. Without --admin-key-file a server "
+            + "makes a new one at each start."),
+        h("p", {}, "Open the address that the server printed when it started, or type the key for operators."),
         field("Key", input), h("footer", {}, h("button", {}, "Open")));
-        const element = dialog("The server asks for its key", form);
+        const element = this.#keyDialog = dialog(hasKey() ? "The key is wrong" : "The server asks for its key", form);
         element.addEventListener("close", () => {
-            this.#asksForKey = false;
+            this.#keyDialog = null;
             if (input.value) this.#begin();
         });
     }
@@ -126,7 +172,7 @@ function fullName(user) {
 addEventListener("unhandledrejection", event => {
     if (event.reason?.name === "AbortError") { event.preventDefault(); return; }
     event.preventDefault();
-    notify(event.reason?.message ?? "Something failed");
+    notify(message(event.reason));
 });
 
 customElements.define("ck-dashboard", Dashboard);

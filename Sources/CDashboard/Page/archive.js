@@ -1,14 +1,16 @@
-// A user's zones as a file that “cloudkit import” reads too, without the files of assets; and back.
-import {call, item, place, schema, parse, stringify} from "./api.js";
+// A user's zones as an archive with what “cloudkit export” writes, a file of lines and a folder of assets; and back.
+import {call, item, place, schema, parse, stringify, download, upload} from "./api.js";
 
 const VERSION = 1, BATCH = 200;
+/** The names in an archive, below a folder of its own. */
+const LINES = "records.jsonl", FOLDER = "assets";
 
-/** Writes all zones of the chosen user's private database; answers the file and what is in it. */
-export async function exportZones(told, signal) {
+/** Writes all zones of the chosen user's private database; answers the archive and what is in it. */
+export async function exportZones(name, told, signal) {
     const lines = [];
     const write = line => lines.push(`${stringify(line)}\n`);
     const count = {assets: 0, records: 0, zones: 0};
-    let leftOut = 0;
+    const files = new Map();
     write({export: {container: place.container, database: "private", environment: place.environment, version: VERSION}});
     const {zones} = await call("private", "zones/list", undefined, {signal});
     const {outline} = await schema(true);
@@ -18,17 +20,41 @@ export async function exportZones(told, signal) {
         for await (const records of pages(zoneID, outline, signal)) {
             for (const record of records) {
                 if (record.recordType === "cloudkit.share") continue;
-                const fields = Object.entries(record.fields).filter(([, {type}]) => !/^ASSETID/.test(type ?? ""));
-                leftOut += Object.keys(record.fields).length - fields.length;
-                const {recordName, recordType, parent} = record;
-                write({record: portable({recordName, recordType, parent, fields: Object.fromEntries(fields), zoneID}, zoneID.ownerRecordName)});
+                const {recordName, recordType, parent, fields} = record;
+                const names = await keep(fields, files);
+                count.assets += Object.values(names).flat().length;
+                write({record: portable({recordName, recordType, parent, fields, zoneID}, zoneID.ownerRecordName),
+                    ...(Object.keys(names).length > 0 ? {files: names} : {})});
                 count.records++;
             }
             told(count.records);
         }
     }
     write({end: count});
-    return {blob: new Blob(lines, {type: "application/x-ndjson"}), count, leftOut};
+    const entries = [[`${name}/${LINES}`, new Blob(lines)], ...[...files].map(([file, blob]) => [`${name}/${FOLDER}/${file}`, blob])];
+    return {blob: tar(entries), count};
+}
+
+/** The assets in a field, in order. */
+const assetsOf = ({type, value}) => !/^ASSETID/.test(type ?? "") ? [] : [value].flat().filter(Boolean);
+
+/** Fetches the files of a record, each of the same checksum once; answers their names by field, and leaves no addresses in the fields. */
+async function keep(fields, files) {
+    const names = {};
+    for (const [name, field] of Object.entries(fields)) {
+        const assets = assetsOf(field);
+        if (assets.length === 0) continue;
+        names[name] = [];
+        for (const asset of assets) {
+            // As the command names them.
+            const file = [...atob(asset.fileChecksum)].map(byte => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+            if (!files.has(file)) files.set(file, await download(asset));
+            names[name].push(file);
+        }
+        const kept = assets.map(({fileChecksum, size}) => ({fileChecksum, size}));
+        fields[name] = {...field, value: Array.isArray(field.value) ? kept : kept[0]};
+    }
+    return names;
 }
 
 async function* pages(zoneID, outline, signal) {
@@ -59,25 +85,40 @@ function portable(value, owner) {
         .map(([key, each]) => [key, portable(each, owner)]));
 }
 
-/** Saves what stands in a file; answers how many records were saved, and what was refused. */
-export async function importZones(text, told, signal) {
+/** Reads an archive, or the file of lines with files of assets beside it: the zones with their records, and the files by name. */
+export async function read(chosen) {
+    const files = new Map();
+    for (const file of chosen) {
+        const entries = await untar(file);
+        for (const [name, blob] of entries ?? [[file.name, file]]) files.set(name.split("/").at(-1), blob);
+    }
+    const isLines = async blob => /^\s*\{"export"/.test(await blob.slice(0, 100).text());
+    const found = [];
+    for (const [name, blob] of files) if (await isLines(blob)) found.push(name);
+    if (found.length !== 1) {
+        throw new Error(found.length > 1 ? "Choose one export at a time" : "The file is no export: its first line is not {\"export\": …}");
+    }
+    const text = await files.get(found[0]).text();
     const zones = new Map();
-    let header, end;
+    let end;
     text.split("\n").forEach((line, index) => {
         if (!line.trim()) return;
         let entry;
         try { entry = parse(line); } catch { throw new Error(`Line ${index + 1} is not JSON`); }
-        if (!header && !entry?.export) throw new Error("The file is no export: its first line is not {\"export\": …}");
         if (entry.export && entry.export.version !== VERSION) throw new Error(`The file has version ${entry.export.version}; this page reads ${VERSION}`);
         if (entry.export && entry.export.database !== "private") throw new Error(`The file has records of the ${entry.export.database} database, which “cloudkit import” takes`);
-        header ??= entry.export;
         end ??= entry.end;
         const zone = entry.zone?.zoneName ?? (entry.record && (entry.record.zoneID?.zoneName ?? "_defaultZone"));
         if (zone && !zones.has(zone)) zones.set(zone, []);
-        if (entry.record && !entry.record.deleted) zones.get(zone).push(entry.record);
+        if (entry.record && !entry.record.deleted) zones.get(zone).push({...entry.record, files: entry.files ?? {}});
     });
     if (!end) throw new Error("The file has no last line “end”: it was cut short");
-    let saved = 0;
+    return {zones, files};
+}
+
+/** Saves what stands in an archive; answers how many records were saved and files sent, and what was refused. */
+export async function importZones({zones, files}, told, signal) {
+    let saved = 0, sent = 0;
     const refused = [];
     for (const [zoneName, records] of zones) {
         if (zoneName !== "_defaultZone") {
@@ -88,10 +129,16 @@ export async function importZones(text, told, signal) {
         for (let waiting = records, isTogether = false; waiting.length > 0;) {
             const failed = [];
             for (let first = 0; first < waiting.length; first += BATCH) {
-                const batch = waiting.slice(first, first + BATCH);
-                const results = await save(zoneName, batch, isTogether, signal);
+                const ready = [];
+                for (const record of waiting.slice(first, first + BATCH)) {
+                    const lacking = await send(record, zoneName, files, () => { sent++; });
+                    if (lacking) refused.push(`${record.recordName}: the file of ${lacking} is not there; choose it together with the export`);
+                    else ready.push(record);
+                }
+                if (ready.length === 0) continue;
+                const results = await save(zoneName, ready, isTogether, signal);
                 results.forEach((result, index) => {
-                    if (result.serverErrorCode) failed.push([batch[index], result]);
+                    if (result.serverErrorCode) failed.push([ready[index], result]);
                     else told(++saved);
                 });
             }
@@ -102,14 +149,81 @@ export async function importZones(text, told, signal) {
             waiting = failed.map(([record]) => record);
         }
     }
-    return {saved, refused};
+    return {saved, sent, refused};
+}
+
+/** Sends the files of a record, once, and puts their receipts into it; answers the field of which one is not there. */
+async function send(record, zoneName, files, told) {
+    for (const [name, field] of Object.entries(record.fields ?? {})) {
+        const assets = assetsOf(field);
+        if (assets.length === 0 || assets.every(each => each.receipt)) continue;
+        const blobs = (record.files[name] ?? []).map(each => files.get(each));
+        if (blobs.length !== assets.length || blobs.some(each => !each)) return name;
+        const receipts = [];
+        for (const blob of blobs) { receipts.push(await upload("private", {zoneName}, record, name, blob)); told(); }
+        record.fields[name] = {...field, value: Array.isArray(field.value) ? receipts : receipts[0]};
+    }
+    return null;
 }
 
 async function save(zoneName, records, atomic, signal) {
-    const operations = records.map(({recordName, recordType, fields, parent}) => {
-        const kept = Object.fromEntries(Object.entries(fields ?? {}).filter(([, {type}]) => !/^ASSETID/.test(type ?? "")));
-        return {operationType: "forceUpdate", record: {recordName, recordType, fields: kept, ...(parent ? {parent} : {})}};
-    });
+    const operations = records.map(({recordName, recordType, fields, parent}) =>
+        ({operationType: "forceUpdate", record: {recordName, recordType, fields, ...(parent ? {parent} : {})}}));
     const {records: results} = await call("private", "records/modify", {zoneID: {zoneName}, operations, atomic, desiredKeys: []}, {signal});
     return results;
+}
+
+// MARK: tar
+
+const BLOCK = 512;
+
+/** Files with their names as an archive. */
+function tar(entries) {
+    const parts = [];
+    for (const [name, blob] of entries) {
+        parts.push(header(name, blob.size), blob, new Uint8Array((BLOCK - blob.size % BLOCK) % BLOCK));
+    }
+    parts.push(new Uint8Array(2 * BLOCK));
+    return new Blob(parts, {type: "application/x-tar"});
+}
+
+/** The block before a file, as POSIX describes it (ustar); the last slash where the name may be cut is between its two parts. */
+function header(name, size) {
+    const block = new Uint8Array(BLOCK);
+    const write = (text, at) => block.set(new TextEncoder().encode(text), at);
+    const cut = name.length > 100 ? name.lastIndexOf("/", 155) : -1;
+    write(name.slice(cut + 1), 0);
+    write("0000644\0", 100);
+    write("0000000\0", 108);
+    write("0000000\0", 116);
+    write(`${size.toString(8).padStart(11, "0")}\0`, 124);
+    write(`${Math.floor(Date.now() / 1000).toString(8).padStart(11, "0")}\0`, 136);
+    write("        0", 148);
+    write("ustar\0" + "00", 257);
+    if (cut > 0) write(name.slice(0, cut), 345);
+    const sum = block.reduce((total, byte) => total + byte, 0);
+    write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+    return block;
+}
+
+/** The files in an archive, by name; nothing for a file of another kind. */
+async function untar(blob) {
+    const found = [];
+    for (let at = 0; at + BLOCK <= blob.size;) {
+        const block = new Uint8Array(await blob.slice(at, at + BLOCK).arrayBuffer());
+        if (block.every(byte => byte === 0)) break;
+        const text = (from, count) => new TextDecoder().decode(block.slice(from, from + count)).replace(/\0.*$/s, "");
+        if (!text(257, 6).startsWith("ustar")) {
+            if (at === 0) return null;
+            throw new Error("The archive is damaged: it has something other than a file where one begins");
+        }
+        const size = parseInt(text(124, 12), 8) || 0;
+        at += BLOCK;
+        if (at + size > blob.size) throw new Error("The archive is cut short");
+        const name = [text(345, 155), text(0, 100)].filter(Boolean).join("/");
+        // Folders have no bytes.
+        if (["0", ""].includes(text(156, 1))) found.push([name, blob.slice(at, at + size)]);
+        at += Math.ceil(size / BLOCK) * BLOCK;
+    }
+    return found;
 }

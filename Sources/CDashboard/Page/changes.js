@@ -1,6 +1,6 @@
 // What changed in a zone, as a device would hear of it, live.
 import {call, place, feed, nameOf} from "./api.js";
-import {h, fill, refill, field, select, button, problem, copy, moment, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, problem, copy, moment, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import {address} from "./records.js";
 
@@ -146,15 +146,15 @@ class Changes extends Room {
         const where = {database: this.#database, zone: this.#zoneID.zoneName, record: record.recordName, type: record.recordType ?? ""};
         if (record.deleted) {
             return h("li", {class: isNews ? "news" : null}, h("strong", {}, record.recordName), " was deleted",
-                old && ` (it was a ${old.recordType})`);
+                old && words` (it was a ${old.recordType})`);
         }
         const names = old ? [...new Set([...Object.keys(old.fields), ...Object.keys(record.fields)])]
             .filter(name => JSON.stringify(old.fields[name], big) !== JSON.stringify(record.fields[name], big)) : [];
         return h("li", {class: isNews ? "news" : null},
-            h("a", {href: address(where)}, record.recordName), ` ${record.recordType ?? ""}, `,
-            h("span", {class: "note"}, record.modified
-                ? `${moment(record.modified.timestamp)} by ${nameOf(record.modified.userRecordName)}`
-                    + (record.modified.deviceID ? `, device ${record.modified.deviceID}` : "") : "", `, tag ${record.recordChangeTag}`),
+            h("a", {href: address(where)}, record.recordName), words` ${record.recordType ?? ""}, `,
+            h("span", {class: "note"}, record.modified && [
+                words`${moment(record.modified.timestamp)} by ${nameOf(record.modified.userRecordName)}`,
+                record.modified.deviceID && words`, device ${record.modified.deviceID}`], words`, tag ${record.recordChangeTag}`),
             names.length > 0 && h("dl", {class: "difference"}, names.map(name => [h("dt", {}, name), h("dd", {},
                 h("del", {}, short(old.fields[name]) || "nothing"), " → ", h("ins", {}, short(record.fields[name]) || "nothing"))])));
     }

@@ -50,12 +50,19 @@ export function button(text, onclick, properties = {}) {
     return h("button", {type: "button", onclick, ...properties}, text);
 }
 
-/** A dialog that is shown, and gone when it is closed. */
+/** A sentence, as children of an element: whatever direction a value in it has, the words around it keep theirs. */
+export const words = (texts, ...values) => texts.flatMap((text, index) => index === 0 ? [text] : [h("bdi", {}, values[index - 1]), text]);
+
+/** A dialog that is shown, and gone when it is closed; while it `hasEdits`, it asks before. */
 export function dialog(title, ...content) {
     const heading = h("h2", {id: `title-${++fieldCount}`}, title);
-    const element = h("dialog", {"aria-labelledby": heading.id},
-        h("header", {}, heading, button("Close", () => element.close(), {class: "quiet"})),
-        h("div", {class: "content"}, content));
+    const leave = async () => { if (await mayLose([element])) element.close(); };
+    const element = h("dialog", {"aria-labelledby": heading.id,
+        oncancel: event => { event.preventDefault(); leave(); },
+        // Browsers let nobody cancel the second Escape.
+        onkeydown: event => { if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); leave(); } }},
+    h("header", {}, heading, button("Close", leave, {class: "quiet"})),
+    h("div", {class: "content"}, content));
     element.addEventListener("close", () => element.remove());
     document.body.append(element);
     element.showModal();
@@ -72,6 +79,15 @@ export function confirm(title, text, action) {
     });
 }
 
+/** Asks whether what was typed into some elements and not saved may be lost. */
+export async function mayLose(elements) {
+    if (!elements.some(each => each.hasEdits?.())) return true;
+    return confirm("Discard the changes", "What you changed here is not saved, and is lost when you leave.", "Discard");
+}
+
+/** What is open and may have edits: the room, and the dialogs over it. */
+export const editors = () => [...document.querySelectorAll("dialog[open], main > *")];
+
 /** Tells of something that was done, for a while; with a way back where there is one. */
 export function notify(text, undo) {
     const place = document.querySelector("[data-messages]");
@@ -85,11 +101,15 @@ export function notify(text, undo) {
     setTimeout(() => message.remove(), undo ? 30_000 : 8000);
 }
 
-/** A failure as everybody may read it. */
+/** A failure as everybody may read it; what is no sentence of ours or of the server's is a defect of this page. */
 export function problem(error) {
     const code = error.code ? `${error.code}: ` : "";
-    return h("p", {class: "problem", role: "alert"}, `${code}${error.message}`);
+    return h("p", {class: "problem", role: "alert"}, code, h("bdi", {}, message(error)));
 }
+
+/** What an error says, without the words of the browser's own mistakes. */
+export const message = error => [TypeError, RangeError, ReferenceError, SyntaxError].some(kind => error instanceof kind)
+    ? `This page has made a mistake (${error.message}); reload it, and please report that` : error?.message ?? "Something failed";
 
 export async function copy(text) {
     try {

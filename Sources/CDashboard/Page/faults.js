@@ -1,6 +1,6 @@
 // What goes wrong on purpose: the rules in force, how often they took effect, and the clock.
 import {operate, containerPath, place, schema, feed, people, nameOf} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, problem, time, moment, Room} from "./dom.js";
+import {h, fill, field, select, button, confirm, notify, problem, time, moment, words, Room} from "./dom.js";
 
 /** The faults with what each of them takes. */
 const kinds = {
@@ -36,16 +36,23 @@ const labels = {
 const usual = {bytes: 100, milliseconds: 2000, bytesPerSecond: 1000, burst: 20, perSecond: 1};
 const numbers = ["retryAfter", "item", "bytes", "milliseconds", "bytesPerSecond", "burst", "perSecond"];
 
+/** What is made with one press, with what it does in words. */
 const profiles = [
-    ["Every save fails once", [{fault: "error", code: "ZONE_BUSY", retryAfter: 1, operation: "records/modify", times: 1}]],
-    ["Slow network", [{fault: "delay", milliseconds: 1500}, {fault: "slowResponse", bytesPerSecond: 4000}]],
-    ["Bad network", [{fault: "lostResponse", probability: 0.1}, {fault: "resetConnection", probability: 0.1}]],
-    ["Throttled like iCloud in 2026", [{fault: "throttle", profile: "apple-2026"}]],
-    ["Throttled strictly", [{fault: "throttle", profile: "strict"}]],
-    ["Out of quota", [{fault: "error", code: "QUOTA_EXCEEDED", operation: "records/modify"}]],
-    ["Token expires", [{fault: "expiredWebToken", times: 1}]],
-    ["Change tokens expire", [{fault: "expiredChangeTokens", times: 1}]],
-    ["Another device is faster", [{fault: "staleTags", operation: "records/modify", times: 1}]],
+    ["The next save fails", "one request that saves or deletes records is refused with ZONE_BUSY; sent again, it is carried out",
+        [{fault: "error", code: "ZONE_BUSY", retryAfter: 1, operation: "records/modify", times: 1}]],
+    ["Slow network", "each response comes 1.5 seconds later, at 4 kB a second",
+        [{fault: "delay", milliseconds: 1500}, {fault: "slowResponse", bytesPerSecond: 4000}]],
+    ["Bad network", "one response in ten is lost after the request was carried out, and one connection in ten is reset before",
+        [{fault: "lostResponse", probability: 0.1}, {fault: "resetConnection", probability: 0.1}]],
+    ["Throttled like iCloud in 2026", "who changes or asks for too many items waits, as iCloud was observed to demand",
+        [{fault: "throttle", profile: "apple-2026"}]],
+    ["Throttled strictly", "the same, with much less allowed", [{fault: "throttle", profile: "strict"}]],
+    ["Out of quota", "every save is refused with QUOTA_EXCEEDED", [{fault: "error", code: "QUOTA_EXCEEDED", operation: "records/modify"}]],
+    ["Token expires", "the web auth token of the next request expires, so that its user has to sign in again", [{fault: "expiredWebToken", times: 1}]],
+    ["Change tokens expire", "with the next request all change tokens expire, so that devices fetch everything again",
+        [{fault: "expiredChangeTokens", times: 1}]],
+    ["Another device is faster", "the records of the next save are changed just before it, so that it meets a conflict",
+        [{fault: "staleTags", operation: "records/modify", times: 1}]],
 ];
 
 class Faults extends Room {
@@ -58,8 +65,8 @@ class Faults extends Room {
     async show() {
         fill(this, h("h1", {}, "Faults"),
             h("h2", {}, "In force"), this.#rules,
-            h("h2", {}, "Ready-made"), h("p", {class: "actions"}, profiles.map(([name, rules]) =>
-                button(name, () => this.#add(rules)))),
+            h("h2", {}, "Ready-made"), h("ul", {class: "profiles"}, profiles.map(([name, what, rules]) =>
+                h("li", {}, button(name, () => this.#add(rules)), " ", h("span", {class: "note"}, what)))),
             h("h2", {}, "Compose one"), this.#form,
             h("h2", {}, "Took effect"), this.#fired,
             h("h2", {}, "At once"), this.#atOnce());
@@ -69,9 +76,8 @@ class Faults extends Room {
             const hit = entries.filter(entry => entry.faults.length > 0);
             this.#firings = [...hit.reverse(), ...this.#firings].slice(0, 20);
             fill(this.#fired, this.#firings.length === 0 && h("li", {}, "No fault took effect yet."),
-                this.#firings.map(entry => h("li", {}, `${time(entry.time)} rule ${entry.faults.map(each => each + 1).join(", ")}: `
-                    + `${entry.method} ${entry.endpoint} was answered ${entry.status}`
-                    + (entry.problems[0] ? ` ${entry.problems[0].code}` : ""))));
+                this.#firings.map(entry => h("li", {}, `${time(entry.time)} rule ${entry.faults.map(each => each + 1).join(", ")}: `,
+                    words`${entry.method} ${entry.endpoint} was answered ${entry.status}`, entry.problems[0] && ` ${entry.problems[0].code}`)));
             if (hit.length > 0) this.#load().catch(() => {});
         });
     }
@@ -80,7 +86,7 @@ class Faults extends Room {
 
     #draw({plan, counts}) {
         this.#plan = plan ?? {rules: []};
-        fill(this.#rules, this.#plan.rules.length === 0 ? h("p", {}, "None: everything is answered as it should be.")
+        fill(this.#rules, this.#plan.rules.length === 0 ? h("p", {}, "None: every request gets the response that it should.")
             : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Rules in force"},
                 h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "Fault", "For", "Fitted", "Took effect", ""]
                     .map(text => text ? h("th", {scope: "col"}, text) : h("td", {})))),
@@ -88,18 +94,18 @@ class Faults extends Room {
                     h("td", {}, describe(rule)), h("td", {}, reach(rule)),
                     h("td", {class: "number"}, String(counts[index]?.fitting ?? 0)),
                     h("td", {class: "number"}, String(counts[index]?.taken ?? 0)),
-                    h("td", {}, button("Remove", () => this.#set(this.#plan.rules.toSpliced(index, 1)),
+                    h("td", {}, button("Remove", () => this.#change("DELETE", `faults/${index + 1}`),
                         {"aria-label": `Remove rule ${index + 1}`}))))))),
-        this.#plan.rules.length > 0 && h("p", {class: "actions"}, button("Remove all", () => this.#set([]))));
+        this.#plan.rules.length > 0 && h("p", {class: "actions"}, button("Remove all", () => this.#change("DELETE", "faults"))));
     }
 
-    #add(rules) { return this.#set([...this.#plan.rules, ...rules]); }
+    #add(rules) { return this.#change("POST", "faults", {rules}); }
 
-    async #set(rules) {
+    /** Adds rules or removes some; the others go on counting. */
+    async #change(method, path, plan) {
         return this.attempt(async () => {
-            const answer = rules.length === 0 ? await operate("DELETE", "faults")
-                : await operate("PUT", "faults", {...this.#plan, rules});
-            this.#draw(answer);
+            this.#draw(await operate(method, path, plan));
+            const {rules} = this.#plan;
             notify(rules.length === 0 ? "No faults are in force" : `${rules.length} ${rules.length === 1 ? "rule is" : "rules are"} in force`);
             return true;
         }, this.#rules);
@@ -162,6 +168,8 @@ class Faults extends Room {
         tell().catch(() => {});
         return h("div", {}, clock, h("p", {class: "actions"},
             button("Expire all change tokens", () => this.attempt(async () => {
+                if (!await confirm("Expire change tokens", words`Every device of every user of ${place.container} fetches everything again, in both environments.`,
+                    "Expire change tokens")) return;
                 await operate("POST", containerPath("expire-change-tokens"));
                 notify("Clients fetch everything again");
             })),
@@ -171,26 +179,30 @@ class Faults extends Room {
 
     async #purge(reason) {
         await this.attempt(async () => {
-            if (!place.user) throw new Error("Choose above as whom to act: that user's zones go");
-            if (!await confirm("Delete zones", "All zones of the user but the default one go, as from the user's settings.", "Delete zones")) return;
+            if (!place.user) throw new Error("Choose above as whom to act: that user's zones are deleted");
+            const why = reason === "PURGED" ? "Devices are notified that the user deleted the app's data in the settings."
+                : "Devices are notified that the user reset the encryption keys, and upload again what they have.";
+            if (!await confirm("Delete zones", [words`All zones of ${nameOf(place.user)} in ${place.container}, ${place.environment}, but the default one `,
+                "are deleted with their records. ", why, " Only a snapshot brings them back."], "Delete zones")) return;
             await operate("POST", containerPath("delete-zones"),
                 {userRecordName: place.user, reason, environment: place.environment});
-            notify("The zones are gone");
+            notify("The zones are deleted");
         });
     }
 }
 
+/** Parts of a sentence with commas between them. */
+const list = parts => parts.filter(Boolean).flatMap((part, index) => index > 0 ? [", ", part] : [part]);
+
 function describe(rule) {
-    const parts = kinds[rule.fault]?.[1] ?? ["code"];
-    const values = [...parts, "profile"].filter(name => rule[name] !== undefined).map(name => `${name} ${rule[name]}`);
-    return [kinds[rule.fault]?.[0] ?? rule.fault, ...values].join(", ");
+    const parts = [...kinds[rule.fault]?.[1] ?? ["code"], "profile"].filter(name => rule[name] !== undefined);
+    return list([kinds[rule.fault]?.[0] ?? rule.fault, ...parts.map(name => words`${name} ${rule[name]}`)]);
 }
 
 function reach(rule) {
-    const parts = [rule.operation ?? "any operation", rule.recordType, rule.zone && `zone ${rule.zone}`, rule.user && `user ${nameOf(rule.user)}`,
-        rule.call && `call ${rule.call}`, rule.times && `${rule.times} times at most`,
-        rule.probability !== undefined && `chance ${rule.probability}`];
-    return parts.filter(Boolean).join(", ");
+    return list([rule.operation ?? "any operation", rule.recordType && words`${rule.recordType}`, rule.zone && words`zone ${rule.zone}`,
+        rule.user && words`user ${nameOf(rule.user)}`, rule.call && `call ${rule.call}`, rule.times && (rule.times === 1 ? "once" : `${rule.times} times at most`),
+        rule.probability !== undefined && `chance ${rule.probability}`]);
 }
 
 customElements.define("ck-faults", Faults);

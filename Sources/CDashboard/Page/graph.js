@@ -1,6 +1,6 @@
 // What refers to what: a zone's records as a picture, and as a table for everybody who does not see it.
 import {call, place} from "./api.js";
-import {h, fill, refill, field, select, button, number, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, number, words, Room} from "./dom.js";
 import {Layout} from "./layout.js";
 import {readNetwork, MOST} from "./network.js";
 import {address} from "./records.js";
@@ -92,7 +92,7 @@ class Graph extends Room {
             .finally(() => { if (asked === this.#asked) fill(this.#message); });
         if (asked !== this.#asked) return;
         const {records, edges, beyond, isCut, unseen} = graph;
-        fill(this.#message, h("p", {}, records.length === 0 ? record ? `There is no record ${record} here.` : "There are no records here."
+        fill(this.#message, h("p", {}, records.length === 0 ? record ? words`There is no record ${record} here.` : "There are no records here."
             : `${amount(records.length, "record")}, ${amount(edges.length, "reference")}`
             + `${beyond > 0 ? `, and ${number(beyond)} more to records that are not shown` : ""}.`),
         isCut && h("p", {class: "note"}, `More than ${number(MOST)} records are not shown at once; look around one of them.`),
@@ -118,7 +118,7 @@ class Graph extends Room {
                 if (event.target.checked) this.#hidden.delete(type);
                 else this.#hidden.add(type);
                 this.#draw();
-            }}), h("i", {class: `swatch shape-${index % 4}`, "data-color": index % COLORS}), `${type} (${number(count(type))})`)));
+            }}), h("i", {class: `swatch shape-${index % 4}`, "data-color": index % COLORS}), words`${type} (${number(count(type))})`)));
         this.#canvas.setAttribute("aria-label", `Graph of ${amount(this.#graph.records.length, "record")}; the table below says the same`);
     }
 
@@ -231,8 +231,7 @@ class Graph extends Room {
             fill(this.#actions);
         } else {
             const {recordName, recordType} = graph.records[node];
-            this.#said.textContent = `${recordName}, ${recordType}: refers to ${number(graph.refersTo[node].length)}, `
-                + `referred to by ${number(graph.referredBy[node].length)}`;
+            fill(this.#said, words`${recordName}, ${recordType}: refers to ${number(graph.refersTo[node].length)}, referred to by ${number(graph.referredBy[node].length)}`);
             fill(this.#actions, button("Open the record", () => this.#open(node)),
                 recordName !== this.where.record && button("Look around it", () => this.go({record: recordName})));
         }

@@ -1,6 +1,6 @@
 // One record: what stands in it, what leads to it, and what may be done with it.
 import {call, modify, lookUp, upload, download, schema, place, endpointPath, stringify, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes, words, message} from "./dom.js";
 import {types, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
 
 /** Shows a record; answers its dialog, or nothing when there is no such record. */
@@ -9,7 +9,7 @@ export async function openRecord(database, zoneID, recordName, room) {
     try {
         record = await lookUp(database, zoneID, recordName);
     } catch (error) {
-        notify(`${recordName}: ${error.message}`);
+        notify(words`${recordName}: ${message(error)}`);
         return null;
     }
     const body = h("ck-record");
@@ -24,6 +24,7 @@ class RecordPage extends HTMLElement {
 
     show(database, zoneID, record, room, element) {
         Object.assign(this, {database, zoneID, record, room, element});
+        element.hasEdits = () => this.#edits.size > 0;
         this.#draw();
     }
 
@@ -36,7 +37,11 @@ class RecordPage extends HTMLElement {
         fill(this,
             h("form", {onsubmit: event => { event.preventDefault(); this.#save(); }}, this.fields,
                 h("p", {class: "actions"}, h("button", {class: "main"}, "Save"),
-                    button("Add a field", () => addField(this.fields, name => this.#new(name))),
+                    button("Add a field", () => addField(({name, type}) => {
+                        const row = inputFor(name, type, edit => this.#new(edit));
+                        this.fields.append(row);
+                        return row;
+                    })),
                     button("Delete", () => this.#remove(), {class: "danger"}),
                     button("Copy as Swift", () => copy(asSwift(record))),
                     button("Copy as JSON", () => copy(stringify(record, 2))),
@@ -54,8 +59,8 @@ class RecordPage extends HTMLElement {
 
     #system() {
         const {record} = this;
-        const stamp = each => each && `${moment(each.timestamp)} by ${nameOf(each.userRecordName)}`
-            + (each.deviceID ? `, device ${each.deviceID}` : "");
+        const stamp = each => each && [words`${moment(each.timestamp)} by ${nameOf(each.userRecordName)}`,
+            each.deviceID && words`, device ${each.deviceID}`];
         const rows = [
             ["Type", record.recordType], ["Zone", this.zoneID.zoneName], ["Change tag", record.recordChangeTag],
             ["Created", stamp(record.created)], ["Modified", stamp(record.modified)],
@@ -136,11 +141,11 @@ class RecordPage extends HTMLElement {
     #saved(before, fields) {
         const {database, zoneID, room} = this;
         const {recordName, recordType, recordChangeTag} = this.record;
-        notify(`${recordName} is saved`, undoable(fields, before) && (async () => {
+        notify(words`${recordName} is saved`, undoable(fields, before) && (async () => {
             const old = Object.fromEntries(Object.keys(fields).map(name =>
                 [name, before.fields[name] ?? {value: null, type: fields[name].type}]));
             const record = await modify(database, zoneID, "update", {recordName, recordType, recordChangeTag, fields: old});
-            notify(`${recordName} is as it was`);
+            notify(words`${recordName} is as it was`);
             room.changed(record);
             if (this.isConnected) { this.record = record; this.#draw(); }
         }));
@@ -180,21 +185,21 @@ class RecordPage extends HTMLElement {
     async #remove() {
         const {database, zoneID, record, room} = this;
         const {recordName, recordType, recordChangeTag} = record;
-        if (!await confirm("Delete record", `${recordName} goes, and what refers to it with the action DELETE_SELF.`,
-            "Delete record")) return;
+        if (!await confirm("Delete record", words`The record ${recordName} of ${zoneID.zoneName} is deleted, and with it every record that `
+            .concat("refers to it with the action DELETE_SELF. Undoing brings back this record alone."), "Delete record")) return;
         await this.#attempt(async () => {
             const files = await keepFiles(record);
             await modify(database, zoneID, "delete", {recordName, recordType, recordChangeTag});
             this.element.close();
             room.changed({...record, deleted: true});
-            notify(`${recordName} is deleted`, files && (async () => {
+            notify(words`${recordName} is deleted`, files && (async () => {
                 const fields = {...record.fields};
                 for (const [name, blob] of files) {
                     fields[name] = {type: "ASSETID", value: await upload(database, zoneID, record, name, blob)};
                 }
                 const parent = record.parent ? {parent: record.parent} : {};
                 const made = await modify(database, zoneID, "create", {recordName, recordType, fields, ...parent});
-                notify(`${recordName} is back`);
+                notify(words`${recordName} is back`);
                 room.changed(made);
             }));
         });
@@ -225,7 +230,7 @@ class RecordPage extends HTMLElement {
             }
         }
         fill(place, found.length === 0 && h("p", {}, "No record of this zone."),
-            found.map(([type, name, records]) => h("p", {}, `${type}, ${name}: `, records.flatMap((each, index) =>
+            found.map(([type, name, records]) => h("p", {}, words`${type}, ${name}: `, records.flatMap((each, index) =>
                 [index > 0 ? ", " : "", h("a", {href: this.room.link({record: each.recordName, type})}, each.recordName)]))),
             unseen > 0 && h("p", {class: "note"}, `${unseen} fields without an index QUERYABLE were not looked at.`));
     }
@@ -244,15 +249,29 @@ export function newRecord(database, zoneID, recordType, {changed}) {
     const known = h("datalist", {id: "known-types"});
     const fields = h("div", {class: "fields"});
     const add = ({name, type, input}) => edits.set(name, {type, input});
-    const known_fields = async () => {
+    /** What is shown of each field, by name; and the names of those that the person added. */
+    const rows = new Map(), added = new Set();
+    const addRow = (name, type) => {
+        const row = inputFor(name, type, add);
+        row.dataset.type = type;
+        rows.set(name, row);
+        return row;
+    };
+    const showFields = async () => {
         const {outline} = await schema();
         fill(known, outline.recordTypes.map(each => h("option", {value: each.name})));
-        const found = outline.recordTypes.find(each => each.name === type.value);
-        edits.clear();
-        fill(fields, (found?.fields ?? []).filter(each => !each.name.startsWith("___")).map(each =>
-            inputFor(each.name, each.type, add)));
+        const found = (outline.recordTypes.find(each => each.name === type.value)?.fields ?? [])
+            .filter(each => !each.name.startsWith("___"));
+        // What the person has added or filled in stays, whatever the type; the type's own fields come to it.
+        for (const name of rows.keys()) {
+            const own = found.find(each => each.name === name);
+            const isKept = added.has(name) || edits.has(name);
+            if (own ? own.type !== rows.get(name).dataset.type : !isKept) { rows.delete(name); edits.delete(name); }
+        }
+        for (const each of found) if (!rows.has(each.name)) addRow(each.name, each.type);
+        fill(fields, [...rows.values()]);
     };
-    type.addEventListener("change", known_fields);
+    type.addEventListener("change", showFields);
     const form = h("form", {onsubmit: async event => {
         event.preventDefault();
         form.querySelectorAll(":scope > .problem").forEach(old => old.remove());
@@ -262,10 +281,10 @@ export function newRecord(database, zoneID, recordType, {changed}) {
             record.fields = await collect(edits, database, zoneID, record, true);
             const made = await modify(database, zoneID, "create", record);
             element.close();
-            notify(`${made.recordName} is made`, async () => {
+            notify(words`${made.recordName} is made`, async () => {
                 await modify(database, zoneID, "delete", {recordName: made.recordName, recordType: made.recordType,
                     recordChangeTag: made.recordChangeTag});
-                notify(`${made.recordName} is gone again`);
+                notify(words`${made.recordName} is deleted again`);
                 changed({...made, deleted: true});
             });
             changed(made);
@@ -273,10 +292,16 @@ export function newRecord(database, zoneID, recordType, {changed}) {
             form.prepend(problem(error));
         }
     }}, known, field("Type", type), field("Name", name, "The server makes one of none"), fields,
-    h("p", {class: "actions"}, button("Add a field", () => addField(fields, add)), h("button", {class: "main"}, "Make")));
-    const element = dialog(`New record in ${zoneID.zoneName}`, form);
+    h("p", {class: "actions"}, button("Add a field", () => addField(({name, type}) => {
+        added.add(name);
+        const row = rows.get(name)?.dataset.type === type ? rows.get(name) : addRow(name, type);
+        fill(fields, [...rows.values()]);
+        return row;
+    })), h("button", {class: "main"}, "Make")));
+    const element = dialog(words`New record in ${zoneID.zoneName}`, form);
     element.classList.add("wide");
-    known_fields();
+    element.hasEdits = () => edits.size > 0 || added.size > 0 || name.value !== "";
+    showFields();
     (recordType ? name : type).focus();
 }
 
@@ -288,15 +313,14 @@ function inputFor(name, type, add) {
     return h("div", {class: "value"}, field(name, input, type));
 }
 
-/** Asks for the name and the type of another field. */
-function addField(place, add) {
+/** Asks for the name and the type of another field, for which `add` answers the row. */
+function addField(add) {
     const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*"});
     const type = select(types, "STRING");
     const form = h("form", {onsubmit: event => {
         event.preventDefault();
         element.close();
-        const row = inputFor(name.value, type.value, add);
-        place.append(row);
+        const row = add({name: name.value, type: type.value});
         row.querySelector("input, textarea").focus();
     }}, field("Name", name), field("Type", type), h("footer", {}, h("button", {class: "main"}, "Add")));
     const element = dialog("Add a field", form);
@@ -369,7 +393,7 @@ async function saveAsset(asset, name) {
         h("a", {href: url, download: name}).click();
         setTimeout(() => URL.revokeObjectURL(url), 10_000);
     } catch (error) {
-        notify(error.message);
+        notify(message(error));
     }
 }
 

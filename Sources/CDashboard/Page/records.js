@@ -1,6 +1,6 @@
 // The records of a zone, type by type.
 import {call, place, schema, feed} from "./api.js";
-import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import "./grid.js";
 import "./query.js";
@@ -269,7 +269,7 @@ class Records extends Room {
                     {operations: [{operationType: "create", zone: {zoneID: {zoneName: input.value}}}]});
                 if (answer.zones[0].serverErrorCode) throw new Error(answer.zones[0].reason);
                 element.close();
-                notify(`The zone ${input.value} is there`);
+                notify(words`The zone ${input.value} is there`);
                 this.#shown = "";
                 if (this.where.zone === input.value) await this.navigate();
                 else this.go({zone: input.value, type: ""});
@@ -281,13 +281,13 @@ class Records extends Room {
 
     async #removeZone() {
         const name = this.zoneID.zoneName;
-        if (!await confirm("Delete zone", `The zone ${name} goes with every record in it. A snapshot would bring it back.`,
-            "Delete zone")) return;
+        if (!await confirm("Delete zone", words`The zone ${name} is deleted with every record and share in it, for everybody whom it is `
+            .concat("shared with. Only a snapshot brings it back."), "Delete zone")) return;
         await this.attempt(async () => {
             const answer = await call("private", "zones/modify",
                 {operations: [{operationType: "delete", zone: {zoneID: this.zoneID}}]});
             if (answer.zones[0].serverErrorCode) throw new Error(answer.zones[0].reason);
-            notify(`The zone ${name} is gone`);
+            notify(words`The zone ${name} is deleted`);
             this.#shown = "";
             this.go({zone: "", type: ""});
         }, this.#message);

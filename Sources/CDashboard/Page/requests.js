@@ -1,6 +1,6 @@
 // The journal: each request that the server answered, as it comes.
 import {operate, feed, call, parse, stringify, place, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, notify, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, notify, words, confirm, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 
 class Requests extends Room {
@@ -54,6 +54,8 @@ class Requests extends Room {
     }
 
     async #clear() {
+        if (!await confirm("Delete the list", "The server deletes its list of requests, for this page and the command line. "
+            + "The requests themselves keep what they did.", "Delete the list")) return;
         await this.attempt(async () => {
             await operate("DELETE", "journal");
             feed.clear();
@@ -69,15 +71,15 @@ class Requests extends Room {
                 text && button("Copy", () => copy(text), {"aria-label": `Copy ${title}`}));
             const outcome = h("div", {});
             const rows = [
-                ["Time", moment(entry.time)], ["Status", String(entry.status)], ["User", entry.user && `${nameOf(entry.user)} (${entry.user})`],
+                ["Time", moment(entry.time)], ["Status", String(entry.status)], ["User", entry.user && words`${nameOf(entry.user)} (${entry.user})`],
                 ["Container", entry.container], ["Database", entry.database], ["Took", `${entry.milliseconds.toFixed(2)} ms`],
                 ["Answer", bytes(entry.bytes)], ["Identifier", entry.id],
                 ["Faults", entry.faults.length > 0 && `rules ${entry.faults.map(each => each + 1).join(", ")} of the plan took effect`],
             ];
-            const element = dialog(`${entry.method} ${entry.endpoint}`,
+            const element = dialog(words`${entry.method} ${entry.endpoint}`,
                 h("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-                entry.problems.map(each => h("div", {class: "problem"}, h("p", {}, [each.item, each.code].filter(Boolean).join(" ")
-                    + `: ${each.reason}`), h("p", {}, `→ ${each.remedy}`))),
+                entry.problems.map(each => h("div", {class: "problem"}, h("p", {}, words`${[each.item, each.code].filter(Boolean).join(" ")}: ${each.reason}`),
+                    h("p", {}, words`→ ${each.remedy}`))),
                 bodies ? [code("Request", bodies.request), code("Answer", bodies.answer),
                     !bodies.isWhole && h("p", {class: "note"}, "Only the beginnings of long bodies are kept.")]
                     : h("p", {class: "note"}, "This server keeps no bodies, because other machines may reach it."),

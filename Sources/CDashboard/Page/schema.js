@@ -1,12 +1,15 @@
 // Types, fields, indexes and roles, as text; and what would become of production.
 import {operate, containerPath, place, schema} from "./api.js";
-import {h, fill, field, button, confirm, notify, problem, copy, Room} from "./dom.js";
+import {h, fill, field, button, confirm, notify, problem, copy, words, Room} from "./dom.js";
 
 class SchemaRoom extends Room {
     #text = h("textarea", {rows: 20, spellcheck: "false", class: "source"});
     #message = h("div", {role: "status"});
     #outline = h("div", {});
     #deployment = h("div", {});
+    #loaded = "";
+
+    hasEdits() { return this.#text.value !== this.#loaded; }
 
     async show() {
         fill(this, h("h1", {}, "Schema"),
@@ -24,8 +27,10 @@ class SchemaRoom extends Room {
     async #load() {
         const {text, outline} = await schema(true);
         this.#text.value = text;
+        // As the text area has it.
+        this.#loaded = this.#text.value;
         fill(this.#outline, outline.recordTypes.length === 0 ? h("p", {}, "There are none yet.")
-            : outline.recordTypes.map(type => h("details", {}, h("summary", {}, `${type.name}, ${type.fields
+            : outline.recordTypes.map(type => h("details", {}, h("summary", {}, words`${type.name}, ${type.fields
                 .filter(each => !each.name.startsWith("___")).length} fields`),
             h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Fields of ${type.name}`}, h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Type", "Indexes"]
                 .map(text => h("th", {scope: "col"}, text)))),
@@ -38,7 +43,9 @@ class SchemaRoom extends Room {
         try {
             const {changes} = await operate("PUT", this.#path, {text: this.#text.value, isDryRun: true});
             if (isDryRun || changes.length === 0) { fill(this.#message, list(changes, "Nothing would change.")); return; }
-            if (changes.some(each => each.losesData) && !await confirm("Import", "Data of the old schema may have no place in the new one.", "Import")) return;
+            const losing = changes.filter(each => each.losesData);
+            if (losing.length > 0 && !await confirm("Import", [words`Records of ${place.container} in ${place.environment} may lose data, `,
+                "because the schema that you import lacks these:", list(losing, "")], "Import")) return;
             await operate("PUT", this.#path, {text: this.#text.value});
             await this.#load();
             fill(this.#message, list(changes, ""));
@@ -66,7 +73,8 @@ class SchemaRoom extends Room {
             fill(this.#deployment, list(changes, "Production has all that development has."), changes.length > 0 && [
                 h("p", {}, "On iCloud, types and fields that were deployed stay for ever."),
                 h("p", {class: "actions"}, button("Deploy", async () => {
-                    if (!await confirm("Deploy", `${changes.length} changes reach production, and stay.`, "Deploy")) return;
+                    if (!await confirm("Deploy", [words`These changes reach the production of ${place.container}. `,
+                        "Its types and fields cannot be deleted afterwards.", list(changes, "")], "Deploy")) return;
                     await this.attempt(async () => {
                         await operate("POST", path);
                         fill(this.#deployment, h("p", {}, "Production has all that development has."));

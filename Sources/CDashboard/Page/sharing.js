@@ -1,6 +1,6 @@
 // What the chosen user shares and takes part in: who may do what, and what each of them sees.
 import {call, item, modify, place, people, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, copy, number, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, copy, number, words, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {address} from "./records.js";
 
@@ -24,7 +24,7 @@ class Sharing extends Room {
         const accept = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             this.#accept(link.value.trim().split("/").at(-1), place.user, accept);
-        }}, field("Link", link, "Or its last part"), h("p", {class: "actions"}, h("button", {}, `Accept as ${nameOf(place.user)}`)));
+        }}, field("Link", link, "Or its last part"), h("p", {class: "actions"}, h("button", {}, words`Accept as ${nameOf(place.user)}`)));
         this.append(this.#list, h("h2", {}, "Share something"), this.#form, h("h2", {}, "Accept an invitation"), accept);
         await this.#load();
     }
@@ -38,7 +38,7 @@ class Sharing extends Room {
             const shares = h("div", {class: "shares"});
             let found = 0;
             for (const zoneID of custom) found += await this.#find(database, zoneID, undefined, shares);
-            sections.push(h("h2", {}, database === "private" ? `What ${nameOf(place.user)} shares` : `What others share with ${nameOf(place.user)}`),
+            sections.push(h("h2", {}, database === "private" ? words`What ${nameOf(place.user)} shares` : words`What others share with ${nameOf(place.user)}`),
                 found === 0 && h("p", {}, "Nothing."), shares);
         }
         fill(this.#list, sections);
@@ -64,7 +64,7 @@ class Sharing extends Room {
             ({syncToken} = answer);
             if (!answer.moreComing) return count;
         }
-        const more = h("p", {class: "actions"}, h("span", {}, `${zoneID.zoneName} is large; not all of it was looked at.`),
+        const more = h("p", {class: "actions"}, h("span", {}, words`${zoneID.zoneName} is large; not all of it was looked at.`),
             button("Look further", () => this.attempt(async () => { more.remove(); await this.#find(database, zoneID, syncToken, list); })));
         list.append(more);
         return count + 1;
@@ -83,13 +83,13 @@ class Sharing extends Room {
         const root = h("span", {});
         if (!isWhole) this.#findRoot(share, root, where);
         return h("section", {class: "share"}, h("h3", {}, name),
-            h("dl", {}, h("dt", {}, "Of"), h("dd", {}, isWhole ? `all of the zone ${zoneID.zoneName}` : root,
-                isMine ? "" : ` in ${zoneID.zoneName} of ${nameOf(owner)}`),
+            h("dl", {}, h("dt", {}, "Of"), h("dd", {}, isWhole ? words`all of the zone ${zoneID.zoneName}` : root,
+                isMine ? "" : words` in ${zoneID.zoneName} of ${nameOf(owner)}`),
             h("dt", {}, "Link"), h("dd", {}, h("code", {class: "token"}, url), " ",
                 button("Copy", () => copy(url), {"aria-label": `Copy the link of ${name}`})),
             h("dt", {}, "Everyone"), h("dd", {}, isMine
                 ? select(permissions, share.publicPermission, {"aria-label": `What everyone may do with ${name}`, onchange: event =>
-                    this.#save(zoneID, share, {publicPermission: event.target.value}, `Everyone's part in ${name} is changed`)})
+                    this.#save(zoneID, share, {publicPermission: event.target.value}, words`Everyone's part in ${name} is changed`)})
                 : say(share.publicPermission))),
             this.#participants(database, zoneID, share, name, isMine),
             h("p", {class: "actions"}, guests.length > 0 && [as, button("Accept", () => this.#accept(share.shortGUID, as.value),
@@ -120,14 +120,20 @@ class Sharing extends Room {
                 return h("tr", {}, h("th", {scope: "row"}, who), h("td", {}, roles[each.type] ?? each.type ?? ""),
                     h("td", {}, isGuest && each.type !== "PUBLIC_USER"
                         ? select(permissions.slice(0, 2), each.permission, {"aria-label": `What ${who} may do with ${name}`, onchange: event =>
-                            this.#change(zoneID, share, each, {permission: event.target.value}, `${who} ${say(event.target.value)} now`)})
+                            this.#change(zoneID, share, each, {permission: event.target.value}, words`${who} ${say(event.target.value)} now`)})
                         : each.type === "OWNER" ? "everything" : say(each.permission)),
                     h("td", {}, (each.acceptanceStatus ?? "").toLowerCase()),
                     h("td", {class: "actions"}, people.has(user) && button("What is seen", () => this.#look(zoneID, share, user, who),
                         {"aria-label": `What ${who} sees of ${name}`}),
-                    isGuest && button("Remove", () => this.#change(zoneID, share, each, null, `${who} takes no part any more`),
+                    isGuest && button("Remove", () => this.#expel(zoneID, share, each, who, name),
                         {class: "danger", "aria-label": `Remove ${who} from ${name}`})));
             }))));
+    }
+
+    /** Takes a participant out, when the person is sure. */
+    async #expel(zoneID, share, participant, who, name) {
+        if (!await confirm("Remove participant", words`${who} loses access to ${name}, and gets it again only by another invitation.`, "Remove participant")) return;
+        await this.#change(zoneID, share, participant, null, words`${who} takes no part any more`);
     }
 
     /** Changes a participant, or takes one out. */
@@ -144,11 +150,11 @@ class Sharing extends Room {
 
     #invite(zoneID, share, name, guests) {
         const user = select(guests, guests[0][0]), permission = select(permissions.slice(0, 2), "READ_WRITE");
-        const element = dialog(`Invite to ${name}`, h("form", {onsubmit: event => {
+        const element = dialog(words`Invite to ${name}`, h("form", {onsubmit: event => {
             event.preventDefault();
             element.close();
             const participant = {type: "USER", permission: permission.value, userIdentity: {lookupInfo: {userRecordName: user.value}}};
-            this.#save(zoneID, share, {participants: [...share.participants, participant]}, `${nameOf(user.value)} is invited`);
+            this.#save(zoneID, share, {participants: [...share.participants, participant]}, words`${nameOf(user.value)} is invited`);
         }}, field("Who", user), field("What", permission), h("footer", {}, h("button", {class: "main"}, "Invite"))));
     }
 
@@ -156,16 +162,17 @@ class Sharing extends Room {
         return this.#do(async () => {
             const {results: [answer]} = await call("public", "records/accept", {shortGUIDs: [{value: shortGUID}]}, {user});
             item(answer);
-        }, `${nameOf(user)} has accepted`, where);
+        }, words`${nameOf(user)} has accepted`, where);
     }
 
     async #remove(database, zoneID, share, name) {
         const isMine = database === "private";
         if (!await confirm(isMine ? "Stop sharing" : "Leave the share", isMine
-            ? `Nobody but the owner sees ${name} any more.` : `${nameOf(place.user)} sees ${name} no longer.`,
+            ? words`${name} is shared with nobody any more: participants and its link lose access. No record is deleted, and sharing it again takes new invitations.`
+            : words`${nameOf(place.user)} loses access to ${name}, and gets it again only by the link or another invitation.`,
         isMine ? "Stop sharing" : "Leave")) return;
         await this.#do(() => modify(database, zoneID, "forceDelete", {recordName: share.recordName, recordType: SHARE}),
-            isMine ? `${name} is not shared any more` : `${nameOf(place.user)} has left`);
+            isMine ? words`${name} is not shared any more` : words`${nameOf(place.user)} has left`);
     }
 
     /** Shows the records of the zone that a participant sees, asked for as that user. */
@@ -186,7 +193,7 @@ class Sharing extends Room {
                 ({syncToken, moreComing: isMore} = answer);
             }
             const table = h("ck-grid", {label: `What ${who} sees`});
-            dialog(`What ${who} sees of ${zoneID.zoneName}`, h("p", {}, records.length === 0 ? "Nothing."
+            dialog(words`What ${who} sees of ${zoneID.zoneName}`, h("p", {}, records.length === 0 ? "Nothing."
                 : `${isMore && records.length >= 200 ? "The first " : ""}${number(records.length)} ${records.length === 1 ? "record" : "records"}, by all shares of the zone.`),
             table).classList.add("wide");
             table.hidden = records.length === 0;
@@ -207,7 +214,7 @@ class Sharing extends Room {
             const share = {recordType: SHARE, recordName: root ? crypto.randomUUID() : WHOLE, publicPermission: everyone.value,
                 ...(root ? {forRecord: {recordName: root}} : {}),
                 fields: title.value ? {"cloudkit.title": {value: title.value, type: "STRING"}} : {}};
-            this.#do(() => modify("private", zoneID, "create", share), `${title.value || root || `The zone ${zone.value}`} is shared`);
+            this.#do(() => modify("private", zoneID, "create", share), words`${title.value || root || `The zone ${zone.value}`} is shared`);
         };
         fill(this.#form, h("div", {class: "choices"}, field("Zone", zone), field("Record", record, "The whole zone when empty"),
             field("Title", title), field("Everyone with the link", everyone), h("p", {class: "actions"}, h("button", {class: "main"}, "Share"))));

@@ -1,8 +1,8 @@
 // States of the container that can come back.
 import {operate, containerPath, place, part, schema, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, problem, moment, number, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, moment, number, words, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
-import {exportZones, importZones} from "./archive.js";
+import {exportZones, importZones, read} from "./archive.js";
 
 class Snapshots extends Room {
     #list = h("div", {});
@@ -14,9 +14,9 @@ class Snapshots extends Room {
             this.attempt(async () => {
                 const known = (await operate("GET", containerPath("snapshots"))).snapshots;
                 if (known.some(each => each.name === name.value)
-                    && !await confirm("Take it anew", `There is a snapshot ${name.value}, which would go.`, "Take it anew")) return;
+                    && !await confirm("Replace snapshot", words`There is a snapshot ${name.value}. What it keeps is lost; it will keep what the container holds now.`, "Replace snapshot")) return;
                 await operate("PUT", containerPath(`snapshots/${part(name.value)}`));
-                notify(`${name.value} is kept`);
+                notify(words`${name.value} is kept`);
                 name.value = "";
                 await this.#load();
             }, form);
@@ -27,7 +27,7 @@ class Snapshots extends Room {
             h("h2", {}, "Export and import"), this.#archive(),
             h("h2", {}, "Begin anew"), h("p", {class: "actions"},
                 button("Empty the container", () => this.#reset(true), {class: "danger"}),
-                button("Empty it, and forget the schema", () => this.#reset(false), {class: "danger"})));
+                button("Empty it, and delete the schema", () => this.#reset(false), {class: "danger"})));
         await this.#load();
     }
 
@@ -46,24 +46,32 @@ class Snapshots extends Room {
     /** Takes the user's zones out to a file, and in from one. */
     #archive() {
         if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
-        const file = h("input", {type: "file", required: true}), progress = h("p", {role: "status"});
+        const file = h("input", {type: "file", required: true, multiple: true}), progress = h("p", {role: "status"});
         const told = count => { progress.textContent = `${number(count)} records`; };
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             this.attempt(async () => {
-                const {saved, refused} = await importZones(await file.files[0].text(), told, this.signal);
+                const archive = await read([...file.files]);
+                if (!await confirm("Import", [words`The records of the file are saved for ${nameOf(place.user)} in ${place.container}, ${place.environment}. `,
+                    "A record of the same name gets the file's values, and keeps the fields that the file does not have. Take a snapshot before, "
+                    + "to be able to go back."], "Import")) return;
+                const {saved, sent, refused} = await importZones(archive, told, this.signal);
                 await schema(true);
-                fill(progress, `${number(saved)} records are imported`, refused.length > 0 && `, ${number(refused.length)} were refused: ${refused.slice(0, 5).join("; ")}`);
+                fill(progress, `${number(saved)} records are imported, with ${amount(sent)}`,
+                    refused.length > 0 && words`, ${number(refused.length)} ${refused.length === 1 ? "was" : "were"} refused: ${refused.slice(0, 5).join("; ")}`);
             }, form);
-        }}, field("File", file), h("p", {class: "actions"}, h("button", {}, "Import")));
-        const section = h("div", {}, h("p", {}, `All zones of ${nameOf(place.user)} as lines of JSON, as “cloudkit export” writes them, without `
-            + "files and shares. “cloudkit import” and this page save them again, as whoever is chosen then; “cloudkit backup” keeps all users and files."),
-        h("p", {class: "actions"}, button(`Export the zones of ${nameOf(place.user)}`, () => this.attempt(async () => {
-            const {blob, count, leftOut} = await exportZones(told, this.signal);
+        }}, field("File", file, "An export of this page; or what “cloudkit export” wrote, with its files of assets"),
+        h("p", {class: "actions"}, h("button", {}, "Import")));
+        const section = h("div", {}, h("p", {}, words`All zones of ${nameOf(place.user)}, with the files of assets and without shares, as one tar archive. `
+            .concat("In it are the lines and the folder that “cloudkit export” writes, for “cloudkit import” and for this page: both save them again, as "
+                + "whoever is chosen then. “cloudkit backup” keeps all users and everything else.")),
+        h("p", {class: "actions"}, button(["Export the zones of ", h("bdi", {}, nameOf(place.user))], () => this.attempt(async () => {
+            const name = `${place.container}-${new Date().toISOString().slice(0, 10)}`;
+            const {blob, count} = await exportZones(name, told, this.signal);
             const url = URL.createObjectURL(blob);
-            h("a", {href: url, download: `${place.container}-${new Date().toISOString().slice(0, 10)}.ndjson`}).click();
+            h("a", {href: url, download: `${name}.tar`}).click();
             setTimeout(() => URL.revokeObjectURL(url), 10_000);
-            progress.textContent = `${number(count.records)} records are exported${leftOut > 0 ? `, without ${number(leftOut)} files` : ""}`;
+            progress.textContent = `${number(count.records)} records are exported, with ${amount(count.assets)}`;
         }, section))), form, progress);
         return section;
     }
@@ -73,7 +81,7 @@ class Snapshots extends Room {
         const others = snapshots.filter(each => each.name !== name).map(each => [`=${each.name}`, each.name]);
         const later = select([["", "what is there now"], ...others], "", {onchange: () => show()});
         const outcome = h("div", {}), table = h("ck-grid", {label: "Differences"});
-        dialog(`From ${name} to`, field("To", later), outcome, table).classList.add("wide");
+        dialog(words`From ${name} to`, field("To", later), outcome, table).classList.add("wide");
         const show = async () => {
             table.hidden = true;
             try {
@@ -98,27 +106,29 @@ class Snapshots extends Room {
     }
 
     async #restore(name) {
-        if (!await confirm("Restore", `The container ${place.container} becomes what it was when ${name} was taken. `
-            + "What was saved since then is lost, and clients fetch everything again.", "Restore")) return;
+        if (!await confirm("Restore", [words`The container ${place.container} becomes what it was when ${name} was taken, in both environments and for all `,
+            "users. What was saved since then is lost unless another snapshot keeps it, and clients fetch everything again."], "Restore")) return;
         await this.attempt(async () => {
             await operate("POST", containerPath(`snapshots/${part(name)}/restore`));
             await schema(true);
-            notify(`${name} is restored`);
+            notify(words`${name} is restored`);
         });
     }
 
     async #remove(name) {
-        if (!await confirm("Delete snapshot", `The snapshot ${name} goes; the container stays as it is.`, "Delete snapshot")) return;
+        if (!await confirm("Delete snapshot", words`The snapshot ${name} is deleted, and cannot be restored any more. The container stays as it is.`, "Delete snapshot")) return;
         await this.attempt(async () => {
             await operate("DELETE", containerPath(`snapshots/${part(name)}`));
-            notify(`${name} is deleted`);
+            notify(words`${name} is deleted`);
             await this.#load();
         });
     }
 
     async #reset(keepsSchema) {
-        if (!await confirm("Empty the container", `Every record and zone of ${place.container} goes, in both environments. `
-            + "Snapshots stay.", "Empty it")) return;
+        if (!await confirm(keepsSchema ? "Empty the container" : "Empty the container, and delete its schema",
+            [words`Every record and zone of ${place.container} is deleted, in both environments and for all users`,
+                keepsSchema ? "; its schema stays. " : ", and with them every record type, field and index of its schema. ",
+                "Snapshots, users and credentials stay."], "Empty it")) return;
         await this.attempt(async () => {
             await operate("POST", containerPath("reset"), {keepsSchema});
             await schema(true);
@@ -126,5 +136,7 @@ class Snapshots extends Room {
         });
     }
 }
+
+const amount = count => `${number(count)} ${count === 1 ? "file" : "files"}`;
 
 customElements.define("ck-snapshots", Snapshots);

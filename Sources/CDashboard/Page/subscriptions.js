@@ -1,6 +1,6 @@
 // Who is told of what, and what they are told.
-import {call, item, place, schema, ownAddress, operate, containerPath, feed, nameOf} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, time, moment, Room} from "./dom.js";
+import {call, item, place, schema, ownAddress, send, operate, containerPath, feed, nameOf} from "./api.js";
+import {h, fill, field, select, button, confirm, notify, time, moment, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
     #list = h("div", {});
@@ -40,7 +40,7 @@ class Subscriptions extends Room {
         const last = Number(this.#sent.firstElementChild?.dataset.number ?? 0);
         for (const each of pushes) {
             if (each.number <= last) continue;
-            this.#sent.prepend(h("li", {"data-number": each.number}, `${moment(each.time)} ${nameOf(each.userRecordName)}, ${each.environment}, by `,
+            this.#sent.prepend(h("li", {"data-number": each.number}, words`${moment(each.time)} ${nameOf(each.userRecordName)}, ${each.environment}, by `,
                 h("strong", {}, each.subscriptionID ?? "a subscription"),
                 h("span", {class: each.devices === 0 ? "bad" : "note"}, each.devices === 0 ? ": no device listens" : each.devices === 1 ? " to 1 device" : ` to ${each.devices} devices`),
                 each.payload && h("details", {}, h("summary", {}, `Payload ${each.number}`),
@@ -95,7 +95,7 @@ class Subscriptions extends Room {
                     ...(kind.value === "query" ? {query: {recordType: type.value}, firesOn: ["create", "update", "delete"]} : {}),
                 };
                 await this.#modify("create", subscription);
-                notify(`${subscription.subscriptionID} is subscribed`);
+                notify(words`${subscription.subscriptionID} is subscribed`);
                 await this.#load();
             }, this.#form);
         };
@@ -109,10 +109,10 @@ class Subscriptions extends Room {
     }
 
     async #remove(subscriptionID) {
-        if (!await confirm("Delete subscription", `Nobody is told by ${subscriptionID} any more.`, "Delete subscription")) return;
+        if (!await confirm("Delete subscription", words`The subscription ${subscriptionID} of ${nameOf(place.user)} is deleted: no device of this user is notified because of it any more.`, "Delete subscription")) return;
         await this.attempt(async () => {
             await this.#modify("delete", {subscriptionID});
-            notify(`${subscriptionID} is deleted`);
+            notify(words`${subscriptionID} is deleted`);
             await this.#load();
         });
     }
@@ -124,9 +124,9 @@ class Subscriptions extends Room {
                 {apnsEnvironment: place.environment, clientId: crypto.randomUUID()}, {signal: this.signal});
             fill(this.#listening, h("span", {role: "status"}, "Listening…"));
             while (!this.signal.aborted) {
-                const response = await fetch(ownAddress(token.webcourierURL), {signal: this.signal, cache: "no-store", credentials: "omit"});
+                const response = await send(ownAddress(token.webcourierURL), {signal: this.signal});
                 const text = await response.text();
-                if (!response.ok) throw new Error(`The server answered ${response.status}`);
+                if (!response.ok) throw new Error(`The response has the status ${response.status}`);
                 if (!text) continue;
                 this.#heard.prepend(h("li", {class: "news"}, time(Date.now()),
                     h("pre", {tabindex: "0", role: "region", "aria-label": "Notification"}, text)));
@@ -139,9 +139,9 @@ class Subscriptions extends Room {
 
 /** What a subscription is to. */
 function subject({subscriptionType, zoneID, query}) {
-    const place = zoneID ? ` in ${zoneID.zoneName}` : "";
-    return query?.recordType ? `records of ${query.recordType}${place}` : subscriptionType === "zone" ? `zone ${zoneID?.zoneName}`
-        : `${subscriptionType}${place}`;
+    const place = zoneID ? words` in ${zoneID.zoneName}` : "";
+    return query?.recordType ? [words`records of ${query.recordType}`, place] : subscriptionType === "zone" ? words`zone ${zoneID?.zoneName}`
+        : [subscriptionType, place];
 }
 
 customElements.define("ck-subscriptions", Subscriptions);

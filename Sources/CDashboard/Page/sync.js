@@ -1,6 +1,6 @@
 // Which devices there are, and how far each is behind the zones that it reads.
 import {operate, containerPath, place, nameOf} from "./api.js";
-import {h, fill, moment, number, Room} from "./dom.js";
+import {h, fill, moment, number, words, Room} from "./dom.js";
 
 /** Milliseconds between two looks. */
 const PAUSE = 3000;
@@ -12,8 +12,8 @@ class Sync extends Room {
     async show() {
         fill(this, h("h1", {}, "Sync"),
             h("p", {}, "The devices that asked for something since the server began, by the names that they give themselves; clients of "
-                + "a user that give none count as one. “Behind” is how many changes were made since a device was answered last: a device "
-                + "that listens is 0 behind soon after each change. This page's own room Changes is “dashboard”."), this.#list);
+                + "a user that give none count as one, and so do all commands of cloudkit. “Behind” is how many changes were made since a device was answered last: a device "
+                + "that listens is 0 behind soon after each change. This page is “dashboard”."), this.#list);
         await this.#load();
         const timer = setInterval(() => {
             if (document.visibilityState === "visible") this.#load().catch(() => {});
@@ -43,7 +43,7 @@ function rows(device) {
         h("td", {rowspan: span}, nameOf(device.userRecordName)), h("td", {rowspan: span}, moment(device.lastSeen))];
     if (device.zones.length === 0) return h("tr", {}, head, h("td", {colspan: 4, class: "note"}, "reads no feed of changes"));
     return device.zones.map((zone, index) => h("tr", {}, index === 0 && head,
-        h("td", {}, zone.database === "shared" ? `${zone.zoneName} of ${nameOf(zone.ownerRecordName)}` : zone.zoneName),
+        h("td", {}, zone.database === "shared" ? words`${zone.zoneName} of ${nameOf(zone.ownerRecordName)}` : zone.zoneName),
         h("td", {class: "number"}, `${number(zone.place)} of ${number(zone.newest)}`),
         h("td", {class: zone.isExpired || zone.behind > 0 ? "number bad" : "number good"},
             zone.isExpired ? "begins anew: its token has expired" : number(zone.behind)),

@@ -1,6 +1,6 @@
 // Who there is, and the credentials that apps and people need.
 import {operate, containerPath, part, place, nameOf} from "./api.js";
-import {h, fill, field, button, notify, copy, confirm, dialog, moment, Room} from "./dom.js";
+import {h, fill, field, button, notify, copy, confirm, dialog, moment, words, Room} from "./dom.js";
 
 /** What the command line calls credentials, and what people do. */
 const kinds = {api: "API token", "web-auth": "session", "server-key": "server-to-server key"};
@@ -19,7 +19,7 @@ class Users extends Room {
             this.attempt(async () => {
                 await operate("POST", containerPath("users"),
                     {name: name.value, ...(address.value ? {emailAddress: address.value} : {})});
-                notify(`${name.value} is a user now`);
+                notify(words`${name.value} is a user now`);
                 name.value = address.value = "";
                 place.choose({});
             }, form);
@@ -27,7 +27,7 @@ class Users extends Room {
         fill(this, h("h1", {}, "Users"), this.#list, h("h2", {}, "Add a user"),
             h("p", {class: "note"}, "Without a password: such a user signs in on the server's own machine. “cloudkit users password” gives one."),
             form, h("h2", {}, "API tokens"),
-            h("p", {}, `An API token lets an app reach ${place.container} in ${place.environment}. The server keeps its sum only, so it is shown once.`),
+            h("p", {}, words`An API token lets an app reach ${place.container} in ${place.environment}. The server keeps its sum only, so it is shown once.`),
             h("p", {class: "actions"}, button("Make an API token", () => this.#token())),
             h("h2", {}, "Server-to-server keys"),
             h("p", {}, "Such a key signs requests to the public database. Its private half is made here and shown once; the server gets "
@@ -70,7 +70,8 @@ class Users extends Room {
     }
 
     async #revoke({id, kind}) {
-        if (!await confirm("Revoke", `Whoever uses the ${kinds[kind] ?? kind} ${id.slice(0, DIGITS)} is refused from now on.`, "Revoke")) return;
+        if (!await confirm("Revoke", [words`The ${kinds[kind] ?? kind} ${id.slice(0, DIGITS)} of ${place.environment} is revoked: whoever uses it is refused `,
+            kind === "api" ? "from now on, and so are the sessions that were begun with it." : "from now on.", " It cannot be brought back."], "Revoke")) return;
         await this.attempt(async () => {
             const {credentials} = await operate("DELETE", containerPath(`credentials/${part(id)}`));
             notify(credentials.length === 1 ? "It is revoked" : `${credentials.length} are revoked`);
@@ -79,10 +80,10 @@ class Users extends Room {
     }
 
     async #signOut(user, name) {
-        if (!await confirm("Sign out", `Every session of ${name} ends, in both environments.`, "Sign out")) return;
+        if (!await confirm("Sign out", words`Every session of ${name} ends, in both environments: programs that act as this user are refused until somebody signs in again.`, "Sign out")) return;
         await this.attempt(async () => {
             const {credentials} = await operate("DELETE", containerPath(`users/${part(user.userRecordName)}/sessions`));
-            notify(`${name} is signed out: ${credentials.length} sessions have ended`);
+            notify(words`${name} is signed out: ${credentials.length} sessions have ended`);
             await this.#loadCredentials();
         });
     }
@@ -115,7 +116,7 @@ class Users extends Room {
         await this.attempt(async () => {
             const made = await operate("POST", containerPath("sessions"),
                 {environment: place.environment, userRecordName: user.userRecordName});
-            this.#show(`Tokens for ${name}, for a day`,
+            this.#show(words`Tokens for ${name}, for a day`,
                 {CLOUDKIT_API_TOKEN: made.apiToken, CLOUDKIT_WEB_AUTH_TOKEN: made.webAuthToken});
             await this.#loadCredentials();
         });

@@ -209,7 +209,7 @@ struct DatabaseImport {
         _ zone: WireZoneID,
         together: Bool
     ) async throws {
-        let items = try await upload(items, zone)
+        let items = try await upload(keepingFiles(items, zone), zone)
         var results: [ItemResult<WireRecord>] = []
         try await client.modify(
             items.map(\.operation),
@@ -231,6 +231,35 @@ struct DatabaseImport {
         }
         state.note(items.map(\.line.number))
         try save(state)
+    }
+
+    /// Adds the files of existing records to those that are about to replace them and that say
+    /// nothing of these fields: otherwise the files would be lost.
+    private mutating func keepingFiles(
+        _ items: [ImportItem],
+        _ zone: WireZoneID
+    ) async throws -> [ImportItem] {
+        var items = items
+        let saved = items.indices.filter { !items[$0].isDeletion }
+        guard !saved.isEmpty else { return items }
+        let found = try await client.lookupRecords(
+            LookupRecordsRequest(
+                records: saved.map { .init(recordName: items[$0].name) },
+                zoneID: zone
+            ),
+            in: database
+        )
+        for (index, result) in zip(saved, found.records) {
+            // Most records are new.
+            guard let old = try? result.get() else { continue }
+            for (key, field) in old.fields where items[index].record.fields[key] == nil {
+                let assets = old.assets(of: key)
+                guard !assets.isEmpty else { continue }
+                items[index].record.fields[key] = field
+                report.keptAssets = (report.keptAssets ?? 0) + assets.count
+            }
+        }
+        return items
     }
 
     /// Uploads the files of records that are about to be sent, and adds the receipts to them.

@@ -10,7 +10,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The container; CLOUDKIT_CONTAINER.")
     var container: String?
 
-    @Option(help: "development or production; CLOUDKIT_ENVIRONMENT, or development.")
+    @Option(help: .environment)
     var environment: ServiceEnvironment?
 
     @Option(help: "The app's token; CLOUDKIT_API_TOKEN.")
@@ -57,12 +57,16 @@ struct ConnectionOptions: ParsableArguments {
         return ["http", "https"].contains(components.scheme) && !host.isEmpty
     }
 
+    /// The name by which servers recognize all commands together as one device.
+    static let clientID = "cloudkit"
+
     /// Returns the client that the options and the environment describe.
     ///
     /// - Throws: `ConnectionVariables.Incomplete`.
     func client() throws -> WebClient {
         try checkAddress()
         var client = try ConnectionVariables(variables).client()
+        client.clientID = Self.clientID
         // A user waits for the command: requested delays are respected, and an unreachable service
         // is reported soon.
         client.retryPolicy = RetryPolicy(attempts: 4, delay: 0.2, longestDelay: 5)
@@ -78,7 +82,9 @@ struct ConnectionOptions: ParsableArguments {
         for name in [Name.webAuthTokenFile, Name.keyID] { variables[name] = nil }
         variables[Name.webAuthToken] = webAuthToken
         try checkAddress()
-        return try ConnectionVariables(variables).client()
+        var client = try ConnectionVariables(variables).client()
+        client.clientID = Self.clientID
+        return client
     }
 
     /// The variables of the process, overridden by the options.

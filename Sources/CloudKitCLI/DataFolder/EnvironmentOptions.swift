@@ -8,7 +8,7 @@ struct EnvironmentOptions: ParsableArguments {
     @OptionGroup
     var folder: DataOptions
 
-    @Option(help: "development or production; CLOUDKIT_ENVIRONMENT, or development.")
+    @Option(help: .environment)
     var environment: ServiceEnvironment?
 
     /// The selected environment.

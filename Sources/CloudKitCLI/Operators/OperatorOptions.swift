@@ -26,14 +26,28 @@ struct OperatorOptions: ParsableArguments {
                     + "such as http://127.0.0.1:8787"
             )
         }
-        let key = try adminKeyFile.map(ServeOptions.key) ?? variables[Self.keyVariable] ?? ""
+        let key =
+            try adminKeyFile.map(ServeOptions.key)
+            ?? variables[Self.keyVariable]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
         guard !key.isEmpty else {
             throw CommandFailure(
                 unusable: "\(Self.keyVariable) is not set; source the file operator.env that "
                     + "cloudkit serve wrote into its folder, or give --admin-key-file"
             )
         }
+        // The key is not printed, and a request cannot carry it.
+        guard Self.isKey(key) else {
+            throw CommandFailure(
+                unusable: "\(Self.keyVariable) is not a key: it has a line break or another "
+                    + "character beyond ASCII; source the file operator.env again"
+            )
+        }
         return OperatedServer(url: url.hasSuffix("/") ? String(url.dropLast()) : url, key: key)
+    }
+
+    /// Returns whether a request can carry a text as its key.
+    static func isKey(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
     /// Returns the settings with which commands find a server and its key.

@@ -247,6 +247,12 @@ struct ServeOptions: ParsableArguments {
                     + "more"
             )
         }
+        guard OperatorOptions.isKey(key) else {
+            throw CommandFailure(
+                unusable: "--admin-key-file \(file): the key has a line break or another character "
+                    + "beyond ASCII, which a request cannot carry"
+            )
+        }
         return key
     }
 }

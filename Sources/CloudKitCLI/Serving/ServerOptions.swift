@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudKitServer
 import CloudKitServerCore
 import CloudKitServerSQLite
+import Foundation
 
 /// The common options of `serve` and `exec`: users and behavior for tests.
 ///
@@ -140,13 +141,26 @@ struct ServerOptions: ParsableArguments {
         return "'\(name)' is not a container; a name looks like iCloud.com.example.app"
     }
 
-    /// Returns the faults in a file, or in standard input for `-`.
+    /// Returns the faults in a file, or in standard input for `-`: a plan, or the lines that
+    /// `cloudkit faults list --json` prints.
     ///
     /// - Throws: `CommandFailure` for a file without any.
     static func faultPlan(_ path: String) throws -> FaultPlan {
         let data = try InputFile.data(at: path)
+        let lines = data.split(separator: UInt8(ascii: "\n"))
+        guard !lines.isEmpty else {
+            throw CommandFailure(
+                unusable: "\(path) is empty; cloudkit faults clear removes all rules"
+            )
+        }
+        // The reader of plans reports a text that is no JSON.
+        let rules = lines.compactMap {
+            (try? JSONSerialization.jsonObject(with: $0) as? [String: Any])?["rule"]
+        }
+        let isList = rules.count == lines.count
+        let plan = isList ? try JSONSerialization.data(withJSONObject: ["rules": rules]) : data
         do {
-            return try FaultPlan(json: data)
+            return try FaultPlan(json: plan)
         } catch {
             throw CommandFailure(unusable: "\(path): \(error.description)")
         }

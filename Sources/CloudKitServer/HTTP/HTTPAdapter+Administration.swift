@@ -65,8 +65,11 @@ extension HTTPAdapter {
         guard let seconds else {
             return RequestError(
                 .accessDenied,
-                reason: "Send the key that the server was given for operators, or printed at its "
-                    + "start: Authorization: Bearer KEY"
+                reason: key.isEmpty
+                    ? "Send the key that the server was given for operators, or printed at its "
+                        + "start: Authorization: Bearer KEY"
+                    : "The key is not this server's. One without --admin-key-file has a new key "
+                        + "after each start: take it from what it printed, or from operator.env"
             )
         }
         return RequestError(
@@ -79,7 +82,9 @@ extension HTTPAdapter {
     /// Refuses a route of a container that does not exist: a mistyped name must not create one.
     private func checkContainer(of request: Request) async throws {
         let path = Self.parts(of: request)
-        guard path.count >= 3, path[0] == "containers", !service.opensContainers,
+        // A request that only reads creates none in any case.
+        guard path.count >= 3, path[0] == "containers",
+            request.method == .get || !service.opensContainers,
             QueryParameters(request.uri.query)["new"] != "true"
         else { return }
         let found = try await service.containers()
@@ -130,6 +135,9 @@ extension HTTPAdapter {
         case ("GET", ["faults"]): return try faultState()
         case ("PUT", ["faults"]):
             service.setFaults(try FaultPlan(json: body))
+            return try faultState()
+        case ("POST", ["faults"]):
+            service.addFaults(try FaultPlan(json: body))
             return try faultState()
         case ("DELETE", ["faults"]):
             service.setFaults(nil)
@@ -235,6 +243,17 @@ extension HTTPAdapter {
             environment: request.environment ?? .development,
             because: request.reason
         )
+    }
+
+    /// Removes a rule by its number, counted from 1.
+    func removeFault(_ number: String) throws -> AdapterResponse {
+        guard let number = Int(number), number > 0, service.removeFault(at: number - 1) else {
+            throw RequestError(
+                .notFound,
+                reason: "There is no rule '\(number)'; GET faults lists the rules, counted from 1"
+            )
+        }
+        return try faultState()
     }
 
     private func faultState() throws -> AdapterResponse {

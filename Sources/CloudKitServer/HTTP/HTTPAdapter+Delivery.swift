@@ -1,6 +1,7 @@
 import CloudKitServerCore
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -24,7 +25,11 @@ extension HTTPAdapter {
     func deliver(_ answer: AdapterResponse, over channel: any Channel) async throws -> Response {
         let delivery = answer.delivery
         if delivery.delayMilliseconds > 0 {
-            try await Task.sleep(for: .milliseconds(delivery.delayMilliseconds))
+            // A server that stops sends at once what it has; another cancellation is thrown below.
+            await cancelWhenGracefulShutdown {
+                try? await Task.sleep(for: .milliseconds(delivery.delayMilliseconds))
+            }
+            try Task.checkCancellation()
         }
         if delivery.end == .lost {
             // Without lingering, the connection is reset rather than closed.
@@ -75,7 +80,8 @@ extension HTTPAdapter {
                         guard let part = rest.readSlice(length: count) else { break }
                         try await writer.write(part)
                         left -= count
-                        if step != nil { try await Task.sleep(for: .milliseconds(100)) }
+                        guard step != nil, !Task.isShuttingDownGracefully else { continue }
+                        try await Task.sleep(for: .milliseconds(100))
                     }
                 }
             } catch {

@@ -2,6 +2,7 @@ import CloudKitServerCore
 import CloudKitWire
 import HTTPTypes
 import Hummingbird
+import ServiceLifecycle
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -21,6 +22,7 @@ extension HTTPAdapter {
         switch (request.method.rawValue, path.count, path.first) {
         case ("GET", 1, "overview"): return try json(try await overview(request, context))
         case ("GET", 2, "journal"): return try exchange(path[1])
+        case ("DELETE", 2, "faults"): return try removeFault(path[1])
         case ("POST", 3, "containers") where path[2] == "sessions":
             return try await openSession(path[1], body, request, context)
         case (let method, 4..., "containers") where path[2] == "schemas":
@@ -51,12 +53,15 @@ extension HTTPAdapter {
         if let seconds = parameters["wait"].flatMap({ Double($0) }) {
             let wait = min(max(seconds, 0), courierWait.inSeconds)
             let journal = administration.journal
-            await withTaskGroup { group in
-                group.addTask { await journal.waitForEntry(after: after) }
-                // Only a cancellation ends the wait early; the entry has come then.
-                group.addTask { try? await Task.sleep(for: .seconds(wait)) }
-                await group.next()
-                group.cancelAll()
+            // A server that stops does not wait for a request.
+            await cancelWhenGracefulShutdown {
+                await withTaskGroup { group in
+                    group.addTask { await journal.waitForEntry(after: after) }
+                    // Only a cancellation ends the wait early; the entry has come then.
+                    group.addTask { try? await Task.sleep(for: .seconds(wait)) }
+                    await group.next()
+                    group.cancelAll()
+                }
             }
         }
         let entries = administration.journal.entries(after: after)

@@ -147,9 +147,12 @@ extension CloudService {
         }
     }
 
-    /// Returns the users of a container, by record name.
+    /// Returns the users of a container, in the order in which they were added.
     public func users(container: String) async throws -> [ServiceUser] {
-        try await storage.read { try $0.users(container: container).map(ServiceUser.init) }
+        try await storage.read { reader in
+            try reader.users(container: container).sorted { $0.id.rawValue < $1.id.rawValue }
+                .map(ServiceUser.init)
+        }
     }
 
     /// Creates a web auth token, with which a client acts for a user.

@@ -41,8 +41,12 @@ public struct FaultPlan: Hashable, Sendable, Codable {
     public init(json: Data) throws(FaultPlanError) {
         do {
             self = try JSONDecoder().decode(Self.self, from: json)
-        } catch let DecodingError.dataCorrupted(context) where context.underlyingError == nil {
+        } catch let DecodingError.dataCorrupted(context)
+            where context.underlyingError is FaultPlanError
+        {
             throw FaultPlanError(Self.place(context.codingPath) + context.debugDescription)
+        } catch let DecodingError.dataCorrupted(context) where context.codingPath.isEmpty {
+            throw FaultPlanError("The faults are not JSON")
         } catch let error as DecodingError {
             throw FaultPlanError("The faults cannot be read: \(WireJSON.place(of: error))")
         } catch {
@@ -66,12 +70,10 @@ public struct FaultPlan: Hashable, Sendable, Codable {
         let keys = try decoder.container(keyedBy: FaultRule.AnyKey.self).allKeys.map(\.stringValue)
         let known = CodingKeys.allCases.map(\.stringValue)
         if let key = keys.sorted().first(where: { !known.contains($0) }) {
-            throw DecodingError.dataCorrupted(
-                .init(
-                    codingPath: decoder.codingPath,
-                    debugDescription: "'\(key)' means nothing in a plan, which has seed and rules"
-                        + NearestName.advice(for: key, in: known)
-                )
+            throw FaultPlanError.decoding(
+                "'\(key)' means nothing in a plan, which has seed and rules"
+                    + NearestName.advice(for: key, in: known),
+                at: decoder.codingPath
             )
         }
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -98,6 +100,17 @@ public struct FaultPlanError: Error, Hashable, Sendable, CustomStringConvertible
     /// Creates an error.
     public init(_ description: String) {
         self.description = description
+    }
+
+    /// Returns a mistake in the form in which decoders throw, distinct from those of Foundation.
+    static func decoding(_ message: String, at path: [any CodingKey]) -> DecodingError {
+        .dataCorrupted(
+            .init(
+                codingPath: path,
+                debugDescription: message,
+                underlyingError: FaultPlanError(message)
+            )
+        )
     }
 }
 

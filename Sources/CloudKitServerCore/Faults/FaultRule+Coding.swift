@@ -34,6 +34,9 @@ extension FaultRule: Codable {
         .fault, .operation, .recordType, .zone, .user, .call, .times, .probability,
     ]
 
+    /// The largest whole number: milliseconds of a month, which nobody waits for.
+    private static let most = 2_678_400_000
+
     /// A key of the text, known or not.
     struct AnyKey: CodingKey {
         var stringValue: String
@@ -49,8 +52,7 @@ extension FaultRule: Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let text = try values.decode(String.self, forKey: .fault)
         func mistake(_ key: CodingKeys?, _ message: String) -> DecodingError {
-            let path = decoder.codingPath + (key.map { [$0] } ?? [])
-            return .dataCorrupted(.init(codingPath: path, debugDescription: message))
+            FaultPlanError.decoding(message, at: decoder.codingPath + (key.map { [$0] } ?? []))
         }
         guard let name = Name(rawValue: text) else {
             let names = Name.allCases.map(\.rawValue)
@@ -69,9 +71,29 @@ extension FaultRule: Codable {
                     + NearestName.advice(for: key, in: names)
             )
         }
+        func whole(_ key: CodingKeys, atLeast least: Int) throws -> Int? {
+            guard let value = try number(key) else { return nil }
+            guard let whole = Int(exactly: value) else {
+                throw mistake(key, "\(value) is not a whole number")
+            }
+            guard whole >= least else { throw mistake(key, "\(whole) is less than \(least)") }
+            guard whole <= Self.most else {
+                throw mistake(key, "\(whole) is more than \(Self.most)")
+            }
+            return whole
+        }
+        func number(_ key: CodingKeys) throws -> Double? {
+            try values.decodeIfPresent(Double.self, forKey: key)
+        }
         func positive(_ key: CodingKeys) throws -> Int {
-            let value = try values.decode(Int.self, forKey: key)
-            guard value >= 0 else { throw mistake(key, "\(value) is less than 0") }
+            guard let value = try whole(key, atLeast: 0) else {
+                throw mistake(nil, "the fault '\(text)' needs '\(key.stringValue)'")
+            }
+            return value
+        }
+        func seconds() throws -> Double? {
+            let value = try number(.retryAfter)
+            if let value, value < 0 { throw mistake(.retryAfter, "\(value) is less than 0") }
             return value
         }
         func native() throws -> NativeErrorCode {
@@ -111,24 +133,24 @@ extension FaultRule: Codable {
             fault = .error(
                 try code(),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason),
-                retryAfter: try values.decodeIfPresent(Double.self, forKey: .retryAfter)
+                retryAfter: try seconds()
             )
         case .itemError:
             fault = .itemError(
                 try code(),
-                item: try values.decodeIfPresent(Int.self, forKey: .item),
+                item: try whole(.item, atLeast: 0),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason)
             )
         case .nativeError:
             fault = .nativeError(
                 try native(),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason),
-                retryAfter: try values.decodeIfPresent(Double.self, forKey: .retryAfter)
+                retryAfter: try seconds()
             )
         case .nativeItemError:
             fault = .nativeItemError(
                 try native(),
-                item: try values.decodeIfPresent(Int.self, forKey: .item),
+                item: try whole(.item, atLeast: 0),
                 reason: try values.decodeIfPresent(String.self, forKey: .reason)
             )
         case .lostResponse: fault = .lostResponse
@@ -167,8 +189,8 @@ extension FaultRule: Codable {
             recordType: try values.decodeIfPresent(String.self, forKey: .recordType),
             zone: try values.decodeIfPresent(String.self, forKey: .zone),
             user: try values.decodeIfPresent(String.self, forKey: .user),
-            call: try values.decodeIfPresent(Int.self, forKey: .call),
-            times: try values.decodeIfPresent(Int.self, forKey: .times),
+            call: try whole(.call, atLeast: 1),
+            times: try whole(.times, atLeast: 1),
             probability: probability
         )
     }

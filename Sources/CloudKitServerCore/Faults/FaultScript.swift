@@ -8,17 +8,36 @@ struct FaultScript: Sendable {
         var taken = 0
     }
 
-    let plan: FaultPlan
-    private(set) var counts: [Count]
-    private var chances: [Chance]
-    private var buckets: [[String: ThrottleProfile.Bucket]]
+    private(set) var plan: FaultPlan
+    private(set) var counts: [Count] = []
+    private var chances: [Chance] = []
+    private var buckets: [[String: ThrottleProfile.Bucket]] = []
+    /// The number of rules that there have been, which gives the next one its random sequence.
+    private var sequences: UInt64 = 0
 
     init(_ plan: FaultPlan) {
-        self.plan = plan
-        counts = plan.rules.map { _ in Count() }
-        // Each rule has its own random sequence, so that adding a rule does not change the others.
-        chances = plan.rules.indices.map { Chance(seed: plan.seed &+ UInt64($0) &* 0x9E37) }
-        buckets = plan.rules.map { _ in [:] }
+        self.plan = FaultPlan(seed: plan.seed)
+        add(plan.rules)
+    }
+
+    /// Adds rules; those in force go on where they are.
+    mutating func add(_ rules: [FaultRule]) {
+        for rule in rules {
+            plan.rules.append(rule)
+            counts.append(Count())
+            // Each rule has its own random sequence, so that adding a rule does not change the others.
+            chances.append(Chance(seed: plan.seed &+ sequences &* 0x9E37))
+            buckets.append([:])
+            sequences += 1
+        }
+    }
+
+    /// Removes a rule; the others go on where they are.
+    mutating func remove(at index: Int) {
+        plan.rules.remove(at: index)
+        counts.remove(at: index)
+        chances.remove(at: index)
+        buckets.remove(at: index)
     }
 
     /// Decides the faults of a request.

@@ -13,6 +13,32 @@ extension CloudService {
         faults.withLock { $0 = plan.map(FaultScript.init) }
     }
 
+    /// Adds the rules of a plan to the current one, whose rules keep their counts; the plan's seed
+    /// counts when it is the first.
+    package func addFaults(_ plan: FaultPlan) {
+        faults.withLock { script in
+            if script == nil {
+                script = FaultScript(plan)
+            } else {
+                script?.add(plan.rules)
+            }
+        }
+    }
+
+    /// Removes a rule of the current plan; the others keep their counts.
+    ///
+    /// - Returns: `false` when there is no such rule.
+    package func removeFault(at index: Int) -> Bool {
+        faults.withLock { script in
+            guard let rules = script?.plan.rules, rules.indices.contains(index) else {
+                return false
+            }
+            script?.remove(at: index)
+            if rules.count == 1 { script = nil }
+            return true
+        }
+    }
+
     /// The current fault plan, if there is one.
     public var faultPlan: FaultPlan? { faults.withLock { $0?.plan } }
 

@@ -102,6 +102,12 @@ struct ImportCommand: AsyncParsableCommand {
                     + Amount.text(report.assets, "file")
             )
         }
+        if let count = report.keptAssets {
+            Console.say(
+                "Kept \(Amount.text(count, "file")) of existing records, because the "
+                    + "export has no values for their fields"
+            )
+        }
         if report.shares > 0 {
             Console.say(
                 report.shares == 1

@@ -19,12 +19,22 @@ struct RestoreCommand: AsyncParsableCommand {
     var data = "cloudkit-data"
 
     @OptionGroup
-    var terminal: TerminalOptions
+    var output: OutputOptions
+
+    /// The outcome, in the output of `--json`.
+    private struct Report: Encodable {
+        var data: String
+        var damaged: [String]
+    }
 
     func run() async throws {
         let (data, file) = (data, file)
         let damaged = try await Interruptible.run { try await Restore(of: file).run(into: data) }
-        try Console.write("Restored \(file) to \(data)")
+        if output.json {
+            try output.write(Report(data: data, damaged: damaged))
+        } else {
+            try Console.write("Restored \(file) to \(data)")
+        }
         if let problem = Self.problem(damaged, file) { throw CommandFailure(problem) }
     }
 

@@ -9,6 +9,11 @@ struct ContainersCommand: AsyncParsableCommand {
         discussion: "cloudkit overview lists the containers.",
         subcommands: [Reset.self, ExpireChangeTokens.self, DeleteZones.self]
     )
+
+    /// The container that was changed, in the output of `--json`.
+    private struct Changed: Encodable {
+        var container: String
+    }
 }
 
 extension ContainersCommand {
@@ -26,9 +31,13 @@ extension ContainersCommand {
         @OptionGroup(title: "Server")
         var place: ContainerOptions
 
+        @OptionGroup
+        var output: OutputOptions
+
         func run() async throws {
             let container = try await place.selected()
             try await container.send("POST", "reset", ["keepsSchema": keepSchema])
+            guard !output.json else { return try output.write(Changed(container: container.name)) }
             Console.say("\(container.name) is empty")
         }
     }
@@ -43,8 +52,14 @@ extension ContainersCommand {
         @OptionGroup(title: "Server")
         var place: ContainerOptions
 
+        @OptionGroup
+        var output: OutputOptions
+
         func run() async throws {
-            try await place.selected().send("POST", "expire-change-tokens")
+            let container = try await place.selected()
+            try await container.send("POST", "expire-change-tokens")
+            guard !output.json else { return try output.write(Changed(container: container.name)) }
+            Console.say("The change tokens of \(container.name) have expired")
         }
     }
 
@@ -59,9 +74,7 @@ extension ContainersCommand {
         @Argument(help: "The zones' names; all zones of the user by default.")
         var zones: [String] = []
 
-        @Option(
-            help: "The user: record name, e-mail address, or a full name that only one user has."
-        )
+        @Option(help: .user)
         var user: String
 
         @Option(
@@ -72,11 +85,14 @@ extension ContainersCommand {
         )
         var reason = Reason.purged
 
-        @Option(help: "development or production; CLOUDKIT_ENVIRONMENT, or development.")
+        @Option(help: .environment)
         var environment: ServiceEnvironment?
 
         @OptionGroup(title: "Server")
         var place: ContainerOptions
+
+        @OptionGroup
+        var output: OutputOptions
 
         enum Reason: String, ExpressibleByArgument, CaseIterable {
             case purged
@@ -95,15 +111,18 @@ extension ContainersCommand {
 
         func run() async throws {
             let container = try await place.selected()
-            try await container.send(
-                "POST",
-                "delete-zones",
-                Deletion(
-                    userRecordName: try await container.user(user),
-                    zones: zones.isEmpty ? nil : zones,
-                    reason: reason.wire,
-                    environment: try environment ?? .ofProcess
-                )
+            let deletion = Deletion(
+                userRecordName: try await container.user(user),
+                zones: zones.isEmpty ? nil : zones,
+                reason: reason.wire,
+                environment: try environment ?? .ofProcess
+            )
+            try await container.send("POST", "delete-zones", deletion)
+            guard !output.json else { return try output.write(deletion) }
+            Console.say(
+                zones.isEmpty
+                    ? "All zones of \(user) but the default one are deleted"
+                    : "Deleted \(Amount.text(zones.count, "zone")) of \(user)"
             )
         }
     }

@@ -44,18 +44,16 @@ struct FaultsCommand: AsyncParsableCommand {
         var count: FaultCount
     }
 
-    /// Replaces the plan by a changed one, and prints it.
-    private static func change(
+    /// Calls a route, and prints the rules that are in force then.
+    private static func call(
+        _ method: String,
+        _ path: String,
+        _ plan: FaultPlan?,
         _ options: OperatorOptions,
-        _ output: OutputOptions,
-        _ change: (inout FaultPlan) throws -> Void
+        _ output: OutputOptions
     ) async throws {
-        let server = try options.server()
-        let old: State = try await server.call("GET", "faults")
-        var plan = old.plan ?? FaultPlan()
-        try change(&plan)
-        let new: State = try await server.call("PUT", "faults", plan)
-        try new.write(output)
+        let state: State = try await options.server().call(method, path, plan)
+        try state.write(output)
     }
 }
 
@@ -74,8 +72,7 @@ extension FaultsCommand {
         var output: OutputOptions
 
         func run() async throws {
-            let state: State = try await options.server().call("GET", "faults")
-            try state.write(output)
+            try await FaultsCommand.call("GET", "faults", nil, options, output)
         }
     }
 
@@ -83,7 +80,7 @@ extension FaultsCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Add a rule to those in force; the counts start again."
+            abstract: "Add a rule to those in force, which keep their counts."
         )
 
         @Argument(help: "The fault, such as error, lostResponse, delay or throttle.")
@@ -100,7 +97,8 @@ extension FaultsCommand {
 
         func run() async throws {
             let rule = try FaultExpression(fault, settings).rule
-            try await FaultsCommand.change(options, output) { $0.rules.append(rule) }
+            let plan = FaultPlan(rules: [rule])
+            try await FaultsCommand.call("POST", "faults", plan, options, output)
         }
     }
 
@@ -108,7 +106,7 @@ extension FaultsCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove one rule; the counts start again."
+            abstract: "Remove one rule; the others keep their counts."
         )
 
         @Argument(help: "The rule's number in the list.")
@@ -121,14 +119,7 @@ extension FaultsCommand {
         var output: OutputOptions
 
         func run() async throws {
-            try await FaultsCommand.change(options, output) { plan in
-                guard plan.rules.indices.contains(number - 1) else {
-                    throw CommandFailure(
-                        "There is no rule \(number); cloudkit faults list prints the rules"
-                    )
-                }
-                plan.rules.remove(at: number - 1)
-            }
+            try await FaultsCommand.call("DELETE", "faults/\(number)", nil, options, output)
         }
     }
 
@@ -136,7 +127,11 @@ extension FaultsCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Replace all rules by those of a file, as cloudkit serve --faults reads it."
+            abstract: "Replace all rules by those of a file, and count from the beginning.",
+            discussion: """
+                The file is one that cloudkit serve --faults reads, or has the lines of cloudkit \
+                faults list --json.
+                """
         )
 
         @Argument(help: "The file; - reads standard input.")
@@ -150,7 +145,7 @@ extension FaultsCommand {
 
         func run() async throws {
             let plan = try ServerOptions.faultPlan(file)
-            try await FaultsCommand.change(options, output) { $0 = plan }
+            try await FaultsCommand.call("PUT", "faults", plan, options, output)
         }
     }
 
@@ -164,8 +159,11 @@ extension FaultsCommand {
         @OptionGroup(title: "Server")
         var options: OperatorOptions
 
+        @OptionGroup
+        var output: OutputOptions
+
         func run() async throws {
-            try await options.server().data("DELETE", "faults")
+            try await FaultsCommand.call("DELETE", "faults", nil, options, output)
         }
     }
 }

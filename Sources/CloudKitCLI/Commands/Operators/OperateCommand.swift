@@ -26,7 +26,7 @@ struct OperateCommand: AsyncParsableCommand {
     var options: OperatorOptions
 
     @OptionGroup
-    var terminal: TerminalOptions
+    var output: OutputOptions
 
     func run() async throws {
         let prefix = "/_ck/"

@@ -65,15 +65,13 @@ extension PushesCommand {
         @Argument(help: "The subscription's identifier.")
         var subscription: String
 
-        @Option(
-            help: "The user: record name, e-mail address, or a full name that only one user has."
-        )
+        @Option(help: .user)
         var user: String
 
         @Option(help: "The subscription's database: public, private or shared.")
         var database = DatabaseScope.private
 
-        @Option(help: "development or production; CLOUDKIT_ENVIRONMENT, or development.")
+        @Option(help: .environment)
         var environment: ServiceEnvironment?
 
         @OptionGroup(title: "Server")
@@ -121,7 +119,7 @@ extension PushesCommand {
         var connection: ConnectionOptions
 
         @OptionGroup
-        var terminal: TerminalOptions
+        var output: OutputOptions
 
         func run() async throws {
             let client = try connection.client()

@@ -148,7 +148,7 @@ extension RequestsCommand {
         var options: OperatorOptions
 
         @OptionGroup
-        var terminal: TerminalOptions
+        var output: OutputOptions
 
         private struct Session: Encodable {
             var environment: String
@@ -185,6 +185,7 @@ extension RequestsCommand {
             let tokens = [
                 "ckAPIToken=\(session.apiToken)",
                 session.webAuthToken.map { "ckWebAuthToken=\(PercentEncoding.encode($0))" },
+                "clientId=\(ConnectionOptions.clientID)",
             ]
             let query = tokens.compactMap(\.self).joined(separator: "&")
             let response = try await OperatedServer.send(
@@ -208,8 +209,12 @@ extension RequestsCommand {
         @OptionGroup(title: "Server")
         var options: OperatorOptions
 
+        @OptionGroup
+        var output: OutputOptions
+
         func run() async throws {
             try await options.server().data("DELETE", "journal")
+            if !output.json { Console.say("The server's list of requests is empty") }
         }
     }
 }

@@ -24,6 +24,22 @@ struct SnapshotsCommand: AsyncParsableCommand {
         }
     }
 
+    /// Returns a snapshot of a container.
+    ///
+    /// - Throws: `CommandFailure` when there is none of the name.
+    private static func snapshot(
+        _ name: String,
+        of container: OperatedContainer
+    ) async throws -> StoredSnapshot {
+        let known: Snapshots = try await container.call("GET", "snapshots")
+        guard let found = known.snapshots.first(where: { $0.name == name }) else {
+            throw CommandFailure(
+                "\(container.name) has no snapshot '\(name)'; cloudkit snapshots list names them"
+            )
+        }
+        return found
+    }
+
     /// The path of a snapshot below that of its container.
     private static func path(_ name: String) -> String {
         "snapshots/\(PercentEncoding.encode(name))"
@@ -147,9 +163,14 @@ extension SnapshotsCommand {
         @OptionGroup(title: "Server")
         var place: ContainerOptions
 
+        @OptionGroup
+        var output: OutputOptions
+
         func run() async throws {
             let container = try await place.selected()
+            let snapshot = try await SnapshotsCommand.snapshot(name, of: container)
             try await container.send("POST", "\(SnapshotsCommand.path(name))/restore")
+            guard !output.json else { return try output.write(snapshot) }
             Console.say("\(container.name) is as it was at \(name)")
         }
     }
@@ -167,8 +188,15 @@ extension SnapshotsCommand {
         @OptionGroup(title: "Server")
         var place: ContainerOptions
 
+        @OptionGroup
+        var output: OutputOptions
+
         func run() async throws {
-            try await place.selected().send("DELETE", SnapshotsCommand.path(name))
+            let container = try await place.selected()
+            let snapshot = try await SnapshotsCommand.snapshot(name, of: container)
+            try await container.send("DELETE", SnapshotsCommand.path(name))
+            guard !output.json else { return try output.write(snapshot) }
+            Console.say("The snapshot \(name) is deleted")
         }
     }
 }

@@ -9,7 +9,7 @@ struct TokensWebAuthCommand: AsyncParsableCommand {
         abstract: "Create a web auth token, with which a client acts for a user."
     )
 
-    @Option(help: "The user: record name, e-mail address, or a full name that only one user has.")
+    @Option(help: .user)
     var user: String
 
     @Option(help: "The API token that the client uses with it; a new one by default.")

@@ -9,7 +9,7 @@ struct UsersPasswordCommand: AsyncParsableCommand {
         discussion: "Existing sessions continue; cloudkit users sign-out ends them."
     )
 
-    @Argument(help: "The user: record name, e-mail address, or a full name that only one user has.")
+    @Argument(help: .user)
     var user: String
 
     @OptionGroup(title: "Password")
@@ -18,11 +18,17 @@ struct UsersPasswordCommand: AsyncParsableCommand {
     @OptionGroup(title: "Data")
     var folder: DataOptions
 
+    @OptionGroup
+    var output: OutputOptions
+
     func run() async throws {
         let service = try folder.open()
         let container = try await folder.containerName(service)
         let user = try await service.user(self.user, in: container)
         try await service.setPassword(try options.password(), of: user)
+        guard !output.json else {
+            return try output.write(UserEntry(user, hasPassword: !options.noPassword))
+        }
         Console.say(
             options.noPassword
                 ? "\(user.userRecordName) no longer has a password"

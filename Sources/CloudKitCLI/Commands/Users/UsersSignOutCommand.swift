@@ -12,7 +12,7 @@ struct UsersSignOutCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The user: record name, e-mail address, or a full name that only one user has.")
+    @Argument(help: .user)
     var user: String
 
     @OptionGroup(title: "Data")

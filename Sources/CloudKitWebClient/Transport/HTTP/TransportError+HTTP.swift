@@ -80,6 +80,13 @@ extension TransportError {
             )
         case let failure where Self.isUnreachable(failure):
             self = .noServer(at: server, error)
+        case let error as HTTPClientError:
+            // Its whole description repeats header fields, which contain keys.
+            self.init(
+                .broken,
+                message: "The connection to \(server) broke: \(error.shortDescription)",
+                cause: error
+            )
         default:
             self.init(
                 .broken,

@@ -1,0 +1,12 @@
+import ArgumentParser
+
+// The help of arguments that several commands take.
+extension ArgumentHelp {
+    /// The help of a user, whom `UserEntry.index(of:in:_:)` finds.
+    static let user: ArgumentHelp =
+        "The user: record name, e-mail address, or a full name that only one user has."
+
+    /// The help of an environment.
+    static let environment: ArgumentHelp =
+        "development or production; CLOUDKIT_ENVIRONMENT, or development."
+}
