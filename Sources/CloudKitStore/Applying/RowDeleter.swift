@@ -72,7 +72,7 @@ struct RowDeleter: ApplyPhase {
         let edited = Set(entry?.changed.keys ?? [:].keys)
         let plan = MergePlanner(table, edited: edited).plan(
             base: base.filter { table.byField[$0.key] != nil },
-            local: MergeVersion(fields: local),
+            local: MergeVersion(fields: local, overwritten: entry?.overwritten(table) ?? []),
             remote: nil
         )
         if plan.row != nil {

@@ -307,10 +307,13 @@ struct BatchBuilder {
             fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
         }
         var changes: [String: StoreValue] = [:]
+        let overwritten = entry.overwritten(table)
         for (field, value) in fields where !open.contains(field) {
             let saysNull = value.isNull && table.saysNull(field)
             let before: StoreValue? = base[field] ?? (saysNull ? nil : .null)
-            let isChanged = entry.changed[field] != nil && value != before
+            // A value that was changed and changed back is an edit with a time, too.
+            let isChanged =
+                entry.changed[field] != nil && (value != before || overwritten.contains(field))
             let isFirst = isNew && (saysNull || !value.isNull)
             guard isChanged || isFirst else { continue }
             changes[field] = value
