@@ -57,10 +57,10 @@ struct SharingTriggers {
             return ("BEFORE UPDATE OF \(columns)", "(\(changes))", refuse("changed"))
         case .mayMove:
             guard !references.isEmpty else { return nil }
-            let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
             let moves = table.parentColumn.map(differs) ?? "false"
             let body =
-                references.map { leaves($0, zone, if: differs($0)) } + [parentWrites(if: moves)]
+                references.map { leaves($0, zone(ifMoved: moves), if: differs($0)) }
+                + [parentWrites(if: moves)]
             let names = references.map(\.name.quoted).joined(separator: ", ")
             return (
                 "BEFORE UPDATE OF \(names)", "true",
@@ -79,7 +79,7 @@ struct SharingTriggers {
             let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
             let leaving = LeavingTree(table, catalog, above: select("1", above("NEW")))
             let body = [
-                inherit, "SELECT \(raise(leavesTree)) \(leaving.condition);", leaving.leave,
+                "SELECT \(raise(leavesTree)) \(leaving.condition);", leaving.leave, inherit,
             ]
             return (
                 "AFTER UPDATE OF \(keys.joined(separator: ", "))", "true",
@@ -178,6 +178,15 @@ struct SharingTriggers {
         let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
         return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL), "
             + "\(JoinedZone.sql(table)))"
+    }
+
+    /// Returns the SQL of the zone of an updated row: its own, or the user's if the update takes it
+    /// out of another user's tree.
+    private func zone(ifMoved condition: String) -> String {
+        let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
+        guard let above = above("NEW") else { return zone }
+        let leaving = LeavingTree(table, catalog, above: select("1", above), row: "OLD")
+        return "CASE WHEN (\(condition)) AND \(leaving.becomesOwn) THEN '' ELSE \(zone) END"
     }
 
     /// Returns the check that refuses a reference to a row of another zone.
