@@ -74,6 +74,7 @@ final class ChangeReceiver: Sendable {
                     arguments: [zone, share.name, share.writes]
                 )
             }
+            try Place.updateWrites(in: zone, database)
         }
     }
 

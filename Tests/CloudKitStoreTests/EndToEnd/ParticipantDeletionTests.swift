@@ -1,0 +1,133 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import GRDB
+import Support
+import Synchronization
+import Testing
+
+@Suite("What a participant deletes of another user's tree", .timeLimit(.minutes(10)))
+struct ParticipantDeletionTests {
+    typealias Friends = SharingTests.Friends
+
+    /// A schema in which everything below a folder is deleted with it.
+    private static let schema = Device.schema.replacing("SET NULL", with: "CASCADE")
+
+    /// Runs a test with a folder that Ada shares: in it a folder, in that another, and notes in both.
+    private static func withFriends(
+        schema: String = schema,
+        _ body: @Sendable (Friends) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: schema)
+            try await friends.ada.run(
+                """
+                INSERT INTO folder VALUES ('trip', 'Trip', NULL), ('sub', 'Sub', 'trip'),
+                    ('deep', 'Deep', 'sub'), ('lone', 'Lone', NULL);
+                INSERT INTO note (id, title, folder) VALUES ('n', 'Tent', 'sub'), ('o', 'Map', 'deep');
+                """
+            )
+            try await friends.ada.store.sync()
+            try await friends.accept(friends.share(), friends.bob, friends.cleo)
+            try await body(friends)
+        }
+    }
+
+    /// Moves a folder out of the tree and shares it by itself, which another device of Bob's accepts.
+    private static func shareAlone(_ folder: String, _ friends: Friends) async throws {
+        try await friends.ada.run("UPDATE folder SET parent = NULL WHERE id = ?", [folder])
+        try await friends.ada.store.sync()
+        try await friends.accept(friends.share(folder, cleo: nil), friends.bob)
+    }
+
+    /// Opens another device of Bob's that has the shared rows.
+    private static func phone(
+        _ friends: Friends,
+        schema: String = schema,
+        batchLimit: Int = 200
+    ) async throws -> (Device, InterruptedTransport) {
+        var configuration = SharingTests.configuration
+        configuration.batchLimit = batchLimit
+        configuration.onEvent = { friends.events.add($0) }
+        let holder = TransportHolder()
+        let device = try await Device(
+            friends.cloud,
+            friends.users[1],
+            schema: schema,
+            configuration: configuration,
+            transport: { holder.wrap($0) }
+        )
+        try await device.store.sync()
+        return (device, holder.transport)
+    }
+
+    private static let folders = "SELECT group_concat(id) FROM (SELECT id FROM folder ORDER BY id)"
+
+    // MARK: Permissions
+
+    /// An observer of commits after which a row shows that may not be changed yet.
+    private final class EarlyRows: TransactionObserver, Sendable {
+        let found = Mutex<[String]>([])
+
+        func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { true }
+        func databaseDidChange(with event: DatabaseEvent) {}
+        func databaseDidRollback(_ database: Database) {}
+
+        func databaseDidCommit(_ database: Database) {
+            let rows = try? String.fetchAll(
+                database,
+                sql: """
+                    SELECT tbl || ' ' || key FROM grdb_cloudkit_place WHERE writes = 0 AND (
+                        (tbl = 'folder' AND key IN (SELECT id FROM folder))
+                        OR (tbl = 'note' AND key IN (SELECT id FROM note)))
+                    """
+            )
+            found.withLock { $0 += rows ?? ["an unreadable file"] }
+        }
+    }
+
+    @Test("A row comes together with the right to change it")
+    func permissionWithRow() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let early = EarlyRows()
+            bob.database.add(transactionObserver: early, extent: .observerLifetime)
+            // Into the tree, below a row that comes with it, and with a share of its own.
+            try await ada.run(
+                """
+                INSERT INTO folder VALUES ('z', 'Above', 'trip'), ('a', 'Below', 'z');
+                INSERT INTO note (id, folder) VALUES ('p', 'a');
+                UPDATE folder SET parent = 'a' WHERE id = 'lone';
+                INSERT INTO folder VALUES ('own', 'Own', NULL);
+                """
+            )
+            try await settle(ada, bob)
+            try await friends.accept(friends.share("own", cleo: nil), bob)
+            #expect(try await bob.value(Self.folders) == "a,deep,lone,own,sub,trip,z")
+            #expect(early.found.withLock(\.self) == [])
+            // A right that is taken away goes with the share.
+            try await friends.share(bob: .readOnly, cleo: nil)
+            try await bob.store.sync()
+            #expect(try await !bob.store.canWrite("p", in: "note"))
+            #expect(try await bob.store.canWrite("own", in: "folder"))
+        }
+    }
+
+    @Test("A row that moves to where one may only read loses the right to change it with the move")
+    func permissionWithMove() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.accept(friends.share("lone", bob: .readOnly, cleo: nil), bob)
+            #expect(try await bob.store.canWrite("o", in: "note"))
+            try await ada.run("UPDATE folder SET parent = 'lone' WHERE id = 'sub'")
+            try await settle(ada, bob)
+            for (key, table) in [("sub", "folder"), ("deep", "folder"), ("o", "note")] {
+                #expect(try await !bob.store.canWrite(key, in: table))
+            }
+            try await ada.run("UPDATE folder SET parent = 'trip' WHERE id = 'deep'")
+            try await settle(ada, bob)
+            #expect(try await bob.store.canWrite("o", in: "note"))
+            #expect(try await !bob.store.canWrite("n", in: "note"))
+        }
+    }
+}
