@@ -24,10 +24,40 @@ struct RowDeleter: ApplyPhase {
             }
         try replace(records)
         try PlaceKeeper(context: context).forgetShares(names)
+        if isOthers { try keepDeletions(of: records) }
         for record in records {
             try delete(record)
             try goneReferences.noteGone(record.name)
         }
+    }
+
+    /// Moves the unsent deletions among some records into the journal that leave sight with their
+    /// share.
+    ///
+    /// What is still shared was deleted by someone else too.
+    private func keepDeletions(of records: [KnownRecord]) throws {
+        let gone = Set(records.map(\.recordName))
+        for record in records {
+            guard let key = record.key, try OutboxEntry.fetch(database, key)?.isDeleted == true,
+                try !isBelowTop(record.recordName, except: gone)
+            else { continue }
+            try withdrawer.keepEdits(of: key)
+        }
+    }
+
+    /// Returns whether a record of another user is in a shared tree of which the top remains.
+    private func isBelowTop(_ name: String, except gone: Set<String>) throws -> Bool {
+        if try JoinedZone.isShared(zone, database) { return true }
+        var current: String? = name
+        var seen: Set<String> = []
+        while let name = current, seen.insert(name).inserted {
+            guard let key = try KnownRecord.fetch(database, name: name)?.key,
+                let place = try Place.fetch(database, key), place.zone == zone
+            else { return false }
+            if place.share != nil, !gone.contains(name) { return true }
+            current = place.parent
+        }
+        return false
     }
 
     /// Inserts rows that waited for the UNIQUE values of rows deleted now; references to the

@@ -63,6 +63,66 @@ struct ParticipantDeletionTests {
 
     private static let folders = "SELECT group_concat(id) FROM (SELECT id FROM folder ORDER BY id)"
 
+    // MARK: The end of a share
+
+    enum End: CaseIterable {
+        case unshared
+        case removed
+        case unsharedOneOfTwo
+        case removedFromOneOfTwo
+        case left
+    }
+
+    @Test(
+        "A deletion that was not sent when the share ended is in the journal",
+        arguments: End.allCases
+    )
+    func ended(_ end: End) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            if [.unsharedOneOfTwo, .removedFromOneOfTwo].contains(end) {
+                try await friends.accept(friends.share("lone", cleo: nil), bob)
+            }
+            try await bob.run(
+                """
+                DELETE FROM note WHERE id = 'n';
+                DELETE FROM folder WHERE id = 'deep';
+                INSERT INTO note (id, title, folder) VALUES ('new', 'Never sent', 'sub');
+                DELETE FROM note WHERE id = 'new';
+                """
+            )
+            switch end {
+            case .unshared, .unsharedOneOfTwo: try await ada.store.unshare("trip", in: "folder")
+            case .removed, .removedFromOneOfTwo: try await friends.share(bob: nil)
+            case .left:
+                // The sync of leaving fetches before it sends.
+                try await bob.store.leave("trip", in: "folder")
+            }
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT count(*) FROM note") == "2")
+            let journal = try await bob.store.journal()
+            #expect(journal.map(\.key).sorted() == ["deep", "n", "o"])
+            #expect(journal.allSatisfy { $0.rule == "access" && $0.lost.isEmpty })
+            let note = try #require(journal.first { $0.key == "n" })
+            #expect(note.kept?["title"] == .text("Tent"))
+            try await bob.store.settled()
+        }
+    }
+
+    @Test("A deletion of a row that its owner deleted too is not in the journal")
+    func deletedByBoth() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            for device in [bob, ada] {
+                try await device.run("DELETE FROM folder WHERE id = 'sub'")
+            }
+            try await settle(ada, bob)
+            #expect(try await bob.value(Self.folders) == "trip")
+            #expect(try await bob.store.journal().isEmpty)
+            try await bob.store.settled()
+        }
+    }
+
     // MARK: Permissions
 
     /// An observer of commits after which a row shows that may not be changed yet.
