@@ -147,6 +147,9 @@ struct RecordDecider: ApplyPhase {
         known.problem = nil
         known.waiting = nil
         try places.locate(remote, key)
+        if isOthers, remote.share != nil, entry?.isDeleted == true {
+            context.deletedTops.append(key)
+        }
         // The trigger that saw the move placed the row, but not the rows below it.
         if context.hasPlaces, let column = table.parentColumn, entry?.changed[column.field] != nil {
             context.reshared.append(key)

@@ -190,6 +190,11 @@ struct RowDeleter: ApplyPhase {
             guard let child = catalog[name] else { continue }
             for childRow in try rows.rows(referring: foreignKey, child, row) {
                 guard let key = RowStore.key(childRow, child) else { continue }
+                if try isKeptByOwner(key) {
+                    let above = try RowStore.key(row, table)?.recordName(table) ?? ""
+                    try withdrawer.clear(foreignKey, of: key, child, childRow, waitingFor: above)
+                    continue
+                }
                 let entry = try OutboxEntry.fetch(database, key)
                 let fields = try mapping.fields(childRow, child)
                 let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "cascade")
@@ -197,6 +202,12 @@ struct RowDeleter: ApplyPhase {
                 try keepEdits(under: childRow, child, depth: depth + 1)
             }
         }
+    }
+
+    /// Returns whether the user may not delete another user's row.
+    private func isKeptByOwner(_ key: RowKey) throws -> Bool {
+        guard isOthers, let place = try Place.fetch(database, key) else { return false }
+        return place.zone == zone && (place.share != nil || !place.writes)
     }
 
     /// Returns whether rows refer to a row, or to one that it cascades to, by a foreign key that

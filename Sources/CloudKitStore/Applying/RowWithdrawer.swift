@@ -81,7 +81,7 @@ struct RowWithdrawer: ApplyPhase {
     }
 
     /// Moves unsent references to an inaccessible row into the journal.
-    private func forgetEdits(
+    func forgetEdits(
         of fields: [String],
         _ key: RowKey,
         _ table: TableSchema,

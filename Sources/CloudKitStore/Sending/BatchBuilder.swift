@@ -113,6 +113,7 @@ struct BatchBuilder {
         // Rows below such a row are out of reach after it.
         let isAlone = count == 0
         for entry in leaving where isAlone && count < limit { try visit(entry, depth: 0) }
+        batch.deletedAbove = try deletedAbove(batch.deletions.compactMap { batch.entries[$0.name] })
         return batch
     }
 

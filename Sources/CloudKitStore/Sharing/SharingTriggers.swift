@@ -54,7 +54,11 @@ struct SharingTriggers {
         case .mayInsert: return ("BEFORE INSERT", "true", takesDeletedKey)
         case .mayUpdate:
             let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
-            return ("BEFORE UPDATE OF \(columns)", "(\(changes))", refuse("changed"))
+            let rekeys = table.keyColumns.map(differs).joined(separator: " OR ")
+            let body = [refuse("changed"), keepTop("given another key", if: rekeys)]
+            return (
+                "BEFORE UPDATE OF \(columns)", "(\(changes))", body.joined(separator: "\n    ")
+            )
         case .mayMove:
             guard !references.isEmpty else { return nil }
             let moves = table.parentColumn.map(differs) ?? "false"
@@ -66,7 +70,9 @@ struct SharingTriggers {
                 "BEFORE UPDATE OF \(names)", "true",
                 body.compactMap(\.self).joined(separator: "\n    ")
             )
-        case .mayDelete: return ("BEFORE DELETE", "true", refuse("deleted"))
+        case .mayDelete:
+            let body = [refuse("deleted"), keepTop("deleted")]
+            return ("BEFORE DELETE", "true", body.joined(separator: "\n    "))
         case .inserted:
             // Before the insert, it is unknown whether it becomes an update, or nothing at all.
             let checks =
@@ -134,6 +140,17 @@ struct SharingTriggers {
             + "ask the owner for permission to change it, or change a copy with another key"
         let place = place("writes", (table, RowKey.sql(table, of: row)))
         return "SELECT \(raise(message)) WHERE \(place) = 0;"
+    }
+
+    /// Returns the check that leaves the top of what another user shares to its owner.
+    private func keepTop(_ verb: String, if condition: String = "true") -> String {
+        let message =
+            "the row of the table '\(table.name)' cannot be \(verb): it is the top of what its owner "
+            + "shares; leave(_:in:) removes it from here, and the rows below it can be deleted"
+        let share = place("share", (table, RowKey.sql(table, of: "OLD")))
+        let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
+        return "SELECT \(raise(message)) WHERE \(zone) <> '' AND \(share) IS NOT NULL "
+            + "AND (\(condition));"
     }
 
     private func parentWrites(if condition: String = "true") -> String? {

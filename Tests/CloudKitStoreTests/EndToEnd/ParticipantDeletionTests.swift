@@ -63,6 +63,119 @@ struct ParticipantDeletionTests {
 
     private static let folders = "SELECT group_concat(id) FROM (SELECT id FROM folder ORDER BY id)"
 
+    // MARK: The top of a share
+
+    @Test(
+        "The top of a share is its owner's to delete: a participant's write fails and says what to do",
+        arguments: [
+            "DELETE FROM folder WHERE id = 'trip'", "DELETE FROM folder",
+            "UPDATE folder SET id = 'other', parent = NULL WHERE id = 'lone'",
+        ]
+    )
+    func refusedTop(_ sql: String) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.accept(friends.share("lone", cleo: nil), bob)
+            let before = (try await ada.rows(), try await bob.rows())
+            let error = try await #require(throws: DatabaseError.self) { try await bob.run(sql) }
+            #expect(error.resultCode == .SQLITE_CONSTRAINT)
+            for part in ["'folder'", "the top of what its owner shares", "leave(_:in:)"] {
+                #expect(error.message?.contains(part) == true)
+            }
+            #expect(try await bob.rows() == before.1)
+            try await settle(bob, ada)
+            #expect(try await ada.rows() == before.0)
+            #expect(try await bob.store.journal().isEmpty)
+            // The owner may.
+            try await ada.run("DELETE FROM folder WHERE id = 'lone'")
+            try await settle(ada, bob)
+            #expect(try await bob.value(Self.folders) == "deep,sub,trip")
+        }
+    }
+
+    @Test("A deletion that would take the top of another share along is refused as a whole")
+    func refusedAbove() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.store.unshare("trip", in: "folder")
+            try await friends.accept(friends.share("deep", cleo: nil), bob)
+            try await friends.accept(friends.share("trip", cleo: nil), bob)
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT parent FROM folder WHERE id = 'deep'") == "sub")
+            let before = try await bob.rows()
+            await #expect(throws: DatabaseError.self) {
+                try await bob.run("DELETE FROM folder WHERE id = 'sub'")
+            }
+            #expect(try await bob.rows() == before)
+            try await bob.store.leave("deep", in: "folder")
+            try await bob.run("DELETE FROM folder WHERE id = 'sub'")
+            try await bob.store.sync()
+            #expect(try await bob.value(Self.folders) == "trip")
+        }
+    }
+
+    @Test(
+        "A deletion of what became the top of a share meanwhile is reverted with all rows below it",
+        arguments: [schema, Device.schema]
+    )
+    func becameTop(_ schema: String) async throws {
+        try await Self.withFriends(schema: schema) { friends in
+            let (phone, _) = try await Self.phone(friends, schema: schema)
+            try await phone.run("DELETE FROM folder WHERE id = 'sub'")
+            try await Self.shareAlone("sub", friends)
+            let before = try await friends.ada.rows()
+            try await settle(phone, friends.ada, friends.bob)
+            #expect(try await friends.ada.rows() == before)
+            #expect(try await phone.rows() == friends.bob.rows())
+            #expect(try await phone.value(Self.folders) == "deep,sub,trip")
+            #expect(try await phone.value("SELECT count(*) FROM note WHERE folder <> ''") == "2")
+            let journal = try await phone.store.journal()
+            #expect(Set(journal.map(\.key)).isSuperset(of: ["deep", "n", "o"]))
+            #expect(Set(journal.map(\.rule)) == ["access"])
+            #expect(friends.events.all.contains("editsRefused folder deep"))
+            try await phone.store.settled()
+            #expect(try await phone.store.verify().differences == [])
+        }
+    }
+
+    @Test("Nothing is deleted below what became the top of a share after the last fetch")
+    func becameTopLate() async throws {
+        try await Self.withFriends { friends in
+            // The rows below are deleted first, each with a request of its own.
+            let (phone, transport) = try await Self.phone(friends, batchLimit: 1)
+            try await phone.run("DELETE FROM folder WHERE id = 'sub'")
+            transport.before("records/lookup") { try await Self.shareAlone("sub", friends) }
+            try await settle(phone, friends.ada, friends.bob)
+            #expect(try await friends.ada.value("SELECT count(*) FROM note") == "2")
+            #expect(try await friends.ada.value(Self.folders) == "deep,lone,sub,trip")
+            #expect(try await phone.rows() == friends.bob.rows())
+            let journal = try await phone.store.journal()
+            #expect(Set(journal.map(\.key)) == ["deep", "n", "o", "sub"])
+            #expect(Set(journal.map(\.rule)) == ["access"])
+            #expect(journal.allSatisfy { $0.lost.isEmpty && $0.kept != nil })
+            try await phone.store.settled()
+        }
+    }
+
+    @Test("A row that goes with a deleted one takes the top of another share along with it nowhere")
+    func topBelowLateRow() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.accept(friends.share("lone", cleo: nil), bob)
+            try await bob.run("DELETE FROM folder WHERE id = 'deep'")
+            try await ada.run(
+                """
+                INSERT INTO folder VALUES ('late', 'Late', 'deep');
+                UPDATE folder SET parent = 'late' WHERE id = 'lone';
+                """
+            )
+            try await ada.store.sync()
+            try await settle(bob)
+            #expect(try await bob.value(Self.folders) == "lone,sub,trip")
+            try await bob.store.settled()
+        }
+    }
+
     // MARK: The end of a share
 
     enum End: CaseIterable {
