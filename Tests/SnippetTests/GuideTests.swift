@@ -6,4 +6,9 @@ struct GuideTests {
     func sharing() async throws {
         try await snippet1Insharing()
     }
+
+    @Test("A server in a test serves each user's devices, and stops with the test")
+    func serverInTest() async throws {
+        try await snippet4Intesting()
+    }
 }

@@ -28,6 +28,12 @@ final class ApplyContext {
     /// trees were last settled.
     var written: [RowKey] = []
     var reshared: [RowKey] = []
+    /// The records of another user whose places arrived since permissions were last derived.
+    var located: [String: RowKey] = [:]
+    /// The tops of another user's shares that arrived while their deletion waited to be sent.
+    var deletedTops: [RowKey] = []
+    /// The changes that were reverted because the user may not make them.
+    var editsRefused: [RowKey] = []
     /// The rows that are leaving this user's sight.
     var leaving: Set<RowKey> = []
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.

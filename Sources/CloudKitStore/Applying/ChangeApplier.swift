@@ -28,6 +28,8 @@ struct ChangeApplier: ApplyPhase {
     var changes: [RowChange] { context.changes }
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
     var sawKnownRecord: Bool { context.sawKnownRecord }
+    /// The changes that were reverted because the user may not make them.
+    var editsRefused: [RowKey] { context.editsRefused }
     /// The rows that lost to others with the same UNIQUE values.
     var replacedByDuplicate: [RowKey] { context.replacedByDuplicate }
 
@@ -43,12 +45,20 @@ struct ChangeApplier: ApplyPhase {
     /// Applies saved records.
     func apply(_ records: [RemoteRecord]) throws {
         try placer.place(decider.decide(records))
+        try reverter.bringBackTops()
         try places.settleTrees()
     }
 
     /// Applies deletions of records, children before parents.
     func delete(_ names: [String]) throws {
         try deleter.delete(names)
+        try places.settleTrees()
+    }
+
+    /// Reverts deletions of the tops of another user's shares, with all rows below them.
+    func bringBack(_ tops: [RowKey]) throws {
+        context.deletedTops += tops
+        try reverter.bringBackTops()
         try places.settleTrees()
     }
 

@@ -43,6 +43,45 @@ struct EditReverter: ApplyPhase {
         try RowPlacer(context: context).place([candidate])
     }
 
+    /// Reverts the deletions of rows that turned out to be the tops of another user's shares: those
+    /// of all rows below them, too, and what the schema did to rows that stayed.
+    func bringBackTops() throws {
+        var next: [(name: String, key: RowKey)] = []
+        for key in exchange(&context.deletedTops, with: []) {
+            guard let table = catalog[key.table] else { continue }
+            next.append((try key.recordName(table), key))
+        }
+        var seen: Set<RowKey> = []
+        while let (name, key) = next.popLast() {
+            guard seen.insert(key).inserted else { continue }
+            if let known = try KnownRecord.fetch(database, name: name), known.zone == zone,
+                let entry = try OutboxEntry.fetch(database, key)
+            {
+                try bringBack(known, entry)
+            }
+            for child in try Place.names(below: name, in: zone, database) {
+                guard let key = try KnownRecord.fetch(database, name: child)?.key else { continue }
+                next.append((child, key))
+            }
+        }
+    }
+
+    /// Reverts the deletion of a row, or of the reference to a deleted row above it.
+    private func bringBack(_ known: KnownRecord, _ entry: OutboxEntry) throws {
+        guard let table = catalog[entry.key.table] else { return }
+        if entry.isDeleted {
+            try takeBack(known, entry)
+        } else {
+            guard let column = table.parentColumn, entry.changed[column.field] != nil,
+                let row = try rows.row(entry.key, table), row[column.name]?.isNull == true
+            else { return }
+            try withdrawer.forgetEdits(of: [column.field], entry.key, table, row)
+            guard let candidate = try candidate(known.name) else { return }
+            try RowPlacer(context: context).place([candidate])
+        }
+        context.editsRefused.append(entry.key)
+    }
+
     /// Reverts edits of rows that refer to a row which the server does not have, before it is removed.
     ///
     /// - Parameters:

@@ -36,10 +36,13 @@ struct OutboxSettlement: ApplyPhase {
         let table = catalog[known.key?.table ?? ""]
         let (base, words) = try known.acceptedBase(sent, table, database)
         known.base = KnownFields(stored: base, words)
-        if var pending = entry, !pending.isDeleted, pending.version == known.sent?.entry {
-            for field in sent.keys { pending.changed[field] = nil }
-            try dropEqual(&pending, known)
-            if pending.changed.isEmpty {
+        if var pending = entry, !pending.isDeleted, let version = known.sent?.entry {
+            // Times and versions are of one clock: a field that was changed since is later.
+            for (field, time) in pending.changed where time <= version && sent[field] != nil {
+                pending.changed[field] = nil
+            }
+            if pending.version == version { try dropEqual(&pending, known) }
+            if pending.version == version, pending.changed.isEmpty {
                 try pending.clear(database)
                 entry = nil
             } else {

@@ -14,6 +14,7 @@ struct PlaceKeeper: ApplyPhase {
         if !context.hasPlaces { try SharingTriggers.install(catalog, in: database) }
         if zone == .own, before?.share != remote.share { context.reshared.append(key) }
         context.hasPlaces = true
+        if isOthers { context.located[remote.name] = key }
         try Place(
             zone: zone,
             name: remote.name,
@@ -29,9 +30,21 @@ struct PlaceKeeper: ApplyPhase {
         context.reshared = []
         context.written = []
         guard context.hasPlaces else { return }
+        try derivePermissions()
         let trees = SharedTrees(database, mapping)
         try trees.settle(tops, includesBelow: true)
         try trees.settle(rows)
+    }
+
+    /// Updates, from the shares above them, which of the records that have arrived may be changed here:
+    /// rows show together with their permissions.
+    ///
+    /// A record below none that is here keeps its permission until the records above it arrive.
+    private func derivePermissions() throws {
+        guard !context.located.isEmpty else { return }
+        var permissions = try SharePermissions(database, zone, keys: context.located)
+        context.located = [:]
+        try permissions.update()
     }
 
     /// Forgets the shares among some deleted records.

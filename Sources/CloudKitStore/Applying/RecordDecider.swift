@@ -1,3 +1,4 @@
+import CloudKit
 import GRDB
 
 /// The phase that decides how an arrived record changes its row: with the file's state and the row's unsent
@@ -133,7 +134,12 @@ struct RecordDecider: ApplyPhase {
             let next = existing == nil ? fields : Self.following(fields, base)
             plan = MergePlan(row: next, sending: .nothing, overruled: lost)
         } else {
-            plan = try self.plan(base, existing, entry, fields, remote, table)
+            // The times of a record that was created again are no edits.
+            let isSame =
+                known.system != nil
+                && known.archived()?.creationDate == remote.record?.creationDate
+            let overwritten = isSame ? Self.overwritten(fields, since: base) : []
+            plan = try self.plan(base, existing, entry, fields, overwritten, remote, table)
         }
         known.tag = remote.tag
         known.system = remote.system
@@ -141,6 +147,9 @@ struct RecordDecider: ApplyPhase {
         known.problem = nil
         known.waiting = nil
         try places.locate(remote, key)
+        if isOthers, remote.share != nil, entry?.isDeleted == true {
+            context.deletedTops.append(key)
+        }
         // The trigger that saw the move placed the row, but not the rows below it.
         if context.hasPlaces, let column = table.parentColumn, entry?.changed[column.field] != nil {
             context.reshared.append(key)
@@ -207,22 +216,38 @@ struct RecordDecider: ApplyPhase {
         _ existing: StoredRow?,
         _ entry: OutboxEntry?,
         _ fields: [String: StoreValue],
+        _ overwritten: Set<String>,
         _ remote: RemoteRecord,
         _ table: TableSchema
     ) throws -> MergePlan {
         let local = try existing.map { row in
             MergeVersion(
                 fields: try mapping.fields(row, table),
-                times: (entry?.changed ?? [:]).mapValues(clock.edit)
+                times: (entry?.changed ?? [:]).mapValues(clock.edit),
+                overwritten: entry?.overwritten(table) ?? []
             )
         }
         let known = fields.filter { table.byField[$0.key] != nil }
-        let version = MergeVersion(fields: known, times: Self.times(fields, base, remote.modified))
+        let version = MergeVersion(
+            fields: known,
+            times: Self.times(fields, base, remote.modified),
+            overwritten: overwritten.filter { table.byField[$0] != nil }
+        )
         return MergePlanner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
             base: base?.filter { table.byField[$0.key] != nil },
             local: local,
             remote: version
         )
+    }
+
+    /// Returns the fields of a record whose times of editing are others than the base's.
+    private static func overwritten(
+        _ fields: [String: StoreValue],
+        since base: [String: StoreValue]?
+    ) -> Set<String> {
+        guard let base else { return [] }
+        let before = RecordStamp(fields: base).times
+        return Set(RecordStamp(fields: fields).times.filter { before[$0.key] != $0.value }.keys)
     }
 
     /// Returns the times at which the fields of a record were edited.

@@ -24,10 +24,40 @@ struct RowDeleter: ApplyPhase {
             }
         try replace(records)
         try PlaceKeeper(context: context).forgetShares(names)
+        if isOthers { try keepDeletions(of: records) }
         for record in records {
             try delete(record)
             try goneReferences.noteGone(record.name)
         }
+    }
+
+    /// Moves the unsent deletions among some records into the journal that leave sight with their
+    /// share.
+    ///
+    /// What is still shared was deleted by someone else too.
+    private func keepDeletions(of records: [KnownRecord]) throws {
+        let gone = Set(records.map(\.recordName))
+        for record in records {
+            guard let key = record.key, try OutboxEntry.fetch(database, key)?.isDeleted == true,
+                try !isBelowTop(record.recordName, except: gone)
+            else { continue }
+            try withdrawer.keepEdits(of: key)
+        }
+    }
+
+    /// Returns whether a record of another user is in a shared tree of which the top remains.
+    private func isBelowTop(_ name: String, except gone: Set<String>) throws -> Bool {
+        if try JoinedZone.isShared(zone, database) { return true }
+        var current: String? = name
+        var seen: Set<String> = []
+        while let name = current, seen.insert(name).inserted {
+            guard let key = try KnownRecord.fetch(database, name: name)?.key,
+                let place = try Place.fetch(database, key), place.zone == zone
+            else { return false }
+            if place.share != nil, !gone.contains(name) { return true }
+            current = place.parent
+        }
+        return false
     }
 
     /// Inserts rows that waited for the UNIQUE values of rows deleted now; references to the
@@ -72,7 +102,7 @@ struct RowDeleter: ApplyPhase {
         let edited = Set(entry?.changed.keys ?? [:].keys)
         let plan = MergePlanner(table, edited: edited).plan(
             base: base.filter { table.byField[$0.key] != nil },
-            local: MergeVersion(fields: local),
+            local: MergeVersion(fields: local, overwritten: entry?.overwritten(table) ?? []),
             remote: nil
         )
         if plan.row != nil {
@@ -160,6 +190,11 @@ struct RowDeleter: ApplyPhase {
             guard let child = catalog[name] else { continue }
             for childRow in try rows.rows(referring: foreignKey, child, row) {
                 guard let key = RowStore.key(childRow, child) else { continue }
+                if try isKeptByOwner(key) {
+                    let above = try RowStore.key(row, table)?.recordName(table) ?? ""
+                    try withdrawer.clear(foreignKey, of: key, child, childRow, waitingFor: above)
+                    continue
+                }
                 let entry = try OutboxEntry.fetch(database, key)
                 let fields = try mapping.fields(childRow, child)
                 let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "cascade")
@@ -167,6 +202,12 @@ struct RowDeleter: ApplyPhase {
                 try keepEdits(under: childRow, child, depth: depth + 1)
             }
         }
+    }
+
+    /// Returns whether the user may not delete another user's row.
+    private func isKeptByOwner(_ key: RowKey) throws -> Bool {
+        guard isOthers, let place = try Place.fetch(database, key) else { return false }
+        return place.zone == zone && (place.share != nil || !place.writes)
     }
 
     /// Returns whether rows refer to a row, or to one that it cascades to, by a foreign key that

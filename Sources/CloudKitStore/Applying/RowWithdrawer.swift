@@ -81,7 +81,7 @@ struct RowWithdrawer: ApplyPhase {
     }
 
     /// Moves unsent references to an inaccessible row into the journal.
-    private func forgetEdits(
+    func forgetEdits(
         of fields: [String],
         _ key: RowKey,
         _ table: TableSchema,
@@ -186,13 +186,15 @@ struct RowWithdrawer: ApplyPhase {
         try Place.remove(database, key)
     }
 
-    /// Moves the unsent changes of an inaccessible row into the journal.
+    /// Moves the unsent changes of an inaccessible row into the journal, or its unsent deletion.
     func keepEdits(of key: RowKey) throws {
         guard let table = catalog[key.table], let entry = try OutboxEntry.fetch(database, key)
         else {
             return
         }
-        if !entry.isDeleted, let row = try rows.row(key, table) {
+        if entry.isDeleted {
+            try keepDeletion(entry, table)
+        } else if let row = try rows.row(key, table) {
             let fields = try mapping.fields(row, table).filter { entry.changed[$0.key] != nil }
             if !fields.isEmpty {
                 let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
@@ -200,5 +202,16 @@ struct RowWithdrawer: ApplyPhase {
             }
         }
         try entry.clear(database)
+    }
+
+    /// Notes in the journal that a row stays with its owner, unless it was never sent there.
+    private func keepDeletion(_ entry: OutboxEntry, _ table: TableSchema) throws {
+        // A key that is too long for a record name has no record.
+        guard let name = try? entry.key.recordName(table),
+            let known = try KnownRecord.fetch(database, name: name), known.system != nil
+        else { return }
+        let kept = try known.baseFields().known.filter { table.byField[$0.key] != nil }
+        let lost = MergePlan.Overruled(fields: [:], side: .local, rule: "access")
+        try journal.add([lost], entry.key, kept: kept, at: clock.edit(entry.version))
     }
 }

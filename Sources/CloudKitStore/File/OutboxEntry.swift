@@ -49,6 +49,22 @@ struct OutboxEntry {
         return try Row.fetchAll(statement, arguments: arguments + [limit]).map(OutboxEntry.init)
     }
 
+    /// Returns the fields that were overwritten, even if they have the server's values again.
+    ///
+    /// An `INSERT` or `REPLACE` notes all fields at one time: those of the key, too, which no update
+    /// changes. A field of that time that has the server's value was not edited.
+    func overwritten(_ table: TableSchema) -> Set<String> {
+        let inserted: Int64?
+        if let key = table.keyColumns.first, !table.isNamedByKey {
+            inserted = changed[key.field]
+        } else {
+            // The key has no field, so an entry with all others may be of an insert.
+            let isWhole = table.fieldColumns.allSatisfy { changed[$0.field] != nil }
+            inserted = isWhole ? changed.values.min() : nil
+        }
+        return Set(changed.filter { $0.value != inserted }.keys)
+    }
+
     static func count(_ database: Database, where condition: String = "true") throws -> Int {
         let statement = try database.cachedStatement(
             sql: "SELECT count(*) FROM grdb_cloudkit_outbox WHERE \(condition)"

@@ -122,4 +122,19 @@ struct Place {
         )
         // A row that was never sent has its parent's permission, which its trigger copied.
     }
+
+    /// Returns the names of the records that are directly below another in a zone's shared trees.
+    static func names(
+        below name: String,
+        in zone: StoreZone,
+        _ database: Database
+    ) throws -> [String] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT name FROM grdb_cloudkit_place
+                WHERE zone = ? AND parent = ? AND name IS NOT NULL ORDER BY name
+                """
+        )
+        return try String.fetchAll(statement, arguments: [zone, name])
+    }
 }

@@ -28,7 +28,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     public var rule: String
     /// The side whose edit lost.
     public var side: Side
-    /// The values that lost, by field; empty when the user may not delete the row.
+    /// The values that lost, by field; empty when the user may not delete the row, or has no access
+    /// to it any more.
     ///
     /// A deletion that an edit or a reference overruled lost no values, and has no entry.
     public var lost: [String: StoreValue]

@@ -3,7 +3,7 @@ package struct MergePlan: Hashable {
     /// The change to send to the server.
     package enum Sending: Hashable {
         case nothing
-        /// The fields that differ from the server's.
+        /// The fields that differ from the server's, in their values or in the times of their edits.
         case save(Set<String>)
         case deletion
     }
@@ -40,11 +40,23 @@ package struct MergeVersion: Hashable {
     package var fields: [String: StoreValue]
     /// The times at which fields were edited since the base, as far as known.
     package var times: [String: EditTime] = [:]
+    /// The fields that were overwritten since the base, even if they have its values again.
+    package var overwritten: Set<String> = []
 
-    package init(fields: [String: StoreValue], times: [String: EditTime] = [:]) {
+    package init(
+        fields: [String: StoreValue],
+        times: [String: EditTime] = [:],
+        overwritten: Set<String> = []
+    ) {
         self.fields = fields
         self.times = times
+        self.overwritten = overwritten
     }
 
     func value(_ field: String) -> StoreValue { fields[field] ?? .null }
+
+    /// Returns whether a field was edited since the base.
+    func hasEdited(_ field: String, since base: StoreValue) -> Bool {
+        value(field) != base || overwritten.contains(field)
+    }
 }

@@ -45,7 +45,7 @@ package struct MergePlanner {
             .merging(base.filter { remote.fields[$0.key] == nil && !$0.value.isNull }) { edit, _ in
                 edit
             }
-        let isEdited = !edits.isEmpty
+        let isEdited = !edits.isEmpty || !remote.overwritten.isEmpty
         guard isEdited, deletion == .editWins else {
             let lost =
                 isEdited
@@ -63,7 +63,7 @@ package struct MergePlanner {
         guard let base else {
             return MergePlan(row: local.fields, sending: .save(Self.values(local)))
         }
-        let isEdited = edited.contains { local.value($0) != base[$0] ?? .null }
+        let isEdited = edited.contains { local.hasEdited($0, since: base[$0] ?? .null) }
         guard isEdited else { return MergePlan(row: nil, sending: .nothing) }
         switch deletion {
         case .editWins:
@@ -116,7 +116,10 @@ package struct MergePlanner {
                 value = resolution.value
                 plan.overruled += resolution.overruled
                 let isUnsaid = value.isNull && remote.fields[field] == nil && saysNull(field)
-                if value != theirs || isUnsaid { sent.insert(field) }
+                // The server has the value, but not the time of the edit.
+                let isUntold =
+                    local.overwritten.contains(field) && !remote.hasEdited(field, since: before)
+                if value != theirs || isUnsaid || isUntold { sent.insert(field) }
             }
             if local.fields[field] != nil || remote.fields[field] != nil || !value.isNull {
                 row[field] = value
@@ -134,13 +137,11 @@ package struct MergePlanner {
         _ remote: MergeVersion
     ) -> (value: StoreValue, overruled: [MergePlan.Overruled]) {
         let (ours, theirs) = (local.value(field), remote.value(field))
-        if ours == theirs || theirs == base {
+        guard remote.hasEdited(field, since: base) else { return (ours, []) }
+        guard local.hasEdited(field, since: base) else { return (theirs, []) }
+        if ours == theirs {
             // Equal values of a counter are two steps, not one.
-            guard ours != base, theirs != base, case .counter = rule(field) else {
-                return (ours, [])
-            }
-        } else if ours == base {
-            return (theirs, [])
+            guard ours != base, case .counter = rule(field) else { return (ours, []) }
         }
         let conflict = FieldConflict(
             field: field,

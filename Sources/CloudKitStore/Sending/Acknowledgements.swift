@@ -73,7 +73,7 @@ struct Acknowledgements {
             {
                 noted.append(record.name)
                 whole.append((record, entry.key, entry.version))
-            } else if try accept(record, entry) {
+            } else if try accept(record) {
                 noted.append(record.name)
             }
         }
@@ -83,16 +83,12 @@ struct Acknowledgements {
     }
 
     /// Applies a save that requires a look at the file; returns whether it was saved.
-    private mutating func accept(_ record: SavedRecord, _ sentEntry: OutboxEntry?) throws -> Bool {
+    private mutating func accept(_ record: SavedRecord) throws -> Bool {
         guard let before = try KnownRecord.fetch(database, name: record.name), let key = before.key
         else { return false }
         var known = before
         if let sent = try known.sentFields() {
-            var entry = sentEntry
-            // An entry that was sent completely is cleared if it has not changed; others are compared.
-            if entry.map({ known.wentWhole($0, with: sent) }) != true {
-                entry = try OutboxEntry.fetch(database, key)
-            }
+            var entry = try OutboxEntry.fetch(database, key)
             try applier.settlement.acknowledge(sent, &known, &entry)
         }
         let table = mapping.catalog[key.table]

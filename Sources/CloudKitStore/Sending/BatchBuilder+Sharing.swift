@@ -37,6 +37,15 @@ extension BatchBuilder {
         return names
     }
 
+    /// Returns the names of the records above some of another user's that are to be deleted too.
+    func deletedAbove(_ entries: [OutboxEntry]) throws -> [String] {
+        guard zone.isShared else { return [] }
+        return try recordsAbove(entries).sorted().filter { name in
+            let key = try KnownRecord.fetch(database, name: name)?.key
+            return try key.flatMap { try OutboxEntry.fetch(database, $0) }?.isDeleted == true
+        }
+    }
+
     /// Returns whether a row would reach another user without its parent row.
     ///
     /// Nobody could put it there later.

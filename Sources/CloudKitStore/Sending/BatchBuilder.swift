@@ -113,6 +113,7 @@ struct BatchBuilder {
         // Rows below such a row are out of reach after it.
         let isAlone = count == 0
         for entry in leaving where isAlone && count < limit { try visit(entry, depth: 0) }
+        batch.deletedAbove = try deletedAbove(batch.deletions.compactMap { batch.entries[$0.name] })
         return batch
     }
 
@@ -307,10 +308,13 @@ struct BatchBuilder {
             fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
         }
         var changes: [String: StoreValue] = [:]
+        let overwritten = entry.overwritten(table)
         for (field, value) in fields where !open.contains(field) {
             let saysNull = value.isNull && table.saysNull(field)
             let before: StoreValue? = base[field] ?? (saysNull ? nil : .null)
-            let isChanged = entry.changed[field] != nil && value != before
+            // A value that was changed and changed back is an edit with a time, too.
+            let isChanged =
+                entry.changed[field] != nil && (value != before || overwritten.contains(field))
             let isFirst = isNew && (saysNull || !value.isNull)
             guard isChanged || isFirst else { continue }
             changes[field] = value

@@ -14,6 +14,8 @@ struct OutgoingBatch {
     var saves: [OutgoingRecord] = []
     /// The names of records to delete, with the tags that they are deleted with.
     var deletions: [(name: String, tag: String?)] = []
+    /// The names of the records above these in another user's tree that are to be deleted later.
+    var deletedAbove: [String] = []
     /// The outbox entries in the batch, by record name.
     var entries: [String: OutboxEntry] = [:]
     /// The saves that include all changes of their entries, by record name; none that is sent again.

@@ -2,19 +2,27 @@ import GRDB
 
 /// The SQL for a row that an update takes out of a shared tree.
 ///
-/// It is no longer shared. A row that was never sent to the tree's owner then becomes this user's
-/// own, with all rows below it; so the owner must not have any of them, and no reference may remain
-/// between them and the tree.
+/// It is no longer shared, or goes below a row of this user's own. A row that was never sent to the
+/// tree's owner then becomes this user's own, with all rows below it; so the owner must not have any
+/// of them, and no reference may remain between them and the tree.
 struct LeavingTree {
     private let table: TableSchema
     private let catalog: TableCatalog
     /// The SQL that finds the place of the row above.
     private let above: String
+    /// The row whose key is looked up, `OLD` before the update and `NEW` after it.
+    private let row: String
 
-    init(_ table: TableSchema, _ catalog: TableCatalog, above: String) {
+    init(_ table: TableSchema, _ catalog: TableCatalog, above: String, row: String = "NEW") {
         self.table = table
         self.catalog = catalog
         self.above = above
+        self.row = row
+    }
+
+    /// The condition under which the row becomes the user's own.
+    var becomesOwn: String {
+        "EXISTS (SELECT 1 FROM grdb_cloudkit_place t WHERE \(isUnsent("t")))"
     }
 
     /// The condition under which the row may not leave.
@@ -36,30 +44,33 @@ struct LeavingTree {
                         AND (tbl, key) <> (\(name), \(key))
                         AND (tbl, key) IN (\(going) SELECT tbl, key FROM going);
                 DELETE FROM grdb_cloudkit_place
-                    WHERE \(isTop(row)) AND (\(row).zone = '' OR \(isUnsent(row)));
+                    WHERE (\(isRow(row)) AND \(row).zone = '' AND NOT EXISTS (\(above)))
+                        OR (\(isUnsent(row)));
             """
     }
 
     private var name: String { table.name.literal }
-    private var key: String { RowKey.sql(table, of: "NEW") }
+    private var key: String { RowKey.sql(table, of: row) }
 
-    /// Returns the condition that a place is the row's, that no shared row is above it, and that it
-    /// is not the root of a share.
-    private func isTop(_ place: String) -> String {
-        "\(place).tbl = \(name) AND \(place).key = \(key) AND \(place).share IS NULL "
-            + "AND NOT EXISTS (\(above))"
+    /// Returns the condition that a place is the row's, and that it is not the root of a share.
+    private func isRow(_ place: String) -> String {
+        "\(place).tbl = \(name) AND \(place).key = \(key) AND \(place).share IS NULL"
     }
 
-    /// Returns the same condition for another user's zone with shared trees, whose owner does not
-    /// have the row.
+    /// Returns the condition that a place is the row's in another user's zone, that no row of another
+    /// user is above it, and that its owner does not have the row.
+    ///
+    /// A row below no other stays in a zone that is shared as a whole.
     private func isUnsent(_ place: String) -> String {
-        """
-        \(isTop(place)) AND \(place).zone <> '' AND \(place).name IS NULL AND NOT EXISTS (SELECT 1
-                    FROM grdb_cloudkit_record r WHERE r.tbl = \(Words.sql(name))
-                    AND r.key = \(key) AND r.zone <> '')
-                    AND NOT EXISTS (SELECT 1 FROM grdb_cloudkit_share s
-                    WHERE s.zone = \(place).zone AND s.name = 'cloudkit.zoneshare')
-        """
+        let isBelow = table.parentColumn.map { "NEW.\($0.name.quoted) IS NOT NULL" } ?? "false"
+        return """
+            \(isRow(place)) AND \(place).zone <> '' AND NOT EXISTS (\(above) AND zone <> '')
+                        AND \(place).name IS NULL AND NOT EXISTS (SELECT 1
+                        FROM grdb_cloudkit_record r WHERE r.tbl = \(Words.sql(name))
+                        AND r.key = \(key) AND r.zone <> '')
+                        AND (\(isBelow) OR NOT EXISTS (SELECT 1 FROM grdb_cloudkit_share s
+                        WHERE s.zone = \(place).zone AND s.name = 'cloudkit.zoneshare'))
+            """
     }
 
     /// The SQL of the row and all rows below it.

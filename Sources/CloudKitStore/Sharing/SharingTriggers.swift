@@ -54,19 +54,25 @@ struct SharingTriggers {
         case .mayInsert: return ("BEFORE INSERT", "true", takesDeletedKey)
         case .mayUpdate:
             let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
-            return ("BEFORE UPDATE OF \(columns)", "(\(changes))", refuse("changed"))
+            let rekeys = table.keyColumns.map(differs).joined(separator: " OR ")
+            let body = [refuse("changed"), keepTop("given another key", if: rekeys)]
+            return (
+                "BEFORE UPDATE OF \(columns)", "(\(changes))", body.joined(separator: "\n    ")
+            )
         case .mayMove:
             guard !references.isEmpty else { return nil }
-            let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
             let moves = table.parentColumn.map(differs) ?? "false"
             let body =
-                references.map { leaves($0, zone, if: differs($0)) } + [parentWrites(if: moves)]
+                references.map { leaves($0, zone(ifMoved: moves), if: differs($0)) }
+                + [parentWrites(if: moves)]
             let names = references.map(\.name.quoted).joined(separator: ", ")
             return (
                 "BEFORE UPDATE OF \(names)", "true",
                 body.compactMap(\.self).joined(separator: "\n    ")
             )
-        case .mayDelete: return ("BEFORE DELETE", "true", refuse("deleted"))
+        case .mayDelete:
+            let body = [refuse("deleted"), keepTop("deleted")]
+            return ("BEFORE DELETE", "true", body.joined(separator: "\n    "))
         case .inserted:
             // Before the insert, it is unknown whether it becomes an update, or nothing at all.
             let checks =
@@ -79,7 +85,7 @@ struct SharingTriggers {
             let keys = table.keyColumns.map(\.name.quoted) + [parent.name.quoted]
             let leaving = LeavingTree(table, catalog, above: select("1", above("NEW")))
             let body = [
-                inherit, "SELECT \(raise(leavesTree)) \(leaving.condition);", leaving.leave,
+                "SELECT \(raise(leavesTree)) \(leaving.condition);", leaving.leave, inherit,
             ]
             return (
                 "AFTER UPDATE OF \(keys.joined(separator: ", "))", "true",
@@ -136,6 +142,17 @@ struct SharingTriggers {
         return "SELECT \(raise(message)) WHERE \(place) = 0;"
     }
 
+    /// Returns the check that leaves the top of what another user shares to its owner.
+    private func keepTop(_ verb: String, if condition: String = "true") -> String {
+        let message =
+            "the row of the table '\(table.name)' cannot be \(verb): it is the top of what its owner "
+            + "shares; leave(_:in:) removes it from here, and the rows below it can be deleted"
+        let share = place("share", (table, RowKey.sql(table, of: "OLD")))
+        let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
+        return "SELECT \(raise(message)) WHERE \(zone) <> '' AND \(share) IS NOT NULL "
+            + "AND (\(condition));"
+    }
+
     private func parentWrites(if condition: String = "true") -> String? {
         guard let above = above("NEW") else { return nil }
         let message =
@@ -178,6 +195,15 @@ struct SharingTriggers {
         let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
         return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL), "
             + "\(JoinedZone.sql(table)))"
+    }
+
+    /// Returns the SQL of the zone of an updated row: its own, or the user's if the update takes it
+    /// out of another user's tree.
+    private func zone(ifMoved condition: String) -> String {
+        let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
+        guard let above = above("NEW") else { return zone }
+        let leaving = LeavingTree(table, catalog, above: select("1", above), row: "OLD")
+        return "CASE WHEN (\(condition)) AND \(leaving.becomesOwn) THEN '' ELSE \(zone) END"
     }
 
     /// Returns the check that refuses a reference to a row of another zone.

@@ -2,9 +2,6 @@ public import CloudKit
 import GRDB
 
 extension CloudStore {
-    /// The number of attempts to save a share that someone else changed meanwhile.
-    private static let attempts = 5
-
     /// Shares a row with all rows below it, or changes an existing share.
     ///
     /// ```swift
@@ -41,7 +38,7 @@ extension CloudStore {
         if ifIncomplete == .refuse { try await checkComplete(key, table) }
         try await sync()
         let id = try await sharedID(key, table, owned: true)
-        for attempt in 1... {
+        let (saved, share) = try await repeatingConflicts {
             let root = try await database.record(for: id)
             let share: CKShare
             var records: [CKRecord] = [root]
@@ -57,16 +54,11 @@ extension CloudStore {
                 share = CKShare(rootRecord: root)
             }
             configure(share)
-            do {
-                let saved = try await save(records + [share])
-                try await note(RowKey(table: table, text: key), saved, share)
-                try await sync()
-                return saved.last as? CKShare ?? share
-            } catch let error as CKError where error.code == .serverRecordChanged {
-                guard attempt < Self.attempts else { throw error }
-            }
+            return (try await save(records + [share]), share)
         }
-        throw CKError(.internalError)
+        try await note(RowKey(table: table, text: key), saved, share)
+        try await sync()
+        return saved.last as? CKShare ?? share
     }
 
     /// Returns the share of which a row is the root, as the server has it; nil when there is none.
@@ -160,6 +152,23 @@ extension CloudStore {
     }
 
     // MARK: Parts
+
+    /// Saves a share, up to five times if someone else changes it meanwhile.
+    ///
+    /// - Parameter save: A closure that reads the share, changes it and saves it.
+    /// - Returns: The result of the closure.
+    /// - Throws: The errors of the closure.
+    func repeatingConflicts<Value>(_ save: () async throws -> Value) async throws -> Value {
+        var attemptsLeft = 5
+        while true {
+            attemptsLeft -= 1
+            do {
+                return try await save()
+            } catch let error as CKError where error.code == .serverRecordChanged {
+                guard attemptsLeft > 0 else { throw error }
+            }
+        }
+    }
 
     func database(of id: CKRecord.ID) -> CKDatabase {
         database(of: id.zoneID)

@@ -2,9 +2,6 @@ public import CloudKit
 import GRDB
 
 extension CloudStore {
-    /// The number of attempts to save a share that someone else changed meanwhile.
-    private static let attempts = 5
-
     /// Shares all of the user's own rows, present and future, or changes an existing share: for
     /// example for a family with one list of everything.
     ///
@@ -30,18 +27,13 @@ extension CloudStore {
     ) async throws -> CKShare {
         try await checkNoTops()
         try await sync()
-        for attempt in 1... {
+        return try await repeatingConflicts {
             let share = try await shareOfEverything() ?? CKShare(recordZoneID: file.zoneID)
             configure(share)
-            do {
-                let (results, _) = try await database.modifyRecords(saving: [share], deleting: [])
-                guard let saved = results[share.recordID] else { throw CKError(.internalError) }
-                return try saved.get() as? CKShare ?? share
-            } catch let error as CKError where error.code == .serverRecordChanged {
-                guard attempt < Self.attempts else { throw error }
-            }
+            let (results, _) = try await database.modifyRecords(saving: [share], deleting: [])
+            guard let saved = results[share.recordID] else { throw CKError(.internalError) }
+            return try saved.get() as? CKShare ?? share
         }
-        throw CKError(.internalError)
     }
 
     /// Returns the share of all of the user's own rows, as the server has it; nil when there is none.

@@ -74,6 +74,7 @@ final class ChangeReceiver: Sendable {
                     arguments: [zone, share.name, share.writes]
                 )
             }
+            try Place.updateWrites(in: zone, database)
         }
     }
 
@@ -209,13 +210,13 @@ final class ChangeReceiver: Sendable {
         _ engine: Data?
     ) async throws -> Duration {
         let scope = context.scope
-        let (changes, isAgain, start) = try await file.apply { database, mapping in
+        let (changes, refused, isAgain, start) = try await file.apply { database, mapping in
             let start = ContinuousClock.now
             if let engine {
                 let column = scope == .own ? "engine" : "sharedEngine"
                 try database.run("UPDATE grdb_cloudkit_control SET \(column) = ?", [engine])
             }
-            guard !records.isEmpty else { return ([RowChange](), false, start) }
+            guard !records.isEmpty else { return ([RowChange](), [RowKey](), false, start) }
             let applier = try ChangeApplier(
                 database,
                 mapping,
@@ -224,11 +225,12 @@ final class ChangeReceiver: Sendable {
             )
             try applier.apply(records)
             if applier.sawKnownRecord { try StoreFile.sweep(zone, true, database) }
-            return (applier.changes, applier.sawKnownRecord, start)
+            return (applier.changes, applier.editsRefused, applier.sawKnownRecord, start)
         }
         let duration = start.duration(to: .now)
         if isAgain { state.withLock { _ = $0.repeated.insert(zone) } }
         context.reporter.received(changes)
+        context.reporter.editsRefused(refused)
         context.reporter.progressed(by: records.count)
         return duration
     }

@@ -116,7 +116,8 @@ final class ChangeSender: Sendable {
     /// Returns the records of a batch that may be deleted: those whose version this device knows.
     ///
     /// CloudKit deletes any version. A record that was edited meanwhile stays until the edit is
-    /// fetched and the table's rule has decided.
+    /// fetched and the table's rule has decided. One that became the top of another user's share
+    /// stays with all records below it.
     private func current(
         _ outgoing: OutgoingBatch,
         _ zone: StoreZone
@@ -124,9 +125,14 @@ final class ChangeSender: Sendable {
         guard !outgoing.deletions.isEmpty else { return [] }
         let zoneID = file.id(zone)
         let ids = outgoing.deletions.map { CKRecord.ID(recordName: $0.name, zoneID: zoneID) }
-        let found = try await context.database.records(for: ids, desiredKeys: [])
+        let above = outgoing.deletedAbove.map { CKRecord.ID(recordName: $0, zoneID: zoneID) }
+        let found = try await context.database.records(
+            for: ids + above.filter { !ids.contains($0) },
+            desiredKeys: []
+        )
+        let kept = zone.isShared ? try await bringBackTops(among: found, zone) : []
         var deletions: [CKRecord.ID] = []
-        for (id, deletion) in zip(ids, outgoing.deletions) {
+        for (id, deletion) in zip(ids, outgoing.deletions) where !kept.contains(deletion.name) {
             switch found[id] {
             case .success(let record) where record.recordChangeTag == deletion.tag:
                 deletions.append(id)
@@ -142,6 +148,36 @@ final class ChangeSender: Sendable {
             }
         }
         return deletions
+    }
+
+    /// Reverts the deletions of records that other users share as the tops of trees, with those of
+    /// all records below them.
+    ///
+    /// - Returns: The names of the records that stay.
+    /// - Throws: An error of the file.
+    private func bringBackTops(
+        among found: [CKRecord.ID: Result<CKRecord, any Error>],
+        _ zone: StoreZone
+    ) async throws -> Set<String> {
+        let tops = found.compactMap { id, result -> String? in
+            guard case .success(let record) = result, record.share != nil else { return nil }
+            return id.recordName
+        }
+        guard !tops.isEmpty else { return [] }
+        let (changes, refused) = try await file.apply { database, mapping in
+            let applier = try ChangeApplier(database, mapping, zone: zone)
+            let known = try KnownRecord.fetch(database, names: tops)
+            try applier.bringBack(known.values.compactMap(\.key).sorted { $0.text < $1.text })
+            return (applier.changes, applier.editsRefused)
+        }
+        context.reporter.received(changes)
+        context.reporter.editsRefused(refused)
+        state.withLock { $0.needsFetch = true }
+        return Set(
+            try refused.compactMap { key in
+                try file.catalog[key.table].map(key.recordName)
+            }
+        )
     }
 
     // MARK: Responses
@@ -207,9 +243,7 @@ final class ChangeSender: Sendable {
             isOverQuota: outcome.isOverQuota
         )
         for reason in outcome.quarantined { reporter.onEvent(.quarantined(reason: reason)) }
-        for key in outcome.editsRefused {
-            reporter.onEvent(.editsRefused(table: key.table, key: key.text))
-        }
+        reporter.editsRefused(outcome.editsRefused)
         reporter.replacedByDuplicate(outcome.replacedByDuplicate)
         if outcome.isOverQuota { reporter.onEvent(.quotaExceeded) }
     }

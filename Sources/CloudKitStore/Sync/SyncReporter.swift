@@ -65,6 +65,11 @@ final class SyncReporter: Sendable {
         for key in keys { onEvent(.replacedByDuplicate(table: key.table, key: key.text)) }
     }
 
+    /// Reports changes that the user was not permitted to make.
+    func editsRefused(_ keys: [RowKey]) {
+        for key in keys { onEvent(.editsRefused(table: key.table, key: key.text)) }
+    }
+
     /// Returns and resets the summary of the changes since the last call.
     func takeSummary() -> SyncSummary {
         state.withLock { state in

@@ -97,7 +97,6 @@ final class ZoneFetches: Sendable {
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: limit)
-            if zone != .own { try Place.updateWrites(in: zone, database) }
             return (applier.changes, applier.replacedByDuplicate)
         }
         context.reporter.received(changes)

@@ -263,4 +263,31 @@ struct InterruptionTests {
             #expect(try await phone.store.sync().saved == 1)
         }
     }
+
+    @Test("A field that was accepted is not sent again with one that changed meanwhile")
+    func acceptedField() async throws {
+        try await withScript { phone, _, transport, _ in
+            try await phone.run("INSERT INTO note (id, title) VALUES ('n', 'base')")
+            try await phone.store.sync()
+            let bodies = Mutex<[String]>([])
+            transport.script.withLock {
+                $0.answer = { request in
+                    let body = String(decoding: request.body ?? Data(), as: UTF8.self)
+                    if request.url.contains("records/modify") {
+                        bodies.withLock { $0.append(body) }
+                    }
+                    return nil
+                }
+            }
+            transport.before("records/modify") {
+                try await phone.run("UPDATE note SET body = 'late' WHERE id = 'n'")
+            }
+            try await phone.run("UPDATE note SET title = 'edited' WHERE id = 'n'")
+            try await phone.store.sync()
+            let sent = bodies.withLock(\.self)
+            #expect(sent.map { $0.contains("\"title\":") } == [true, false])
+            #expect(sent.map { $0.contains("\"body\":") } == [false, true])
+            transport.script.withLock { $0.answer = nil }
+        }
+    }
 }

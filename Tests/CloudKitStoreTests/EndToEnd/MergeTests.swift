@@ -78,6 +78,81 @@ struct MergeTests {
         }
     }
 
+    @Test(
+        "An edit that was taken back before it was sent is later than others of its time",
+        arguments: [true, false]
+    )
+    func thereAndBack(_ firstIsPhone: Bool) async throws {
+        try await conflict(
+            firstIsPhone: firstIsPhone,
+            phone: "UPDATE note SET title = 'earlier', body = 'kept'",
+            laptop: "UPDATE grdb_cloudkit_control SET wall = 4102444800000; "
+                + "UPDATE note SET title = 'there'; UPDATE note SET title = 'base'"
+        ) { phone, laptop in
+            #expect(try await phone.value("SELECT title || ' ' || body FROM note") == "base kept")
+            let entries = try await phone.store.journal() + laptop.store.journal()
+            #expect(entries.map(\.lost) == [["title": .text("earlier")]])
+            #expect(entries.map(\.rule) == ["laterEdit"])
+        }
+    }
+
+    @Test(
+        "An earlier edit that was taken back loses nothing of a later one",
+        arguments: [true, false]
+    )
+    func thereAndBackEarlier(_ firstIsPhone: Bool) async throws {
+        try await conflict(
+            firstIsPhone: firstIsPhone,
+            phone: "UPDATE note SET title = 'there', count = 1; "
+                + "UPDATE note SET title = 'base', count = 10",
+            laptop: "UPDATE grdb_cloudkit_control SET wall = 4102444800000; "
+                + "UPDATE note SET title = 'later', count = count + 5"
+        ) { phone, _ in
+            let found = try await phone.value("SELECT title || count FROM note")
+            #expect(found == "later15")
+        }
+    }
+
+    @Test(
+        "A row with an edit that was taken back stays when it is deleted",
+        arguments: [true, false]
+    )
+    func thereAndBackOfDeleted(_ firstIsPhone: Bool) async throws {
+        try await conflict(
+            firstIsPhone: firstIsPhone,
+            phone: "UPDATE note SET title = 'there'; UPDATE note SET title = 'base'",
+            laptop: "DELETE FROM note"
+        ) { phone, _ in
+            let found = try await phone.value("SELECT title FROM note")
+            #expect(found == "base")
+        }
+    }
+
+    @Test("A write of the values that a row has is no edit, and nothing is sent")
+    func equalValues() async throws {
+        try await withTwoDevices { phone, laptop, _ in
+            try await phone.run("INSERT INTO note (id, title, count) VALUES ('n', 'base', 10)")
+            try await settle(phone, laptop)
+            try await laptop.run("UPDATE note SET title = 'laptop'")
+            for sql in [
+                "UPDATE note SET title = title, count = 10",
+                "INSERT INTO note (id, title) VALUES ('n', 'base') "
+                    + "ON CONFLICT (id) DO UPDATE SET title = excluded.title",
+                "INSERT OR REPLACE INTO note (id, title, count) VALUES ('n', 'base', 10)",
+            ] {
+                try await phone.run(sql)
+                #expect(try await phone.store.sync().saved == 0)
+            }
+            try await phone.run("INSERT OR REPLACE INTO note (id, title) VALUES ('n', 'base')")
+            try await settle(laptop, phone)
+            #expect(try await phone.value("SELECT title || count FROM note") == "laptop0")
+            // An edit that is taken back is sent once.
+            try await phone.run("UPDATE note SET body = 'there'; UPDATE note SET body = NULL")
+            #expect(try await phone.store.sync().saved == 1)
+            #expect(try await phone.store.sync().saved == 0)
+        }
+    }
+
     @Test("A counter counts both steps", arguments: [true, false])
     func counter(_ firstIsPhone: Bool) async throws {
         try await conflict(

@@ -241,6 +241,75 @@ struct ReshareTests {
     }
 
     @Test(
+        "A row that was not sent leaves a shared tree for a row of the participant's own at once",
+        arguments: [true, false]
+    )
+    func unsentLeavesForOwn(_ isShared: Bool) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob, cleo) = (friends.ada, friends.bob, friends.cleo)
+            try await Self.fill(ada)
+            try await friends.accept(friends.share(cleo: nil), bob)
+            try await bob.run("INSERT INTO folder VALUES ('mine', 'Mine', NULL)")
+            try await bob.store.sync()
+            if isShared {
+                let share = try await bob.store.share("mine", in: "folder") {
+                    $0.publicPermission = .readWrite
+                }
+                try await friends.accept(share, cleo)
+            }
+            try await bob.run(
+                """
+                INSERT INTO folder VALUES ('new', 'New', 'trip');
+                INSERT INTO note (id, title, folder) VALUES ('low', 'Low', 'new');
+                UPDATE folder SET parent = 'mine', name = 'Moved' WHERE id = 'new';
+                INSERT INTO note (id, title, folder) VALUES ('late', 'Late', 'new');
+                """
+            )
+            try await settle(bob, ada, cleo)
+            #expect(try await ada.value("SELECT count(*) FROM folder WHERE id = 'new'") == "0")
+            #expect(try await ada.value("SELECT count(*) FROM note") == "4")
+            let tree = try await Self.tree(of: "mine", bob)
+            #expect(
+                tree == ["folder mine Mine", "folder new Moved", "note late Late", "note low Low"]
+            )
+            #expect(try await Self.all(cleo) == (isShared ? tree : []))
+            #expect(try await bob.store.journal().isEmpty)
+            for device in [ada, bob, cleo] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("A row that was sent, or is tied to the tree, does not leave for the participant's own")
+    func doesNotLeaveForOwn() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await Self.fill(ada)
+            try await friends.accept(friends.share(), bob)
+            try await bob.run(
+                """
+                INSERT INTO folder VALUES ('mine', 'Mine', NULL), ('sent', 'Sent', 'trip');
+                """
+            )
+            try await bob.store.sync()
+            try await bob.run(
+                """
+                INSERT INTO folder VALUES ('new', 'New', 'trip');
+                UPDATE folder SET parent = 'new' WHERE id = 'sub';
+                """
+            )
+            let before = try await bob.rows()
+            for key in ["sent", "new"] {
+                await #expect(throws: DatabaseError.self) {
+                    try await bob.run("UPDATE folder SET parent = 'mine' WHERE id = ?", [key])
+                }
+            }
+            #expect(try await bob.rows() == before)
+        }
+    }
+
+    @Test(
         "A tree that is deeper than others see is not shared, and a row that is too deep is listed"
     )
     func tooDeep() async throws {

@@ -244,6 +244,47 @@ struct MergePlannerTests {
         #expect(combination.plan(rule, .editWins).row == ["f": .integer(expected)])
     }
 
+    @Test("A value that was changed and changed back is an edit", arguments: [true, false])
+    func overwritten(_ isLocal: Bool) {
+        let (back, other) = (isLocal ? ("local", "remote") : ("remote", "local"))
+        for (backTime, otherTime) in [(1, 2), (2, 1)] as [(Int64, Int64)] {
+            let sides = [
+                back: MergeVersion(
+                    fields: ["f": .integer(1)],
+                    times: ["f": EditTime(microseconds: backTime, device: back)],
+                    overwritten: ["f"]
+                ),
+                other: MergeVersion(
+                    fields: ["f": .integer(2)],
+                    times: ["f": EditTime(microseconds: otherTime, device: other)]
+                ),
+            ]
+            let planner = MergePlanner(edited: ["f"]) { _ in .laterEdit }
+            let plan = planner.plan(
+                base: ["f": .integer(1)],
+                local: sides["local"],
+                remote: sides["remote"]
+            )
+            #expect(plan.row == ["f": .integer(backTime > otherTime ? 1 : 2)])
+            #expect(plan.overruled.map(\.fields) == [["f": .integer(backTime > otherTime ? 2 : 1)]])
+            // A row that was deleted elsewhere stays.
+            let deleted = planner.plan(
+                base: ["f": .integer(1)],
+                local: isLocal ? sides[back] : nil,
+                remote: isLocal ? nil : sides[back]
+            )
+            #expect(deleted.row == ["f": .integer(1)])
+        }
+        // The server has the value, but not that it was edited.
+        let planner = MergePlanner(edited: ["f"]) { _ in .laterEdit }
+        let plan = planner.plan(
+            base: ["f": .integer(1)],
+            local: MergeVersion(fields: ["f": .integer(1)], overwritten: ["f"]),
+            remote: MergeVersion(fields: ["f": .integer(1)])
+        )
+        #expect(plan.sending == .save(["f"]))
+    }
+
     @Test("Sets add and remove what either side did", arguments: [true, false])
     func sets(_ isSwapped: Bool) {
         func list(_ text: String) -> [String: StoreValue] {

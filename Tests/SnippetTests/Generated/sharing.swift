@@ -104,6 +104,27 @@ func snippet1Insharing() async throws {
     await #expect(throws: CKError.self) {
         try await bob.store.accept(bob.container.shareMetadata(for: invitation))
     }
+    try await ada.store.share("gifts", in: "list") { share in
+        for member in share.participants where member.role != .owner { member.permission = .readWrite }
+    }
+    try await cleo.store.sync()
+    #expect(try await cleo.store.canWrite("book", in: "entry"))
+    try await cleo.database.write { try $0.execute(sql: "UPDATE entry SET title = 'Pen' WHERE id = 'book'") }
+    try await ada.store.share("gifts", in: "list") { share in
+        for member in share.participants where member.role != .owner { share.removeParticipant(member) }
+    }
+    #expect(try await cleo.titles() == [])
+    let lost = try await cleo.store.journal(of: "entry", key: "book")
+    #expect(lost.map(\.rule) == ["access"] && lost.map(\.lost) == [["title": .text("Pen")]])
+
+    // Invited again. The link is the same.
+    let returning = try await ada.container.shareParticipant(
+        forUserRecordID: cleo.container.userRecordID()
+    )
+    returning.permission = .readOnly
+    try await ada.store.share("gifts", in: "list") { $0.addParticipant(returning) }
+    try await cleo.store.accept(cleo.container.shareMetadata(for: invitation))
+    #expect(try await cleo.titles() == ["Book", "Gifts"])
     try await ada.write("INSERT INTO list VALUES ('party', 'Party', NULL)")
     try await ada.write("INSERT INTO entry VALUES ('cake', 'Cake', 'party')")
     #expect(try await bob.titles() == ["Bread", "Food", "Milk", "Saw"])
@@ -143,4 +164,18 @@ func snippet1Insharing() async throws {
         try await member.store.sync()
         #expect(try await member.store.verify().differences.isEmpty)
     }
+    let dan = try await Phone(cloud.device(of: cloud.addUser("Dan")))
+    let eve = try await Phone(cloud.device(of: cloud.addUser("Eve")))
+    try await dan.write("INSERT INTO list VALUES ('home', 'Home', NULL)")
+    let everything = try await dan.store.shareEverything { $0.publicPermission = .readWrite }
+    let home = try await eve.container.shareMetadata(for: try #require(everything.url))
+    try await eve.store.accept(home)
+    try await eve.write("INSERT INTO list VALUES ('yard', 'Yard', NULL)")
+    #expect(try await dan.titles() == ["Home", "Yard"])
+
+    // Who leaves names the owner, as the metadata of the link does. The rows stay with the owner.
+    let owner = try #require(home.ownerIdentity.userRecordID?.recordName)
+    try await eve.store.leaveEverything(of: owner)
+    #expect(try await eve.titles() == [])
+    #expect(try await dan.titles() == ["Home", "Yard"])
 }

@@ -60,6 +60,8 @@ func snippet1Instore() async throws {
 
     // Returns when nothing waits in either direction, throws when something waits for someone else.
     try await store.settled()
+    await store.stop()
+    try await store.start()
     for entry in try await store.journal(of: "employee") {
         print(entry.date, entry.rule, entry.lost, entry.kept as Any)
     }
@@ -79,4 +81,17 @@ func snippet1Instore() async throws {
     }
     let familyShare = try await store.shareEverything { $0.publicPermission = .readWrite }
     print(familyShare.url as Any)
+    let library = try DatabaseQueue()
+    try await library.write {
+        try $0.execute(
+            sql: "CREATE TABLE document (id TEXT PRIMARY KEY NOT NULL, thumbnail BLOB, scan BLOB)"
+        )
+    }
+    let documents = try CloudStore(
+        database: library,
+        container: .default(),
+        tables: [.table("document", assets: ["thumbnail": .withRow, "scan": .onDemand])]
+    )
+    try await documents.start()
+    try await documents.downloadAssets(in: "document", keys: ["d1"])
 }

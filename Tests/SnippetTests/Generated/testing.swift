@@ -3,6 +3,11 @@
 
 import CloudKit
 import CloudKitTesting
+import CloudKitExtras
+import CloudKitServer
+import CloudKitServerCore
+import CloudKitWebClient
+import Logging
 
 func snippet1Intesting() async throws {
     let cloud = try await TestCloud()
@@ -50,6 +55,43 @@ func snippet3Intesting() async throws {
 }
 
 func snippet4Intesting() async throws {
+    let silence = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let server = try CloudServer(configuration: .init(port: 0), logger: silence)
+    let container = "iCloud.test"
+    let token = try await server.service.addAPIToken(container: container, environment: .development)
+
+    @Sendable func device(of user: ServiceUser) async throws -> CKContainer {
+        let session = try await server.service.addWebAuthToken(
+            user: user,
+            apiToken: token,
+            environment: .development
+        )
+        return CKContainer(
+            client: WebClient(
+                url: try await server.url(),
+                container: container,
+                environment: .development,
+                credentials: WebCredentials(apiToken: token, webAuthToken: session)
+            )
+        )
+    }
+
+    try await withThrowingTaskGroup { group in
+        group.addTask { try await server.run() }
+        let ada = try await server.service.addUser(container: container, name: "Ada")
+        let bob = try await server.service.addUser(container: container, name: "Bob")
+        let (phone, laptop) = (try await device(of: ada), try await device(of: ada))
+        let other = try await device(of: bob)
+        try await phone.privateCloudDatabase.save(CKRecordZone(zoneName: "Notes"))
+        print(try await laptop.privateCloudDatabase.allRecordZones().count)  // 2, as on the phone
+        print(try await other.privateCloudDatabase.allRecordZones().count)  // 1: the default zone
+
+        // The rest of the test runs here. At its end the server stops.
+        group.cancelAll()
+    }
+}
+
+func snippet5Intesting() async throws {
     let cloud = try await TestCloud()
     let ada = try await cloud.addUser("Ada")
     let phone = try await cloud.device(of: ada)
