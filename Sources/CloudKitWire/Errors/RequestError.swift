@@ -36,7 +36,8 @@ public struct RequestError: Error, Hashable, Sendable, Codable {
 }
 
 extension RequestError {
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case uuid, serverErrorCode, reason, retryAfter, redirectURL, nativeErrorCode
         case deletionReason
     }

@@ -13,6 +13,11 @@ public struct ModifyRecordsRequest: Hashable, Sendable, Codable {
     /// A Boolean value that indicates whether the response has INT64 and DOUBLE values as strings.
     public var numbersAsStrings: Bool?
 
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case operations, zoneID, atomic, desiredKeys, numbersAsStrings
+    }
+
     /// Creates a request.
     public init(
         operations: [RecordOperation],
@@ -68,6 +73,11 @@ public struct RecordOperation: Hashable, Sendable, Codable {
     public var record: WireRecord
     /// The fields that the response includes; nil for all.
     public var desiredKeys: [String]?
+
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case operationType, record, desiredKeys
+    }
 
     /// Creates an operation.
     public init(

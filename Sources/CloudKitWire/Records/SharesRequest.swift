@@ -57,6 +57,13 @@ public struct ShareMetadata: Hashable, Sendable, Codable {
     /// The identity of the share's owner.
     public var ownerIdentity: ParticipantIdentity?
 
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case shortGUID, containerIdentifier, environment, databaseScope, zoneID, share
+        case rootRecordName, rootRecord, participantType, participantStatus, participantPermission
+        case ownerIdentity
+    }
+
     /// Creates a description of a share.
     public init(containerIdentifier: String, zoneID: WireZoneID, share: WireRecord) {
         self.containerIdentifier = containerIdentifier
@@ -75,7 +82,8 @@ public struct SharesResponse: Hashable, Sendable, Codable {
         self.results = results
     }
 
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case results
     }
 

@@ -26,6 +26,11 @@ public struct WireShare: Hashable, Sendable, Codable {
     /// The caller as a participant; in responses.
     public var currentUserParticipant: WireParticipant?
 
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey, CaseIterable {
+        case forRecord, publicPermission, participants, owner, currentUserParticipant
+    }
+
     /// Creates the parts of a share.
     public init(
         forRecord: Root? = nil,

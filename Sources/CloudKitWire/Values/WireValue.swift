@@ -73,6 +73,11 @@ public struct WireReference: Hashable, Sendable, Codable {
     /// The effect of the target's deletion; nil means `none`.
     public var action: Action?
 
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case recordName, zoneID, action
+    }
+
     /// Creates a reference to a record.
     public init(recordName: String, zoneID: WireZoneID? = nil, action: Action? = nil) {
         self.recordName = recordName
@@ -99,6 +104,12 @@ public struct WireLocation: Hashable, Sendable, Codable {
     public var course: Double?
     /// The time at which the location was determined, in milliseconds since 1970-01-01 UTC.
     public var timestamp: Int64?
+
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case latitude, longitude, horizontalAccuracy, verticalAccuracy, altitude, speed, course
+        case timestamp
+    }
 
     /// Creates a location from its coordinates.
     public init(
@@ -141,6 +152,11 @@ public struct WireAsset: Hashable, Sendable, Codable {
     ///
     /// May contain `${f}`, a placeholder for any file name.
     public var downloadURL: String?
+
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case fileChecksum, size, receipt, wrappingKey, referenceChecksum, downloadURL
+    }
 
     /// Creates an asset from its known members.
     public init(

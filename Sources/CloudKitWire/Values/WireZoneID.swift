@@ -30,7 +30,8 @@ public struct WireZoneID: Hashable, Sendable, Codable {
 }
 
 extension WireZoneID {
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case zoneName, ownerRecordName, zoneType
     }
 

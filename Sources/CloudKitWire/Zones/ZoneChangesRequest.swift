@@ -79,7 +79,8 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
             self.moreComing = moreComing
         }
 
-        private enum CodingKeys: CodingKey {
+        /// The keys, for coders, readers and writers.
+        package enum CodingKeys: CodingKey {
             case zoneID, records, syncToken, moreComing
         }
 
@@ -110,7 +111,8 @@ public struct ZoneChangesResponse: Hashable, Sendable, Codable {
         self.zones = zones
     }
 
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case zones
     }
 
