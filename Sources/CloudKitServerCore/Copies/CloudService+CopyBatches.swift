@@ -29,7 +29,14 @@ extension CloudService {
                 let source = try Self.zone(job.source, call, writer)
                 let target = try Self.zone(job.target, call, writer)
                 let names = try directory.names(of: job, writer)
-                let batch = try Self.batch(job, names, source, target, links, call, writer)
+                let copy = CopiedRecord(
+                    source: source,
+                    target: target,
+                    links: links,
+                    copied: Set(names),
+                    root: job.root
+                )
+                let batch = try Self.batch(of: job, names, copy, call, writer)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 var commit = try RecordCommit(
                     call: call,
@@ -110,27 +117,18 @@ extension CloudService {
 
     /// Returns the next records of a job, without those that were deleted meanwhile.
     private static func batch(
-        _ job: CopyJob,
+        of job: CopyJob,
         _ names: [String],
-        _ source: ZoneView,
-        _ target: ZoneView,
-        _ links: AssetLinks,
+        _ copy: CopiedRecord,
         _ call: Call,
         _ reader: any StorageReader
     ) throws -> RecordBatch {
-        let sight = source.sight(call, schema: nil)
-        let copy = CopiedRecord(
-            source: source,
-            target: target,
-            links: links,
-            copied: Set(names),
-            root: job.root
-        )
-        var batch = RecordBatch(zone: target.id, items: [], isAtomic: true)
+        let sight = copy.source.sight(call, schema: nil)
+        var batch = RecordBatch(zone: copy.target.id, items: [], isAtomic: true)
         var bytes = 0
         for position in names.indices.dropFirst(job.done) {
             guard batch.items.count < CopyJob.batchSize, bytes < CopyJob.batchBytes else { break }
-            guard let record = try reader.record(source.zone.id, name: names[position]),
+            guard let record = try reader.record(copy.source.zone.id, name: names[position]),
                 !record.isDeleted, record.type != WireRecord.shareType,
                 try sight.shows(record, reader)
             else { continue }

@@ -80,7 +80,15 @@ struct RecordDecider: ApplyPhase {
         } catch {
             return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
         }
-        return try merge(remote, fields, known, isNew: before?.system == nil, key, table, batch)
+        return try merge(
+            remote,
+            fields,
+            into: known,
+            isNew: before?.system == nil,
+            key,
+            table,
+            batch
+        )
     }
 
     /// Keeps a record that cannot become a row now.
@@ -109,7 +117,7 @@ struct RecordDecider: ApplyPhase {
     private func merge(
         _ remote: RemoteRecord,
         _ fields: [String: StoreValue],
-        _ record: KnownRecord,
+        into record: KnownRecord,
         isNew: Bool,
         _ key: RowKey,
         _ table: TableSchema,
@@ -133,7 +141,7 @@ struct RecordDecider: ApplyPhase {
             let next = existing == nil ? fields : Self.following(fields, base)
             plan = MergePlan(row: next, sending: .nothing, overruled: lost)
         } else {
-            plan = try self.plan(base, existing, entry, fields, remote, table)
+            plan = try self.plan(base, existing, entry, for: fields, of: remote, table)
         }
         known.tag = remote.tag
         known.system = remote.system
@@ -206,8 +214,8 @@ struct RecordDecider: ApplyPhase {
         _ base: [String: StoreValue]?,
         _ existing: StoredRow?,
         _ entry: OutboxEntry?,
-        _ fields: [String: StoreValue],
-        _ remote: RemoteRecord,
+        for fields: [String: StoreValue],
+        of remote: RemoteRecord,
         _ table: TableSchema
     ) throws -> MergePlan {
         let local = try existing.map { row in
