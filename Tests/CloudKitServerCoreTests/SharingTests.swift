@@ -289,4 +289,17 @@ struct SharingTests {
                 .hasPrefix("Cannot share - no such record exists to share") == true
         )
     }
+
+    @Test("Records carry every member that clients know, but those of requests")
+    func members() async throws {
+        _ = try await share()
+        let answer = try await cloud.lookUp(["share", "root", "child"], as: ada)
+        let sent = answer.records.elements.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
+        let known =
+            WireRecord.CodingKeys.allCases.map(\.stringValue)
+            + WireShare.CodingKeys.allCases.map(\.stringValue)
+        let ofRequests = ["removesParent", "createShortGUID", "forRecord"]
+        #expect(sent.union(ofRequests) == Set(known))
+        #expect(sent.isDisjoint(with: ofRequests))
+    }
 }

@@ -50,6 +50,22 @@ struct SourceRule: Sendable {
         line.firstMatch(of: /\btry\?/) != nil
     }
 
+    /// Limits parameters, because many of them are a value that has no name yet.
+    ///
+    /// Those with a default value do not count among those with a label, and an initializer has a
+    /// label for each property that it sets.
+    static let parameters = SourceRule(name: "functions have few parameters") { file in
+        ParameterList.all(in: file)
+            .filter { list in
+                list.unlabelled > 5 || list.labelled > 8 && list.declaration.hasPrefix("func ")
+            }
+            .map { list in
+                "\(file.path):\(list.line): \(list.declaration) has \(list.unlabelled) parameters "
+                    + "without a label (at most 5) and \(list.labelled) others (at most 8); give those "
+                    + "that belong together a type"
+            }
+    }
+
     /// Forbids paths of the machine on which sources were written.
     static func machinePaths(root: String) -> SourceRule {
         let homes = ["/home/", "/Users/", "/root/"]

@@ -28,6 +28,36 @@ struct SourceRulesTests {
         #expect(found == [])
     }
 
+    @Test("No function has more parameters than a reader keeps in mind")
+    func parameters() throws {
+        let found = try Repository.swiftFiles(under: "Sources")
+            .flatMap(SourceRule.parameters.violations)
+        #expect(found == [])
+    }
+
+    @Test("More than five parameters without a label fail, and more than eight with one")
+    func parameterCounts() {
+        func lines(_ count: Int, _ parameter: String) -> String {
+            "    func f(\n" + String(repeating: "        \(parameter),\n", count: count)
+                + "    ) {\n"
+        }
+        for text in [
+            lines(5, "_ a: Int"), lines(8, "a: Int"), lines(20, "a: Int = 1"),
+            lines(5, "_ a: (\n            Int, Int, Int\n        )"),
+            "func f(_ a: (Int, Int), _ b: [Int: Int], _ c: Int, _ d: Int, _ e: Int) {}\n",
+            lines(9, "a: Int").replacing("func f(", with: "public init("),
+        ] {
+            #expect(violations(of: .parameters, in: text) == [], "\(text)")
+        }
+        for text in [
+            lines(6, "_ a: Int"), lines(9, "a: Int"),
+            "private static func f(_ a: A, _ b: B, _ c: C, _ d: D, _ e: E, _ f: F) {}\n",
+            lines(6, "_ a: Int").replacing("func f(", with: "init("),
+        ] {
+            #expect(violations(of: .parameters, in: text).count == 1, "\(text)")
+        }
+    }
+
     @Test("A try? without a reason on its line or just above fails")
     func reasons() {
         let reason = "// A file that stays is temporary.\n"

@@ -28,7 +28,7 @@ extension CloudKitRecordDecoder {
         do {
             switch FieldKind.of(type) {
             case .model, .other: _ = try decoding.decode(type)
-            default: _ = try decoding.value(type, decoding.field(RecordEncoding.valueKey))
+            default: _ = try decoding.value(type, decoding.field(RecordField.valueKey))
             }
             return []
         } catch {

@@ -173,3 +173,34 @@ extension DecodingError {
         }
     }
 }
+
+/// A value inside a field, alone or in a list.
+struct FieldSingleValueDecodingContainer: SingleValueDecodingContainer {
+    let decoding: FieldDecoding
+
+    var codingPath: [any CodingKey] { decoding.codingPath }
+
+    /// Returns `false`: null may also be bytes, and is decoded as null when nothing else fits.
+    func decodeNil() -> Bool { false }
+
+    func decode(_ type: Bool.Type) throws -> Bool { try decoding.scalar(type) }
+    func decode(_ type: String.Type) throws -> String { try decoding.scalar(type) }
+    func decode(_ type: Double.Type) throws -> Double { try decoding.scalar(type) }
+    func decode(_ type: Float.Type) throws -> Float { try decoding.scalar(type) }
+    func decode(_ type: Int.Type) throws -> Int { try decoding.scalar(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try decoding.scalar(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try decoding.scalar(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try decoding.scalar(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try decoding.scalar(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try decoding.scalar(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try decoding.scalar(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try decoding.scalar(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try decoding.scalar(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try decoding.scalar(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try decoding.scalar(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try decoding.scalar(type) }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try decoding.value(type)
+    }
+}

@@ -72,7 +72,9 @@ extension RecordDecoding {
 
     /// Returns the models that a field refers to, or that refer to this record.
     func models<Value>(_ type: Value.Type, _ field: RecordField) throws -> Value {
-        guard let graph, let list = type as? any ModelList.Type else { throw missing(field) }
+        guard let graph, let list = type as? any DecodableModelList.Type else {
+            throw missing(field)
+        }
         if let data = object(field) as? Data, let type = type as? any Decodable.Type,
             let value = try decodeJSON(type, data, field) as? Value
         {

@@ -177,7 +177,7 @@ extension RecordDecoding {
         _ type: Value.Type,
         _ field: RecordField
     ) throws -> Value {
-        let companion = record.object(forKey: field.name + RecordEncoding.assetSuffix)
+        let companion = record.object(forKey: field.name + RecordField.assetSuffix)
         guard let object = companion ?? object(field) else { throw missing(field) }
         let data: Data
         if let asset = object as? CKAsset {

@@ -64,8 +64,8 @@ final class RecordDecoding: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        note(RecordEncoding.valueKey.stringValue, Void.self, isOptional: false)
-        return try decoder(for: RecordEncoding.valueKey).unkeyedContainer()
+        note(RecordField.valueKey.stringValue, Void.self, isOptional: false)
+        return try decoder(for: RecordField.valueKey).unkeyedContainer()
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {
@@ -147,7 +147,7 @@ final class RecordDecoding: Decoder {
         case .ignored?: return false
         case .asset?:
             return object(field) != nil
-                || record.object(forKey: field.name + RecordEncoding.assetSuffix) != nil
+                || record.object(forKey: field.name + RecordField.assetSuffix) != nil
         default: break
         }
         if case .children(let name, _, _)? = field.options?.relation, let graph {

@@ -74,7 +74,7 @@ extension RecordEncoding {
         for (key, field) in options {
             let isFile =
                 if case .asset(above: 0...) = field.storage {
-                    name == (field.name ?? key) + Self.assetSuffix
+                    name == (field.name ?? key) + RecordField.assetSuffix
                 } else {
                     false
                 }

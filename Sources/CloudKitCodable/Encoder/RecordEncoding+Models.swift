@@ -40,7 +40,9 @@ extension RecordEncoding {
 
     /// Stores a list of models.
     func storeModels(_ value: some Encodable, _ field: RecordField) throws {
-        guard let list = value as? any ModelList else { return try storeJSON(of: value, field) }
+        guard let list = value as? any EncodableModelList else {
+            return try storeJSON(of: value, field)
+        }
         // Without a graph, an empty list is stored as it is in one.
         guard graph != nil || model != nil && list.nodes.isEmpty else {
             return try storeInside(value, field)
@@ -72,6 +74,15 @@ extension RecordEncoding {
         let key = field.key.stringValue
         TypeTraits.of(model).memory.learn(key, type, field.options, of: model)
         graph?.noteList(of: record.recordID, type.recordType, via: via)
+    }
+
+    /// Notes that models of a type refer to this record for a property; two such lists would be
+    /// decoded as one.
+    func noteChildren(_ type: Any.Type, _ via: String, _ key: some CodingKey) throws {
+        let model = (type as? any ModelList.Type)?.modelType ?? (type as? any CloudKitModel.Type)
+        guard graph != nil, let model else { return }
+        let problem = childOwners.note(model.recordType, via, key.stringValue)
+        if let problem { throw error(key.stringValue, key, problem) }
     }
 
     private func storeNode(_ node: GraphNode, _ field: RecordField) throws {

@@ -90,7 +90,7 @@ extension RecordEncoding {
         let isFile = data.count > size
         let inline = RecordField(name: field.name, key: field.key, options: nil)
         let file = RecordField(
-            name: size < 0 ? field.name : field.name + Self.assetSuffix,
+            name: size < 0 ? field.name : field.name + RecordField.assetSuffix,
             key: field.key,
             options: nil
         )

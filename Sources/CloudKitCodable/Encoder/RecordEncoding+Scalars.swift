@@ -65,7 +65,7 @@ extension RecordEncoding {
         case .asset(let size)? where size >= 0:
             try check(field.name, field.key)
             record.clear(field.name, unlessAbsent: baseline == .values)
-            record.clear(field.name + Self.assetSuffix, unlessAbsent: baseline == .values)
+            record.clear(field.name + RecordField.assetSuffix, unlessAbsent: baseline == .values)
         default:
             try check(field.name, field.key)
             record.clear(field.name, unlessAbsent: baseline == .values)
@@ -88,9 +88,6 @@ extension RecordEncoding {
         }
         try clear(field(key))
     }
-
-    /// The suffix that the name of the file's field adds to that of the bytes' field.
-    static let assetSuffix = "_asset"
 }
 
 extension CKRecordKeyValueSetting {

@@ -125,15 +125,12 @@ final class RecordEncoding: Encoder {
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        tree(for: field(Self.valueKey)).unkeyedContainer()
+        tree(for: field(RecordField.valueKey)).unkeyedContainer()
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         RecordSingleValueEncodingContainer(encoding: self)
     }
-
-    /// The field of a value that is not keyed: a list, a number, a string.
-    static let valueKey = PathKey("value")
 
     /// Notes that the models of a property refer to this record and are known.
     func noteChildren(_ field: RecordField) { extras.children.insert(field.key.stringValue) }
@@ -172,9 +169,7 @@ final class RecordEncoding: Encoder {
     func encode(_ value: any Encodable, _ traits: TypeTraits) throws {
         model = traits.model
         // The other API has its own forms even for plain values.
-        if traits.mapped != nil, graph?.dialect == nil,
-            let value = value as? any CloudKitMappedModel
-        {
+        if graph?.dialect == nil, let value = traits.mapped(value) {
             var fields = CloudKitFieldWriter(self, type(of: value))
             try value.writeFields(to: &fields)
         } else {
@@ -210,6 +205,12 @@ final class RecordEncoding: Encoder {
     func store(_ field: RecordField) -> any CKRecordKeyValueSetting {
         if field.options?.storage == .encrypted { return record.encryptedValues }
         return record
+    }
+
+    /// Notes that a property writes a field, which only one property can.
+    @inline(never)
+    func note(_ name: String, _ key: some CodingKey) throws {
+        if let problem = owners?.note(name, key) { throw error(name, key, problem) }
     }
 
     /// Returns an error about a value at a key.

@@ -7,7 +7,7 @@ struct RecordSingleValueEncodingContainer: SingleValueEncodingContainer {
 
     var codingPath: [any CodingKey] { encoding.codingPath }
 
-    private var field: RecordField { encoding.field(RecordEncoding.valueKey) }
+    private var field: RecordField { encoding.field(RecordField.valueKey) }
 
     func encodeNil() throws { try encoding.clear(field) }
     func encode(_ value: Bool) throws { try encoding.store(value, field) }

@@ -63,3 +63,51 @@ public struct CloudKitGraphEncoder: Sendable {
         )
     }
 }
+
+/// The records that a graph of models was encoded into.
+public struct EncodedGraph: Sendable {
+    /// The identity of the root's record.
+    public let rootID: CKRecord.ID
+
+    /// All records of the graph, targets of references before their sources.
+    public let records: [CKRecord]
+
+    /// The records that a save must send: new ones, and known ones that changed.
+    ///
+    /// Known records that were children in the graph and are no longer in any of its lists come
+    /// first: their references to the owner, and their parents, are cleared.
+    public let changed: [CKRecord]
+
+    /// Known records that the graph no longer reaches, in an order in which they can be deleted.
+    public let orphans: [CKRecord.ID]
+
+    /// References in known records to owners that no longer have them; they are cleared.
+    let releases: Set<GraphRelease>
+}
+
+extension CloudKitGraphEncoder {
+    /// Encodes a value of another API into records, the root's record last.
+    ///
+    /// - Parameters:
+    ///   - dialect: Creates the dialect from a function that writes files of assets.
+    ///   - root: Creates the root's node; nil when the root is not a node.
+    /// - Returns: The records, targets of references before their sources.
+    /// - Throws: ``CloudKitGraphError``.
+    package func records<Dialect: GraphDialect>(
+        dialect: (@escaping (Data) throws -> CKAsset) -> Dialect,
+        root: (Dialect) -> GraphNode?
+    ) throws -> [CKRecord] {
+        let folder = AssetFolder(isRemovedWithObject: false)
+        let dialect = dialect { try folder.asset(of: $0, named: "data") }
+        guard let root = root(dialect) else { return [] }
+        let graph = GraphEncoding(
+            zoneID: zoneID,
+            userInfo: userInfo,
+            known: [],
+            assets: folder,
+            dialect: dialect
+        )
+        _ = try graph.encodeRoot(root)
+        return graph.records
+    }
+}

@@ -1,4 +1,5 @@
 public import CloudKit
+public import Foundation
 
 /// A source from which graphs are loaded: a database, or records stored elsewhere.
 public protocol CloudKitRecordSource: Sendable {
@@ -32,4 +33,37 @@ public protocol CloudKitRecordDestination: Sendable {
         saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
         deleteResults: [CKRecord.ID: Result<Void, any Error>]
     )
+}
+
+extension CloudKitRecordSource {
+    /// Loads a value made of models: one batched request for each level of references, and one query
+    /// for each level and kind of children.
+    ///
+    /// ```swift
+    /// let graph = try await database.graph(Atlas.self, for: atlasID)
+    /// print(graph.root.countries.count)
+    /// ```
+    ///
+    /// A record that several references lead to is fetched once; cycles of references are allowed.
+    ///
+    /// The models' `init(from:)` reads only the fetched records. It may run more than once on a
+    /// record: when it requests records that are not loaded yet, they are fetched, and it runs again.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the root.
+    ///   - rootID: The identity of the root's record.
+    ///   - missingRecords: The handling of references whose records are missing.
+    ///   - progress: Counts the fetched records, and cancels the load when cancelled.
+    /// - Returns: The value, and the records that a later save is based on.
+    /// - Throws: ``CloudKitGraphError``, the source's errors, or `CancellationError`.
+    public func graph<Root: CloudKitModel>(
+        _ type: Root.Type,
+        for rootID: CKRecord.ID,
+        missingRecords: MissingRecords = .fail,
+        progress: Progress? = nil
+    ) async throws -> CloudKitGraph<Root> {
+        var loader = GraphLoader(source: self, progress: progress)
+        let (root, records) = try await loader.load(type, rootID, missing: missingRecords)
+        return CloudKitGraph(root: root, rootID: rootID, records: records)
+    }
 }

@@ -77,7 +77,7 @@ struct GraphLoader {
     ) async throws {
         var needs = needs
         // Nothing can be decoded beyond this depth; the decoder reports the error.
-        for level in 0...GraphEncoding.deepest where !needs.isEmpty {
+        for level in 0...CodingLocation.deepest where !needs.isEmpty {
             try await fetch(needs.records.map(\.recordID), into: &records)
             var targets = needs.records
             for (query, type, owners) in needs.children {

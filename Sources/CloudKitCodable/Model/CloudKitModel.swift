@@ -47,9 +47,6 @@ extension CloudKitModel where Self: CloudKitRecordRepresentable {
 }
 
 extension CloudKitModel {
-    /// The name of the Swift type.
-    public static var recordType: CKRecord.RecordType { TypeTraits.of(Self.self).name }
-
     /// The empty table: all properties use the default storage.
     public static var fields: CloudKitFields { .nothing }
 }

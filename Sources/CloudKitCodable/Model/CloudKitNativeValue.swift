@@ -1,4 +1,5 @@
 public import CloudKit
+public import CoreLocation
 
 /// A type that records hold directly and that is not `Codable`: a location, a reference, an asset, or
 /// an optional or a list of these.
@@ -90,5 +91,132 @@ extension CloudKitNativeValue {
             )
         }
         return value
+    }
+}
+
+extension CKAsset: CloudKitNativeValue {
+    /// The asset.
+    public var recordValue: (any CKRecordValue)? { self }
+
+    /// Returns the value if it is an asset.
+    public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
+        recordValue as? Self
+    }
+
+    /// Throws an error: only a record can carry a file.
+    ///
+    /// - Throws: `EncodingError.invalidValue`, always.
+    public func encodePortably(to encoder: any Encoder) throws {
+        throw EncodingError.invalidValue(
+            self,
+            .init(
+                codingPath: encoder.codingPath,
+                debugDescription: """
+                    a file can only be a field of a record: make the property one of the model \
+                    itself, or the value around it a model
+                    """
+            )
+        )
+    }
+
+    /// Throws an error: only a record can carry a file.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted`, always.
+    public static func decodePortably(from decoder: any Decoder) throws -> Self {
+        try checked(CKAsset?.none, decoder)
+    }
+}
+
+extension CKRecord.Reference: CloudKitNativeValue {
+    private enum CodingKeys: String, CodingKey {
+        case recordName, zoneName, ownerName, action
+    }
+
+    /// The reference.
+    public var recordValue: (any CKRecordValue)? { self }
+
+    /// Returns the value if it is a reference.
+    public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
+        recordValue as? Self
+    }
+
+    /// Encodes the target and the action.
+    public func encodePortably(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(recordID.recordName, forKey: .recordName)
+        try container.encode(recordID.zoneID.zoneName, forKey: .zoneName)
+        try container.encode(recordID.zoneID.ownerName, forKey: .ownerName)
+        try container.encode(action.rawValue, forKey: .action)
+    }
+
+    /// Decodes what `encodePortably(to:)` encoded.
+    public static func decodePortably(from decoder: any Decoder) throws -> Self {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let names = try [CodingKeys.recordName, .zoneName, .ownerName].map { key in
+            try container.decode(String.self, forKey: key)
+        }
+        let action = CKRecord.ReferenceAction(
+            rawValue: try container.decode(UInt.self, forKey: .action)
+        )
+        guard let action, names.allSatisfy({ !$0.isEmpty }) else {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "expected a reference: an empty name or an unknown action"
+                )
+            )
+        }
+        let zoneID = CKRecordZone.ID(zoneName: names[1], ownerName: names[2])
+        let reference = CKRecord.Reference(
+            recordID: CKRecord.ID(recordName: names[0], zoneID: zoneID),
+            action: action
+        )
+        return try checked(reference, decoder)
+    }
+}
+
+extension CLLocation: CloudKitNativeValue {
+    private enum CodingKeys: String, CodingKey {
+        case latitude, longitude, altitude, horizontalAccuracy, verticalAccuracy, course, speed
+        case timestamp
+    }
+
+    /// The location.
+    public var recordValue: (any CKRecordValue)? { self }
+
+    /// Returns the value if it is a location.
+    public static func value(from recordValue: (any CKRecordValue)?) -> Self? {
+        recordValue as? Self
+    }
+
+    /// Encodes all properties of the location.
+    public func encodePortably(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(coordinate.latitude, forKey: .latitude)
+        try container.encode(coordinate.longitude, forKey: .longitude)
+        try container.encode(altitude, forKey: .altitude)
+        try container.encode(horizontalAccuracy, forKey: .horizontalAccuracy)
+        try container.encode(verticalAccuracy, forKey: .verticalAccuracy)
+        try container.encode(course, forKey: .course)
+        try container.encode(speed, forKey: .speed)
+        try container.encode(timestamp, forKey: .timestamp)
+    }
+
+    /// Decodes what `encodePortably(to:)` encoded.
+    public static func decodePortably(from decoder: any Decoder) throws -> Self {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let location = CLLocation(
+            coordinate: CLLocationCoordinate2D(
+                latitude: try container.decode(Double.self, forKey: .latitude),
+                longitude: try container.decode(Double.self, forKey: .longitude)
+            ),
+            altitude: try container.decode(Double.self, forKey: .altitude),
+            horizontalAccuracy: try container.decode(Double.self, forKey: .horizontalAccuracy),
+            verticalAccuracy: try container.decode(Double.self, forKey: .verticalAccuracy),
+            course: try container.decode(Double.self, forKey: .course),
+            speed: try container.decode(Double.self, forKey: .speed),
+            timestamp: try container.decode(Date.self, forKey: .timestamp)
+        )
+        return try checked(location, decoder)
     }
 }

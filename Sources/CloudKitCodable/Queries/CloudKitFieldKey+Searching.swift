@@ -36,7 +36,7 @@ extension CloudKitFieldKey {
         if case .children? = options?.relation { return [] }
         switch options?.storage {
         case .recordName?, .ignored?: return []
-        case .asset(let size)? where size >= 0: return [name, name + RecordEncoding.assetSuffix]
+        case .asset(let size)? where size >= 0: return [name, name + RecordField.assetSuffix]
         default: return [name]
         }
     }

@@ -27,9 +27,6 @@ public protocol CloudKitRecordRepresentable {
 }
 
 extension CloudKitRecordRepresentable {
-    /// The name of the Swift type.
-    public var cloudKitRecordType: String { TypeTraits.of(type(of: self)).name }
-
     /// A new UUID on every access.
     public var cloudKitIdentifier: String { UUID().uuidString }
 }
@@ -39,3 +36,12 @@ let _CKSystemFieldsKeyName = "cloudKitSystemFields"
 
 /// The coding key of the record's name.
 let _CKIdentifierKeyName = "cloudKitIdentifier"
+
+/// A value that can become a record.
+public protocol CustomCloudKitEncodable: CloudKitRecordRepresentable & Encodable {}
+
+/// A value that can be read from a record.
+public protocol CustomCloudKitDecodable: CloudKitRecordRepresentable & Decodable {}
+
+/// A value that can become a record and be read from one.
+public protocol CustomCloudKitCodable: CustomCloudKitEncodable & CustomCloudKitDecodable {}

@@ -1,4 +1,5 @@
 import CloudKitSchemaLanguage
+public import Foundation
 
 /// The record types of a container: those that models need, or those in a schema file.
 ///
@@ -71,5 +72,18 @@ public struct CloudKitSchema: Sendable, Equatable {
         }
         let lines = (fields + grants).map { "    " + $0 }.joined(separator: ",\n")
         return "RECORD TYPE \(SchemaName.text(type.name)) (\n\(lines)\n);\n"
+    }
+}
+
+/// An error that occurs while a schema is derived or parsed.
+public struct CloudKitSchemaError: Error, CustomStringConvertible, LocalizedError {
+    /// A description of the problem and its place.
+    public let description: String
+
+    /// A description of the problem and its place.
+    public var errorDescription: String? { description }
+
+    init(_ description: String) {
+        self.description = description
     }
 }

@@ -22,7 +22,7 @@ struct PropertyListing: Encoder {
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        page.note(RecordEncoding.valueKey, Structure.self)
+        page.note(RecordField.valueKey, Structure.self)
         return FieldTree(path: [], userInfo: [:]).unkeyedContainer()
     }
 
@@ -96,7 +96,7 @@ private struct SinglePropertyListing: SingleValueEncodingContainer {
         if FieldKind.of(Value.self) == .other, !FieldProbe.isScalar(value) {
             try value.encode(to: listing)
         } else {
-            listing.page.note(RecordEncoding.valueKey, Value.self)
+            listing.page.note(RecordField.valueKey, Value.self)
         }
     }
 }

@@ -144,7 +144,7 @@ struct SchemaBuilder {
         let reference = Field(type: "REFERENCE", indexes: ["QUERYABLE"], property: Void.self)
         add(field, reference, to: model.recordType)
         let position = Field(type: "INT64", property: Void.self)
-        add(field + GraphEncoding.positionSuffix, position, to: model.recordType)
+        add(field + RecordField.positionSuffix, position, to: model.recordType)
     }
 
     private static func fields(
@@ -158,7 +158,7 @@ struct SchemaBuilder {
         case .recordName?, .ignored?: return []
         case .json?: return [(name, "BYTES")]
         case .asset(let size)?:
-            let asset = (size < 0 ? name : name + RecordEncoding.assetSuffix, "ASSET")
+            let asset = (size < 0 ? name : name + RecordField.assetSuffix, "ASSET")
             return size < 0 ? [asset] : [(name, "BYTES"), asset]
         case .encrypted?:
             return [(name, FieldTypeName.of(property.type).map { "ENCRYPTED " + $0 })]

@@ -34,8 +34,8 @@ struct RowConversion {
     init(
         _ store: CoreDataStore,
         _ database: Database,
-        _ source: StoreLayout.Table,
-        _ target: CoreDataTables.Table,
+        from source: StoreLayout.Table,
+        to target: CoreDataTables.Table,
         _ options: CoreDataConversionOptions,
         _ report: CoreDataConversionReport
     ) {

@@ -45,7 +45,7 @@ struct StoreConversion {
         }
         for table in store.layout.tables {
             guard let target = tables.table(ofRoot: table.root.name) else { continue }
-            var rows = RowConversion(store, database, table, target, options, report)
+            var rows = RowConversion(store, database, from: table, to: target, options, report)
             try rows.run()
             report = rows.report
         }

@@ -37,7 +37,7 @@ struct ModelLint {
                 String(parts.first ?? ""),
                 parts.count > 1 ? String(parts[1]) : nil,
                 conflict.message,
-                "rename one of the properties"
+                remedy: "rename one of the properties"
             )
         }
         return found.sorted {
@@ -52,7 +52,7 @@ struct ModelLint {
         _ entity: String,
         _ property: String?,
         _ message: String,
-        _ remedy: String
+        remedy: String
     ) {
         found.append(
             CoreDataFinding(
@@ -77,7 +77,7 @@ struct ModelLint {
                 name,
                 nil,
                 "\(constraint.joined(separator: ", ")) must be unique, which CloudKit cannot keep",
-                "remove the constraint, and let the app find and merge duplicates"
+                remedy: "remove the constraint, and let the app find and merge duplicates"
             )
         }
         if !entity.isSyncable {
@@ -87,7 +87,8 @@ struct ModelLint {
                 name,
                 nil,
                 "syncable is NO, which excludes nothing from CloudKit",
-                "put the entity into a configuration of its own, with a store without CloudKit"
+                remedy:
+                    "put the entity into a configuration of its own, with a store without CloudKit"
             )
         }
         if CoreDataModel.UserInfoKey.isSet(
@@ -100,11 +101,11 @@ struct ModelLint {
                 name,
                 nil,
                 "the key for encryption in userInfo is for attributes",
-                "allow encryption for each attribute instead"
+                remedy: "allow encryption for each attribute instead"
             )
         }
         if !MirroredField.isName(name) {
-            add(.error, .fieldName, name, nil, Self.badName, "rename the entity")
+            add(.error, .fieldName, name, nil, Self.badName, remedy: "rename the entity")
         }
         checkSize(entity)
     }
@@ -124,7 +125,7 @@ struct ModelLint {
             entity.name,
             nil,
             "its \(fixed) numbers and dates take more than the 700,000 bytes of a record",
-            "split the entity in two"
+            remedy: "split the entity in two"
         )
     }
 
@@ -142,7 +143,7 @@ struct ModelLint {
                 entity,
                 name,
                 "it is excluded from CloudKit and required, so other devices cannot save the object",
-                "make it optional"
+                remedy: "make it optional"
             )
         }
         checkEncryption(attribute, entity)
@@ -155,11 +156,11 @@ struct ModelLint {
                 entity,
                 name,
                 "it is required and has no default value, which a record without the field needs",
-                "make it optional, or give it a default value"
+                remedy: "make it optional, or give it a default value"
             )
         }
         if !MirroredField.isName(name) {
-            add(.error, .fieldName, entity, name, Self.badName, "rename the attribute")
+            add(.error, .fieldName, entity, name, Self.badName, remedy: "rename the attribute")
         }
         if !attribute.isSyncable {
             add(
@@ -168,7 +169,8 @@ struct ModelLint {
                 entity,
                 name,
                 "syncable is NO, which excludes nothing from CloudKit",
-                "set \(CoreDataModel.UserInfoKey.ignored) to YES in the attribute's userInfo"
+                remedy:
+                    "set \(CoreDataModel.UserInfoKey.ignored) to YES in the attribute's userInfo"
             )
         }
     }
@@ -188,7 +190,7 @@ struct ModelLint {
                 entity,
                 attribute.name,
                 "it requests encryption by the flag and by the previous key in userInfo",
-                "remove the key"
+                remedy: "remove the key"
             )
         }
         if mirroring.database == .public, attribute.isMirrored, attribute.isEncryptedInCloudKit {
@@ -198,7 +200,7 @@ struct ModelLint {
                 entity,
                 attribute.name,
                 "it is encrypted, and the public database has no encrypted fields",
-                "switch encryption off, or mirror the entity to the private database"
+                remedy: "switch encryption off, or mirror the entity to the private database"
             )
         }
     }
@@ -213,7 +215,7 @@ struct ModelLint {
                 entity,
                 name,
                 "values of type \(attribute.type.name) have no field in CloudKit",
-                "choose another type, or make the attribute transient"
+                remedy: "choose another type, or make the attribute transient"
             )
         case .decimal:
             add(
@@ -222,7 +224,7 @@ struct ModelLint {
                 entity,
                 name,
                 "CloudKit keeps 15 to 17 digits of a decimal number",
-                "keep the smallest unit, such as cents, in an Integer 64 where that matters"
+                remedy: "keep the smallest unit, such as cents, in an Integer 64 where that matters"
             )
         case .binary where !attribute.allowsExternalStorage:
             add(
@@ -231,7 +233,7 @@ struct ModelLint {
                 entity,
                 name,
                 "large bytes stay in the database, and are written again with each change beside them",
-                "allow external storage"
+                remedy: "allow external storage"
             )
         case .transformable:
             guard let transformer = attribute.valueTransformerName,
@@ -244,7 +246,7 @@ struct ModelLint {
                 entity,
                 name,
                 "\(transformer) must turn values into bytes and back",
-                "register it before the store is loaded"
+                remedy: "register it before the store is loaded"
             )
         default: break
         }

@@ -14,7 +14,7 @@ extension ModelLint {
                 place,
                 name,
                 "a relationship cannot be excluded from CloudKit",
-                "remove \(CoreDataModel.UserInfoKey.ignored) from its userInfo"
+                remedy: "remove \(CoreDataModel.UserInfoKey.ignored) from its userInfo"
             )
         }
         if CoreDataModel.UserInfoKey.isSet(
@@ -27,7 +27,7 @@ extension ModelLint {
                 place,
                 name,
                 "a relationship cannot be encrypted",
-                "remove the key for encryption from its userInfo"
+                remedy: "remove the key for encryption from its userInfo"
             )
         }
         guard !relationship.isTransient else { return }
@@ -41,7 +41,7 @@ extension ModelLint {
                 place,
                 name,
                 "names in CloudKit have letters from A to Z, digits and underscores, 255 at most",
-                "rename the relationship"
+                remedy: "rename the relationship"
             )
         }
     }
@@ -58,7 +58,7 @@ extension ModelLint {
                 entity,
                 name,
                 "it is required, and its target may arrive later than the object",
-                "make it optional"
+                remedy: "make it optional"
             )
         }
         if relationship.inverseName == nil {
@@ -68,7 +68,8 @@ extension ModelLint {
                 entity,
                 name,
                 "it has no inverse",
-                "add a relationship to \(relationship.destination) that leads back to \(entity)"
+                remedy:
+                    "add a relationship to \(relationship.destination) that leads back to \(entity)"
             )
         }
         if relationship.isOrdered {
@@ -78,7 +79,8 @@ extension ModelLint {
                 entity,
                 name,
                 "it is ordered, which CloudKit does not keep",
-                "make it unordered, and give \(relationship.destination) an attribute with the position"
+                remedy:
+                    "make it unordered, and give \(relationship.destination) an attribute with the position"
             )
         }
         if model.isManyToMany(relationship) {
@@ -88,7 +90,7 @@ extension ModelLint {
                 entity,
                 name,
                 "each link is a separate record, and duplicates of links can arise",
-                "no action is required; an entity for the link is an alternative"
+                remedy: "no action is required; an entity for the link is an alternative"
             )
         }
     }
@@ -105,7 +107,7 @@ extension ModelLint {
                 entity,
                 relationship.name,
                 "its delete rule is Deny, which a deletion from another device cannot follow",
-                "choose Nullify or Cascade"
+                remedy: "choose Nullify or Cascade"
             )
         case .noAction:
             add(
@@ -114,7 +116,7 @@ extension ModelLint {
                 entity,
                 relationship.name,
                 "its delete rule is No Action, so links to deleted objects stay",
-                "choose Nullify or Cascade"
+                remedy: "choose Nullify or Cascade"
             )
         case .nullify, .cascade: break
         }
@@ -136,7 +138,8 @@ extension ModelLint {
                 relationship.name,
                 "it leads from configuration \(home.name) to \(relationship.destination), which is "
                     + "not in it: links between stores do not exist",
-                "add \(relationship.destination) to \(home.name), or keep its identifier in an attribute"
+                remedy:
+                    "add \(relationship.destination) to \(home.name), or keep its identifier in an attribute"
             )
         }
     }

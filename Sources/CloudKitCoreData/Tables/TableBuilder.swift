@@ -247,7 +247,7 @@ struct TableBuilder {
                 let owner = tableNames[model.root(of: entity).name],
                 let target = target(of: relationship)
             else { continue }
-            addJoin(entity, relationship, inverse, inverseOwner, owner, target)
+            addJoin(entity, relationship, inverse, of: inverseOwner, from: owner, to: target)
         }
     }
 
@@ -255,9 +255,9 @@ struct TableBuilder {
         _ entity: CoreDataModel.Entity,
         _ relationship: CoreDataModel.Relationship,
         _ inverse: CoreDataModel.Relationship,
-        _ inverseOwner: String,
-        _ owner: String,
-        _ target: String
+        of inverseOwner: String,
+        from owner: String,
+        to target: String
     ) {
         let isItself = entity.name == inverseOwner && relationship.name == inverse.name
         let name = names.take("\(entity.name)_\(relationship.name)")

@@ -11,6 +11,12 @@ struct ArchiveManifest {
     /// The maximum size of a manifest in bytes; it is kept until the archive's link expires.
     static let byteLimit = Limits.requestBodyBytes
 
+    /// The keys of the manifest and of its records, which no client of this package reads.
+    private enum Key: CodingKey {
+        case zoneID, records
+        case recordName, recordType, parent, created, modified, fields, files
+    }
+
     private let desiredKeys: Set<String>?
     private var writer = JSONWriter(capacity: 16 * 1024)
     private var paths = ArchivePaths()
@@ -19,9 +25,9 @@ struct ArchiveManifest {
     init(of zone: ZoneView, desiredKeys: [String]?) {
         self.desiredKeys = desiredKeys.map(Set.init)
         writer.openObject()
-        writer.key("zoneID")
+        writer.key(Key.zoneID)
         writer.zoneID(zone.id)
-        writer.key("records")
+        writer.key(Key.records)
         writer.openArray()
     }
 
@@ -32,14 +38,14 @@ struct ArchiveManifest {
         var fields = try RecordFields(stored: record.fields).fields
         if let desiredKeys { fields = fields.filter { desiredKeys.contains($0.key) } }
         writer.openObject()
-        writer.member("recordName", record.name)
-        writer.member("recordType", record.type)
-        writer.member("parent", record.parent)
-        writer.member("created", record.created.milliseconds)
-        writer.member("modified", record.modified.milliseconds)
-        writer.key("fields")
+        writer.member(Key.recordName, record.name)
+        writer.member(Key.recordType, record.type)
+        writer.member(Key.parent, record.parent)
+        writer.member(Key.created, record.created.milliseconds)
+        writer.member(Key.modified, record.modified.milliseconds)
+        writer.key(Key.fields)
         writer.fields(fields)
-        writer.key("files")
+        writer.key(Key.files)
         writer.openObject()
         for (key, field) in fields.sorted(by: { $0.key < $1.key }) {
             let assets: [(WireAsset, Int?)] =

@@ -62,16 +62,16 @@ extension CloudService {
         guard let job = try await read(call, { try directory.job(request.jobID, $0) }) else {
             throw RequestError(.notFound, reason: "No copy job '\(request.jobID)' of this user")
         }
-        var writer = JSONWriter()
-        writer.openObject()
-        writer.member("jobID", job.id)
-        writer.member("itemsProcessed", Int64(job.done))
-        writer.member("itemsTotalEstimate", Int64(job.total))
-        writer.member("status", job.status.rawValue)
-        writer.member("reason", job.reason)
-        writer.member("serverErrorCode", job.code?.rawValue)
-        writer.closeObject()
-        return writer.data
+        return try WireJSON.encode(
+            CopyStatusResponse(
+                jobID: job.id,
+                itemsProcessed: job.done,
+                itemsTotalEstimate: job.total,
+                status: job.status.rawValue,
+                reason: job.reason,
+                serverErrorCode: job.code?.rawValue
+            )
+        )
     }
 
     /// Advances a copy by some batches.
@@ -226,4 +226,14 @@ private struct StartCopyRequest: Decodable {
 /// The body of `records/copy/status`.
 private struct CopyStatusRequest: Decodable {
     let jobID: String
+}
+
+/// The response of `records/copy/status`.
+private struct CopyStatusResponse: Encodable {
+    let jobID: String
+    let itemsProcessed: Int
+    let itemsTotalEstimate: Int
+    let status: String
+    let reason: String?
+    let serverErrorCode: String?
 }

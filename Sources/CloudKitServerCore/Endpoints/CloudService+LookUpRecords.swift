@@ -31,7 +31,7 @@ extension CloudService {
             )
             var writer = JSONWriter(capacity: 4096)
             writer.openObject()
-            writer.key("records")
+            writer.key(RecordsResponse.CodingKeys.records)
             writer.openArray()
             for (place, item) in request.records.enumerated() {
                 if let failure = call.faults.failures[place] {

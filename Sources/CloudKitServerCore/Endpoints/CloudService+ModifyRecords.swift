@@ -161,7 +161,7 @@ extension CloudService {
     ) throws -> Data {
         var writer = JSONWriter(capacity: 4096)
         writer.openObject()
-        writer.key("records")
+        writer.key(RecordsResponse.CodingKeys.records)
         writer.openArray()
         for ((outcome, zone), operation) in zip(outcomes, request.operations) {
             if case .failed(let name, let failure) = outcome {

@@ -29,7 +29,7 @@ extension CloudService {
         return try await read(call) { [schemas] reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
-            writer.key("batch")
+            writer.key(QueryBatchRequest.CodingKeys.batch)
             writer.openArray()
             for (place, query) in request.batch.enumerated() {
                 do {
@@ -86,7 +86,10 @@ extension CloudService {
         let page = run.page
         writer.openObject()
         try write(page.results, of: request, call, links, to: &writer)
-        writer.member("continuationMarker", page.next?.sealed(by: links.seal, identity))
+        writer.member(
+            RecordsResponse.CodingKeys.continuationMarker,
+            page.next?.sealed(by: links.seal, identity)
+        )
         writeSyncToken(of: zones, call, links.seal, to: &writer)
         writer.closeObject()
     }
@@ -106,7 +109,7 @@ extension CloudService {
         _ links: AssetLinks,
         to writer: inout JSONWriter
     ) throws {
-        writer.key("records")
+        writer.key(RecordsResponse.CodingKeys.records)
         writer.openArray()
         for result in results {
             let answer = RecordResponseWriter(
@@ -135,11 +138,19 @@ extension CloudService {
             let zone = zones.first, !zone.isDefault
         else { return }
         let token = zone.syncToken(after: zone.zone.headSequence)
-        writer.member("syncToken", token.sealed(by: seal, for: .zoneChanges))
+        writer.member(
+            RecordsResponse.CodingKeys.syncToken,
+            token.sealed(by: seal, for: .zoneChanges)
+        )
     }
 }
 
 /// The body of `internal/records/query/batch`.
 private struct QueryBatchRequest: Decodable {
+    /// The keys, of the response too.
+    enum CodingKeys: CodingKey {
+        case batch
+    }
+
     let batch: [QueryRecordsRequest]
 }

@@ -26,7 +26,7 @@ extension CloudService {
             var held: [Data] = []
             var writer = JSONWriter()
             writer.openObject()
-            writer.key("assets")
+            writer.key(RereferenceRequest.CodingKeys.assets)
             writer.openArray()
             for item in request.assets {
                 guard let asset = try Self.asset(item, in: source, sight, storage) else {
@@ -70,6 +70,11 @@ private struct RereferenceRequest: Decodable {
     struct Item: Decodable {
         let recordName: String
         let fieldName: String
+    }
+
+    /// The keys; the response has `assets` too.
+    enum CodingKeys: CodingKey {
+        case zoneID, targetZoneID, assets
     }
 
     let zoneID: WireZoneID?

@@ -17,7 +17,7 @@ extension CloudService {
         return try await read(call) { [devices] reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
-            writer.key("zones")
+            writer.key(ZoneChangesResponse.CodingKeys.zones)
             writer.openArray()
             for zone in request.zones {
                 let page: ZoneChangesPage
@@ -107,13 +107,14 @@ extension CloudService {
             work: call.work,
             caller: call.caller.user?.recordName
         )
+        typealias Key = ZoneChangesResponse.Zone.CodingKeys
         // Databases with roles have no change feed.
         let sight = page.zone.sight(call, schema: nil)
         let keys = asked.desiredKeys ?? request.desiredKeys
         writer.openObject()
-        writer.key("zoneID")
+        writer.key(Key.zoneID)
         writer.zoneID(page.zone.id)
-        writer.key("records")
+        writer.key(Key.records)
         writer.openArray()
         for entry in page.entries where types?.contains(entry.record.type) ?? true {
             let record = entry.record
@@ -126,8 +127,8 @@ extension CloudService {
             }
         }
         writer.closeArray()
-        writer.member("syncToken", page.next.sealed(by: links.seal, for: .zoneChanges))
-        writer.member("moreComing", page.hasMore)
+        writer.member(Key.syncToken, page.next.sealed(by: links.seal, for: .zoneChanges))
+        writer.member(Key.moreComing, page.hasMore)
         writer.closeObject()
     }
 }

@@ -26,6 +26,8 @@ struct RecordResponseWriter {
     /// The caller's user record name; nil without a user.
     var caller: String?
 
+    private typealias Key = WireRecord.CodingKeys
+
     /// The device in every system date; REST clients have none of their own.
     private static let deviceID = "2"
 
@@ -42,23 +44,23 @@ struct RecordResponseWriter {
             return
         }
         writer.openObject()
-        writer.member("recordName", record.name)
-        writer.member("recordType", record.type)
-        writer.key("fields")
+        writer.member(Key.recordName, record.name)
+        writer.member(Key.recordType, record.type)
+        writer.key(Key.fields)
         try writeFields(of: record, desiredKeys: desiredKeys, to: &writer)
-        writer.key("pluginFields")
+        writer.key(Key.pluginFields)
         writer.openObject()
         writer.closeObject()
-        writer.member("recordChangeTag", ChangeTag.text(record.sequence))
-        write(record.created, "created", to: &writer)
-        write(record.modified, "modified", to: &writer)
-        writer.member("deleted", false)
-        writeReference("parent", record.parent, to: &writer)
-        writeReference("share", record.share, to: &writer)
+        writer.member(Key.recordChangeTag, ChangeTag.text(record.sequence))
+        write(record.created, .created, to: &writer)
+        write(record.modified, .modified, to: &writer)
+        writer.member(Key.deleted, false)
+        writeReference(.parent, record.parent, to: &writer)
+        writeReference(.share, record.share, to: &writer)
         if let part = try record.sharePart {
             try part.write(caller: caller, to: &writer)
         } else {
-            writer.member("shortGUID", record.rootPart?.shortGUID)
+            writer.member(Key.shortGUID, record.rootPart?.shortGUID)
         }
         writeZone(to: &writer)
         writer.closeObject()
@@ -67,9 +69,9 @@ struct RecordResponseWriter {
     /// Writes a deleted record's tombstone.
     func writeTombstone(_ name: String, type: String?, to writer: inout JSONWriter) {
         writer.openObject()
-        writer.member("recordName", name)
-        if namesTypeOfTombstones { writer.member("recordType", type) }
-        writer.member("deleted", true)
+        writer.member(Key.recordName, name)
+        if namesTypeOfTombstones { writer.member(Key.recordType, type) }
+        writer.member(Key.deleted, true)
         writeZone(to: &writer)
         writer.closeObject()
     }
@@ -102,28 +104,28 @@ struct RecordResponseWriter {
 
     private func write(
         _ stamp: StoredRecord.Stamp,
-        _ key: StaticString,
+        _ key: Key,
         to writer: inout JSONWriter
     ) {
         writer.key(key)
         writer.openObject()
-        writer.member("timestamp", stamp.milliseconds)
-        writer.member("userRecordName", stamp.user)
-        writer.member("deviceID", Self.deviceID)
+        writer.member(WireRecord.Stamp.CodingKeys.timestamp, stamp.milliseconds)
+        writer.member(WireRecord.Stamp.CodingKeys.userRecordName, stamp.user)
+        writer.member(WireRecord.Stamp.CodingKeys.deviceID, Self.deviceID)
         writer.closeObject()
     }
 
-    private func writeReference(_ key: StaticString, _ name: String?, to writer: inout JSONWriter) {
+    private func writeReference(_ key: Key, _ name: String?, to writer: inout JSONWriter) {
         guard let name else { return }
         writer.key(key)
         writer.openObject()
-        writer.member("recordName", name)
+        writer.member(WireReference.CodingKeys.recordName, name)
         writer.closeObject()
     }
 
     private func writeZone(to writer: inout JSONWriter) {
         guard namesZone else { return }
-        writer.key("zoneID")
+        writer.key(Key.zoneID)
         writer.zoneID(zone.id)
     }
 }

@@ -14,6 +14,8 @@ struct ShareResponseWriter {
     let reader: any StorageReader
     let links: AssetLinks
 
+    private typealias Key = ShareMetadata.CodingKeys
+
     /// Writes one element for each link; an error affects only its own link.
     func answer(
         _ asked: [SharesRequest.ShortGUID],
@@ -21,20 +23,23 @@ struct ShareResponseWriter {
     ) throws -> Data {
         var writer = JSONWriter(capacity: 4096)
         writer.openObject()
-        writer.key("results")
+        writer.key(SharesResponse.CodingKeys.results)
         writer.openArray()
         for guid in asked {
             writer.openObject()
-            writer.key("shortGUID")
+            writer.key(Key.shortGUID)
             writer.json(try WireJSON.encode(guid))
             do {
                 try write(try share(guid), guid, to: &writer)
             } catch let error as RequestError
                 where !error.endsRequest && error.serverErrorCode != .authenticationRequired
             {
-                writer.member("reason", error.reason)
-                writer.member("serverErrorCode", error.serverErrorCode.rawValue)
-                writer.member("nativeErrorCode", error.nativeErrorCode.map(Int64.init))
+                writer.member(ItemError.CodingKeys.reason, error.reason)
+                writer.member(ItemError.CodingKeys.serverErrorCode, error.serverErrorCode.rawValue)
+                writer.member(
+                    ItemError.CodingKeys.nativeErrorCode,
+                    error.nativeErrorCode.map(Int64.init)
+                )
             }
             writer.closeObject()
         }
@@ -60,12 +65,12 @@ struct ShareResponseWriter {
             access: owner.id == user?.id ? .everything : .shares(preview.map { [$0] } ?? [])
         )
         let current = part.participant(user?.recordName)
-        writer.member("containerIdentifier", call.environment.container)
-        writer.member("environment", call.environment.kind.rawValue)
-        writer.member("databaseScope", owner.id == user?.id ? "PRIVATE" : "SHARED")
-        writer.key("zoneID")
+        writer.member(Key.containerIdentifier, call.environment.container)
+        writer.member(Key.environment, call.environment.kind.rawValue)
+        writer.member(Key.databaseScope, owner.id == user?.id ? "PRIVATE" : "SHARED")
+        writer.key(Key.zoneID)
         writer.zoneID(view.id)
-        writer.key("share")
+        writer.key(Key.share)
         let answer = RecordResponseWriter(
             zone: view,
             namesZone: true,
@@ -76,21 +81,21 @@ struct ShareResponseWriter {
             caller: user?.recordName
         )
         try answer.write(row, desiredKeys: nil, to: &writer)
-        writer.member("rootRecordName", part.root)
+        writer.member(Key.rootRecordName, part.root)
         if guid.shouldFetchRootRecord == true, let name = part.root,
             let root = try reader.record(row.zone, name: name), !root.isDeleted,
             try view.sight(call, schema: nil).shows(root, reader)
         {
-            writer.key("rootRecord")
+            writer.key(Key.rootRecord)
             try answer.write(root, desiredKeys: guid.rootRecordDesiredKeys, to: &writer)
         }
-        writer.member("participantType", (current?.type ?? .publicUser).rawValue)
-        writer.member("participantStatus", (current?.acceptanceStatus ?? .invited).rawValue)
+        writer.member(Key.participantType, (current?.type ?? .publicUser).rawValue)
+        writer.member(Key.participantStatus, (current?.acceptanceStatus ?? .invited).rawValue)
         writer.member(
-            "participantPermission",
+            Key.participantPermission,
             (current.map(part.permission(of:)) ?? part.publicPermission).rawValue
         )
-        writer.key("ownerIdentity")
+        writer.key(Key.ownerIdentity)
         writer.json(try WireJSON.encode(ParticipantIdentity(owner)))
     }
 }

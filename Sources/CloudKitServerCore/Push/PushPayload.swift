@@ -64,24 +64,26 @@ struct PushPayload {
     }
 
     private func write(badge: Int64?, hasFields: Bool, hasAlert: Bool) -> Data {
+        typealias App = NotificationKeys.App
+        typealias Message = NotificationKeys.Message
         var writer = JSONWriter(capacity: 512)
         writer.openObject()
-        writer.key("aps")
+        writer.key(NotificationKeys.Part.aps)
         writer.openObject()
         if hasAlert { writeAlert(to: &writer) }
-        writer.member("sound", info.soundName)
-        writer.member("badge", badge)
-        writer.member("category", info.category)
-        if info.shouldSendContentAvailable == true { writer.member("content-available", Int64(1)) }
-        if info.shouldSendMutableContent == true { writer.member("mutable-content", Int64(1)) }
+        writer.member(App.sound, info.soundName)
+        writer.member(App.badge, badge)
+        writer.member(App.category, info.category)
+        if info.shouldSendContentAvailable == true { writer.member(App.contentAvailable, Int64(1)) }
+        if info.shouldSendMutableContent == true { writer.member(App.mutableContent, Int64(1)) }
         writer.closeObject()
-        writer.key("ck")
+        writer.key(NotificationKeys.Part.ck)
         writer.openObject()
-        writer.member("cid", container)
-        writer.member("nid", identifier)
-        writer.member("ckuserid", owner)
-        writer.member("ce", Int64(2))
-        if !hasFields { writer.member("p", Int64(1)) }
+        writer.member(Message.container, container)
+        writer.member(Message.identifier, identifier)
+        writer.member(Message.owner, owner)
+        writer.member(Message.form, Int64(2))
+        if !hasFields { writer.member(Message.isPruned, Int64(1)) }
         writeSubject(hasFields: hasFields, to: &writer)
         writer.closeObject()
         writer.closeObject()
@@ -89,23 +91,26 @@ struct PushPayload {
     }
 
     private func writeSubject(hasFields: Bool, to writer: inout JSONWriter) {
-        switch subject {
-        case .record: writer.key("qry")
-        case .zone: writer.key("fet")
-        case .database: writer.key("met")
-        }
+        typealias Key = NotificationKeys.Subject
+        let kind: NotificationKeys.Message =
+            switch subject {
+            case .record: .query
+            case .zone: .zone
+            case .database: .database
+            }
+        writer.key(kind)
         writer.openObject()
-        writer.member("sid", subscription.subscriptionID)
-        writer.member("dbs", scope.pushNumber)
+        writer.member(Key.subscription, subscription.subscriptionID)
+        writer.member(Key.scope, scope.pushNumber)
         if case .database = subject {
             writer.closeObject()
             return
         }
-        writer.member("zid", zone.zoneName)
-        writer.member("zoid", zone.ownerRecordName)
+        writer.member(Key.zone, zone.zoneName)
+        writer.member(Key.zoneOwner, zone.ownerRecordName)
         if case .record(let change, let fields) = subject {
-            writer.member("rid", change.record.name)
-            writer.member("fo", change.kind.rawValue)
+            writer.member(Key.record, change.record.name)
+            writer.member(Key.reason, change.kind.rawValue)
             if hasFields { write(fields, to: &writer) }
         }
         writer.closeObject()
@@ -114,7 +119,7 @@ struct PushPayload {
     /// Writes the fields that the subscription requests, if their types are allowed.
     private func write(_ fields: RecordFields, to writer: inout JSONWriter) {
         guard let names = info.additionalFields, !names.isEmpty else { return }
-        writer.key("af")
+        writer.key(NotificationKeys.Subject.fields)
         writer.openObject()
         for name in Set(names).sorted() {
             switch fields.fields[name]?.value {
@@ -125,8 +130,8 @@ struct PushPayload {
             case .location(let location):
                 writer.key(named: name)
                 writer.openObject()
-                writer.member("latitude", location.latitude)
-                writer.member("longitude", location.longitude)
+                writer.member(WireLocation.CodingKeys.latitude, location.latitude)
+                writer.member(WireLocation.CodingKeys.longitude, location.longitude)
                 writer.closeObject()
             case let value?:
                 writer.key(named: name)
@@ -142,27 +147,27 @@ struct PushPayload {
 extension PushPayload {
     private func writeAlert(to writer: inout JSONWriter) {
         let info = info
-        let texts: [(StaticString, String?)] = [
-            ("title", info.title), ("title-loc-key", info.titleLocalizationKey),
-            ("subtitle", info.subtitle), ("subtitle-loc-key", info.subtitleLocalizationKey),
-            ("body", info.alertBody), ("loc-key", info.alertLocalizationKey),
-            ("action-loc-key", info.alertActionLocalizationKey),
-            ("launch-image", info.alertLaunchImage),
+        let texts: [(NotificationKeys.Alert, String?)] = [
+            (.title, info.title), (.titleKey, info.titleLocalizationKey),
+            (.subtitle, info.subtitle), (.subtitleKey, info.subtitleLocalizationKey),
+            (.body, info.alertBody), (.bodyKey, info.alertLocalizationKey),
+            (.actionKey, info.alertActionLocalizationKey),
+            (.launchImage, info.alertLaunchImage),
         ]
         guard texts.contains(where: { $0.1 != nil }) else { return }
-        writer.key("alert")
+        writer.key(NotificationKeys.App.alert)
         writer.openObject()
         for (key, text) in texts { writer.member(key, text) }
-        writeArguments("title-loc-args", info.titleLocalizationArgs, to: &writer)
-        writeArguments("subtitle-loc-args", info.subtitleLocalizationArgs, to: &writer)
-        writeArguments("loc-args", info.alertLocalizationArgs, to: &writer)
+        writeArguments(.titleArguments, info.titleLocalizationArgs, to: &writer)
+        writeArguments(.subtitleArguments, info.subtitleLocalizationArgs, to: &writer)
+        writeArguments(.bodyArguments, info.alertLocalizationArgs, to: &writer)
         writer.closeObject()
     }
 
     /// Writes the values of fields as texts; a missing value is empty, so that the others keep
     /// their indexes.
     private func writeArguments(
-        _ key: StaticString,
+        _ key: NotificationKeys.Alert,
         _ names: [String]?,
         to writer: inout JSONWriter
     ) {

@@ -194,19 +194,20 @@ struct SharePart: Hashable, Sendable, Codable {
 
     /// Writes the parts in addition to those of the record.
     func write(caller: String?, to writer: inout JSONWriter) throws {
+        typealias Key = WireShare.CodingKeys
         let participants = participants(seenBy: caller)
-        writer.member("shortGUID", shortGUID)
-        writer.member("publicPermission", publicPermission.rawValue)
-        writer.key("participants")
+        writer.member(WireRecord.CodingKeys.shortGUID, shortGUID)
+        writer.member(Key.publicPermission, publicPermission.rawValue)
+        writer.key(Key.participants)
         writer.json(try WireJSON.encode(participants))
         if let owner = participants.first {
-            writer.key("owner")
+            writer.key(Key.owner)
             writer.json(try WireJSON.encode(owner))
         }
         if let current = participants.first(where: {
             caller != nil && $0.userIdentity?.userRecordName == caller
         }) {
-            writer.key("currentUserParticipant")
+            writer.key(Key.currentUserParticipant)
             writer.json(try WireJSON.encode(current))
         }
     }

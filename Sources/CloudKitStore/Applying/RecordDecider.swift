@@ -81,7 +81,15 @@ struct RecordDecider: ApplyPhase {
         } catch {
             return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
         }
-        return try merge(remote, fields, known, isNew: before?.system == nil, key, table, batch)
+        return try merge(
+            remote,
+            fields,
+            into: known,
+            isNew: before?.system == nil,
+            key,
+            table,
+            batch
+        )
     }
 
     /// Keeps a record that cannot become a row now.
@@ -110,7 +118,7 @@ struct RecordDecider: ApplyPhase {
     private func merge(
         _ remote: RemoteRecord,
         _ fields: [String: StoreValue],
-        _ record: KnownRecord,
+        into record: KnownRecord,
         isNew: Bool,
         _ key: RowKey,
         _ table: TableSchema,
@@ -139,7 +147,7 @@ struct RecordDecider: ApplyPhase {
                 known.system != nil
                 && known.archived()?.creationDate == remote.record?.creationDate
             let overwritten = isSame ? Self.overwritten(fields, since: base) : []
-            plan = try self.plan(base, existing, entry, fields, overwritten, remote, table)
+            plan = try self.plan(base, existing, entry, overwritten, for: fields, of: remote, table)
         }
         known.tag = remote.tag
         known.system = remote.system
@@ -215,9 +223,9 @@ struct RecordDecider: ApplyPhase {
         _ base: [String: StoreValue]?,
         _ existing: StoredRow?,
         _ entry: OutboxEntry?,
-        _ fields: [String: StoreValue],
         _ overwritten: Set<String>,
-        _ remote: RemoteRecord,
+        for fields: [String: StoreValue],
+        of remote: RemoteRecord,
         _ table: TableSchema
     ) throws -> MergePlan {
         let local = try existing.map { row in

@@ -301,7 +301,8 @@ struct BatchBuilder {
         }
         if let sent, let version = known.sent?.version {
             // A save without a response is sent again unchanged, so that it counts once.
-            return try add(known, entry, sent, version, base, fields, row, table)
+            let save = Save(changes: sent, version: version, base: base, fields: fields)
+            return try add(save, of: known, entry, row, table)
         }
         if isNew {
             let hidden = try known.hiddenReferences(in: fields, table)
@@ -336,7 +337,8 @@ struct BatchBuilder {
         } else {
             try known.save(database)
         }
-        try add(known, entry, changes, version, base, fields, row, table)
+        let save = Save(changes: changes, version: version, base: base, fields: fields)
+        try add(save, of: known, entry, row, table)
         if known.wentWhole(entry, with: changes) {
             batch.sent[name] = SentRecord(
                 tag: known.tag,
@@ -361,13 +363,20 @@ struct BatchBuilder {
         return stamp
     }
 
+    /// The fields that a save sends, and those it is compared with.
+    private struct Save {
+        let changes: [String: StoreValue]
+        let version: Int64
+        /// The fields of the server's version.
+        let base: [String: StoreValue]
+        /// The fields of the row now.
+        let fields: [String: StoreValue]
+    }
+
     private mutating func add(
-        _ known: KnownRecord,
+        _ save: Save,
+        of known: KnownRecord,
         _ entry: OutboxEntry,
-        _ changes: [String: StoreValue],
-        _ version: Int64,
-        _ base: [String: StoreValue],
-        _ fields: [String: StoreValue],
         _ row: StoredRow,
         _ table: TableSchema
     ) throws {
@@ -391,27 +400,27 @@ struct BatchBuilder {
         }
         var outgoing = OutgoingRecord(name: known.name, record: record)
         var files: [String: URL] = [:]
-        var sent = changes
-        for (field, value) in changes {
+        var sent = save.changes
+        for (field, value) in save.changes {
             guard case .asset = value.plain, let column = table.byField[field] else { continue }
             // The bytes have changed since: the newer edit sends them.
-            guard fields[field] == value, let data = row[column.name]?.allBytes else {
+            guard save.fields[field] == value, let data = row[column.name]?.allBytes else {
                 sent[field] = nil
                 continue
             }
-            let file = folder.appending(path: "\(version)-\(field)")
+            let file = folder.appending(path: "\(save.version)-\(field)")
             try data.write(to: file)
             files[field] = file
             outgoing.files.append(file)
         }
         if known.system == nil {
-            mapping.write(base.filter { table.byField[$0.key] == nil }, to: record, nil)
+            mapping.write(save.base.filter { table.byField[$0.key] == nil }, to: record, nil)
         }
         mapping.write(sent, to: record, table, files: files)
         let isNew = known.system == nil
-        let kept = isNew ? base.filter { table.byField[$0.key] == nil } : base
+        let kept = isNew ? save.base.filter { table.byField[$0.key] == nil } : save.base
         mapping.writeForms(
-            kept.merging(changes) { $1 },
+            kept.merging(save.changes) { $1 },
             over: isNew ? [:] : kept,
             to: record,
             table

@@ -60,7 +60,8 @@ public struct ItemError: Error, Hashable, Sendable, Codable {
 }
 
 extension ItemError {
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case recordName, zoneID, subscriptionID, reason, serverErrorCode, retryAfter, uuid
         case redirectURL, nativeErrorCode, deletionReason
     }

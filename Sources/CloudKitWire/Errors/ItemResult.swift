@@ -8,16 +8,12 @@ public typealias ItemResult<Success: Codable & Hashable & Sendable> = Result<Suc
 struct ItemResultCoder<Success: Codable & Hashable & Sendable>: Codable {
     let result: ItemResult<Success>
 
-    private enum CodingKeys: CodingKey {
-        case serverErrorCode
-    }
-
     init(_ result: ItemResult<Success>) {
         self.result = result
     }
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let container = try decoder.container(keyedBy: ItemError.CodingKeys.self)
         if container.contains(.serverErrorCode) {
             result = .failure(try ItemError(from: decoder))
         } else {

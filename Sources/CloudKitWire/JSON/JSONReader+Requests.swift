@@ -27,30 +27,24 @@ extension LookupRecordsRequest {
 extension JSONReader {
     fileprivate mutating func modifyRecordsRequest() throws(GaveUp) -> ModifyRecordsRequest {
         var request = ModifyRecordsRequest(operations: [])
-        var seen = Seen()
-        var hasOperations = false
-        try object { (reader, key) throws(GaveUp) in
+        let keys = try message(ModifyRecordsRequest.CodingKeys.self) {
+            (reader, key) throws(GaveUp) in
             switch key {
-            case "operations":
+            case .operations:
                 try reader.array { (reader) throws(GaveUp) in
                     request.operations.append(try reader.operation())
                 }
-                hasOperations = true
-            case "zoneID":
+            case .zoneID:
                 request.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
-            case "atomic":
+            case .atomic:
                 request.atomic = try reader.optional { r throws(GaveUp) in try r.bool() }
-            case "desiredKeys":
+            case .desiredKeys:
                 request.desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
-            case "numbersAsStrings":
+            case .numbersAsStrings:
                 request.numbersAsStrings = try reader.optional { r throws(GaveUp) in try r.bool() }
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
-        guard hasOperations else { throw GaveUp() }
+        guard keys.contains(.operations) else { throw GaveUp() }
         try end()
         return request
     }
@@ -59,19 +53,14 @@ extension JSONReader {
         var type: RecordOperation.OperationType?
         var record: WireRecord?
         var desiredKeys: [String]?
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(RecordOperation.CodingKeys.self) { (reader, key) throws(GaveUp) in
             switch key {
-            case "operationType":
+            case .operationType:
                 type = RecordOperation.OperationType(rawValue: try reader.string())
-            case "record": record = try reader.record()
-            case "desiredKeys":
+            case .record: record = try reader.record()
+            case .desiredKeys:
                 desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
         guard let type, let record else { throw GaveUp() }
         return RecordOperation(type, record, desiredKeys: desiredKeys)
@@ -81,43 +70,38 @@ extension JSONReader {
     /// have.
     mutating func record(ofAnswer isAnswer: Bool = false) throws(GaveUp) -> WireRecord {
         var record = WireRecord(recordName: nil)
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        let others: OtherMembers = isAnswer ? .ofItem : .ignored
+        try message(WireRecord.CodingKeys.self, others: others) { (reader, key) throws(GaveUp) in
             switch key {
-            case "recordName":
+            case .recordName:
                 record.recordName = try reader.optional { r throws(GaveUp) in try r.string() }
-            case "recordType":
+            case .recordType:
                 record.recordType = try reader.optional { r throws(GaveUp) in try r.string() }
-            case "recordChangeTag":
+            case .recordChangeTag:
                 record.recordChangeTag = try reader.optional { r throws(GaveUp) in try r.string() }
-            case "fields":
+            case .fields:
                 record.fields =
                     try reader.optional { r throws(GaveUp) in try r.fields() } ?? [:]
-            case "zoneID":
+            case .zoneID:
                 record.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
-            case "parent":
+            case .parent:
                 record.parent = try reader.optional { r throws(GaveUp) in try r.reference() }
-            case "removesParent":
+            case .removesParent:
                 record.removesParent = try reader.optional { r throws(GaveUp) in try r.bool() }
-            case "deleted":
+            case .deleted:
                 record.deleted = try reader.optional { r throws(GaveUp) in try r.bool() }
-            case "created" where isAnswer:
+            case .created where isAnswer:
                 record.created = try reader.optional { r throws(GaveUp) in try r.stamp() }
-            case "modified" where isAnswer:
+            case .modified where isAnswer:
                 record.modified = try reader.optional { r throws(GaveUp) in try r.stamp() }
-            case "share" where isAnswer:
+            case .share where isAnswer:
                 record.share = try reader.optional { r throws(GaveUp) in try r.reference() }
-            case "shortGUID" where isAnswer:
+            case .shortGUID where isAnswer:
                 record.shortGUID = try reader.optional { r throws(GaveUp) in try r.string() }
-            case "created", "modified", "share", "createShortGUID", "shortGUID":
+            case .created, .modified, .share, .createShortGUID, .shortGUID:
                 guard try reader.null() else { throw GaveUp() }
-            // An item that failed has other members.
-            case "serverErrorCode" where isAnswer: throw GaveUp()
-            default:
-                try reader.skip()
-                return
+            case .pluginFields: try reader.skip()
             }
-            try seen.insert(key)
         }
         guard record.recordType != WireRecord.shareType else { throw GaveUp() }
         return record
@@ -125,28 +109,22 @@ extension JSONReader {
 
     fileprivate mutating func lookupRecordsRequest() throws(GaveUp) -> LookupRecordsRequest {
         var request = LookupRecordsRequest(records: [])
-        var seen = Seen()
-        var hasRecords = false
-        try object { (reader, key) throws(GaveUp) in
+        let keys = try message(LookupRecordsRequest.CodingKeys.self) {
+            (reader, key) throws(GaveUp) in
             switch key {
-            case "records":
+            case .records:
                 try reader.array { (reader) throws(GaveUp) in
                     request.records.append(try reader.lookupItem())
                 }
-                hasRecords = true
-            case "zoneID":
+            case .zoneID:
                 request.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
-            case "desiredKeys":
+            case .desiredKeys:
                 request.desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
-            case "numbersAsStrings":
+            case .numbersAsStrings:
                 request.numbersAsStrings = try reader.optional { r throws(GaveUp) in try r.bool() }
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
-        guard hasRecords else { throw GaveUp() }
+        guard keys.contains(.records) else { throw GaveUp() }
         try end()
         return request
     }
@@ -154,17 +132,12 @@ extension JSONReader {
     private mutating func lookupItem() throws(GaveUp) -> LookupRecordsRequest.Item {
         var name: String?
         var desiredKeys: [String]?
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(LookupRecordsRequest.Item.CodingKeys.self) { (reader, key) throws(GaveUp) in
             switch key {
-            case "recordName": name = try reader.string()
-            case "desiredKeys":
+            case .recordName: name = try reader.string()
+            case .desiredKeys:
                 desiredKeys = try reader.optional { r throws(GaveUp) in try r.strings() }
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
         guard let name else { throw GaveUp() }
         return LookupRecordsRequest.Item(recordName: name, desiredKeys: desiredKeys)

@@ -28,20 +28,15 @@ extension JSONReader {
     fileprivate mutating func recordsResponse() throws(GaveUp) -> RecordsResponse {
         var records: [ItemResult<WireRecord>]?
         var response = RecordsResponse(records: [])
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(RecordsResponse.CodingKeys.self) { (reader, key) throws(GaveUp) in
             switch key {
-            case "records": records = try reader.records()
-            case "continuationMarker":
+            case .records: records = try reader.records()
+            case .continuationMarker:
                 response.continuationMarker =
                     try reader.optional { r throws(GaveUp) in try r.string() }
-            case "syncToken":
+            case .syncToken:
                 response.syncToken = try reader.optional { r throws(GaveUp) in try r.string() }
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
         guard let records else { throw GaveUp() }
         try end()
@@ -51,20 +46,16 @@ extension JSONReader {
 
     fileprivate mutating func zoneChangesResponse() throws(GaveUp) -> ZoneChangesResponse {
         var zones: [ItemResult<ZoneChangesResponse.Zone>] = []
-        var seen = Seen()
-        var hasZones = false
-        try object { (reader, key) throws(GaveUp) in
-            guard key == "zones" else {
-                try reader.skip()
-                return
+        let keys = try message(ZoneChangesResponse.CodingKeys.self) {
+            (reader, key) throws(GaveUp) in
+            switch key {
+            case .zones:
+                try reader.array { (reader) throws(GaveUp) in
+                    zones.append(.success(try reader.zoneChanges()))
+                }
             }
-            try reader.array { (reader) throws(GaveUp) in
-                zones.append(.success(try reader.zoneChanges()))
-            }
-            hasZones = true
-            try seen.insert(key)
         }
-        guard hasZones else { throw GaveUp() }
+        guard keys.contains(.zones) else { throw GaveUp() }
         try end()
         return ZoneChangesResponse(zones: zones)
     }
@@ -74,21 +65,15 @@ extension JSONReader {
         var records: [ItemResult<WireRecord>]?
         var token: String?
         var moreComing: Bool?
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(ZoneChangesResponse.Zone.CodingKeys.self, others: .ofItem) {
+            (reader, key) throws(GaveUp) in
             switch key {
-            case "zoneID": zone = try reader.zoneID()
-            case "records": records = try reader.records()
-            case "syncToken": token = try reader.string()
-            case "moreComing":
+            case .zoneID: zone = try reader.zoneID()
+            case .records: records = try reader.records()
+            case .syncToken: token = try reader.string()
+            case .moreComing:
                 moreComing = try reader.optional { r throws(GaveUp) in try r.bool() }
-            // A zone that failed has other members.
-            case "serverErrorCode": throw GaveUp()
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
         guard let zone, let records, let token else { throw GaveUp() }
         var changes = ZoneChangesResponse.Zone(
@@ -114,18 +99,13 @@ extension JSONReader {
         var timestamp: Int64?
         var user: String?
         var device: String?
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(WireRecord.Stamp.CodingKeys.self) { (reader, key) throws(GaveUp) in
             switch key {
-            case "timestamp": timestamp = try reader.integer()
-            case "userRecordName":
+            case .timestamp: timestamp = try reader.integer()
+            case .userRecordName:
                 user = try reader.optional { r throws(GaveUp) in try r.string() }
-            case "deviceID": device = try reader.optional { r throws(GaveUp) in try r.string() }
-            default:
-                try reader.skip()
-                return
+            case .deviceID: device = try reader.optional { r throws(GaveUp) in try r.string() }
             }
-            try seen.insert(key)
         }
         guard let timestamp else { throw GaveUp() }
         return WireRecord.Stamp(timestamp: timestamp, userRecordName: user, deviceID: device)

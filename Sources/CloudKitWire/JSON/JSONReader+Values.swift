@@ -21,34 +21,19 @@ extension JSONReader {
         return fields
     }
 
-    /// The members of an object that were read, to detect duplicates.
-    struct Seen {
-        private var names: [String] = []
-
-        mutating func insert(_ name: String) throws(GaveUp) {
-            guard !names.contains(name) else { throw GaveUp() }
-            names.append(name)
-        }
-    }
-
     /// Reads a zone's ID.
     mutating func zoneID() throws(GaveUp) -> WireZoneID {
         var zone = WireZoneID.defaultZone
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(WireZoneID.CodingKeys.self) { (reader, key) throws(GaveUp) in
             switch key {
-            case "zoneName":
+            case .zoneName:
                 zone.zoneName =
                     try reader.optional { r throws(GaveUp) in try r.string() } ?? zone.zoneName
-            case "ownerRecordName":
+            case .ownerRecordName:
                 zone.ownerRecordName = try reader.optional { r throws(GaveUp) in try r.string() }
-            case "zoneType":
+            case .zoneType:
                 zone.zoneType = try reader.optional { r throws(GaveUp) in try r.string() }
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
         return zone
     }
@@ -71,10 +56,9 @@ extension JSONReader {
         var exactDates: [Double]?
         // A value that precedes its type is skipped, and read when the type is known.
         var valuePlace: Int?
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(WireField.CodingKeys.self) { (reader, key) throws(GaveUp) in
             switch key {
-            case "value":
+            case .value:
                 if try reader.null() { break }
                 if let type {
                     value = try reader.value(of: type)
@@ -82,23 +66,19 @@ extension JSONReader {
                     valuePlace = reader.place
                     try reader.skip()
                 }
-            case "type":
+            case .type:
                 guard !(try reader.null()) else { break }
                 type = FieldType(tag: try reader.string())
                 if type == nil { throw GaveUp() }
-            case "isEncrypted":
+            case .isEncrypted:
                 isEncrypted = try reader.optional { r throws(GaveUp) in try r.bool() } ?? false
-            case "exactDates":
+            case .exactDates:
                 var dates: [Double] = []
                 try reader.array { (reader) throws(GaveUp) in
                     dates.append(try reader.double())
                 }
                 exactDates = dates
-            default:
-                try reader.skip()
-                return
             }
-            try seen.insert(key)
         }
         if let valuePlace {
             let end = place
@@ -162,10 +142,10 @@ extension JSONReader {
         guard try take("{"), try peek() == UInt8(ascii: "\"") else { throw GaveUp() }
         let key = try string()
         go(to: start)
-        switch key {
-        case "recordName": return .reference(try reference())
-        case "latitude", "longitude": return .location(try location())
-        case "fileChecksum", "receipt": return .asset(try asset())
+        switch FieldType.Scalar(markedBy: key) {
+        case .reference: return .reference(try reference())
+        case .location: return .location(try location())
+        case .asset: return .asset(try asset())
         default: throw GaveUp()
         }
     }
@@ -178,70 +158,52 @@ extension JSONReader {
     /// Reads a reference; gives up on unknown members.
     mutating func reference() throws(GaveUp) -> WireReference {
         var reference = WireReference(recordName: "")
-        var seen = Seen()
-        var isNamed = false
-        try object { (reader, key) throws(GaveUp) in
+        let keys = try message(WireReference.CodingKeys.self, others: .refused) {
+            (reader, key) throws(GaveUp) in
             switch key {
-            case "recordName":
-                reference.recordName = try reader.string()
-                isNamed = true
-            case "zoneID":
+            case .recordName: reference.recordName = try reader.string()
+            case .zoneID:
                 reference.zoneID = try reader.optional { r throws(GaveUp) in try r.zoneID() }
-            case "action":
+            case .action:
                 guard !(try reader.null()) else { break }
                 reference.action = WireReference.Action(rawValue: try reader.string())
                 if reference.action == nil { throw GaveUp() }
-            default: throw GaveUp()
             }
-            try seen.insert(key)
         }
-        guard isNamed else { throw GaveUp() }
+        guard keys.contains(.recordName) else { throw GaveUp() }
         return reference
     }
 
     private mutating func location() throws(GaveUp) -> WireLocation {
-        var numbers: [String: Double] = [:]
-        var timestamp: Int64?
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        var location = WireLocation(latitude: 0, longitude: 0)
+        let keys = try message(WireLocation.CodingKeys.self, others: .refused) {
+            (reader, key) throws(GaveUp) in
             switch key {
-            case "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude",
-                "speed", "course":
-                numbers[key] = try reader.double()
-            case "timestamp": timestamp = try reader.integer()
-            default: throw GaveUp()
+            case .latitude: location.latitude = try reader.double()
+            case .longitude: location.longitude = try reader.double()
+            case .horizontalAccuracy: location.horizontalAccuracy = try reader.double()
+            case .verticalAccuracy: location.verticalAccuracy = try reader.double()
+            case .altitude: location.altitude = try reader.double()
+            case .speed: location.speed = try reader.double()
+            case .course: location.course = try reader.double()
+            case .timestamp: location.timestamp = try reader.integer()
             }
-            try seen.insert(key)
         }
-        guard let latitude = numbers["latitude"], let longitude = numbers["longitude"] else {
-            throw GaveUp()
-        }
-        return WireLocation(
-            latitude: latitude,
-            longitude: longitude,
-            horizontalAccuracy: numbers["horizontalAccuracy"],
-            verticalAccuracy: numbers["verticalAccuracy"],
-            altitude: numbers["altitude"],
-            speed: numbers["speed"],
-            course: numbers["course"],
-            timestamp: timestamp
-        )
+        guard keys.contains(.latitude), keys.contains(.longitude) else { throw GaveUp() }
+        return location
     }
 
     private mutating func asset() throws(GaveUp) -> WireAsset {
         var asset = WireAsset()
-        var seen = Seen()
-        try object { (reader, key) throws(GaveUp) in
+        try message(WireAsset.CodingKeys.self, others: .refused) { (reader, key) throws(GaveUp) in
             switch key {
-            case "fileChecksum": asset.fileChecksum = try reader.string()
-            case "size": asset.size = try reader.integer()
-            case "receipt": asset.receipt = try reader.string()
-            case "wrappingKey": asset.wrappingKey = try reader.string()
-            case "referenceChecksum": asset.referenceChecksum = try reader.string()
-            case "downloadURL": asset.downloadURL = try reader.string()
-            default: throw GaveUp()
+            case .fileChecksum: asset.fileChecksum = try reader.string()
+            case .size: asset.size = try reader.integer()
+            case .receipt: asset.receipt = try reader.string()
+            case .wrappingKey: asset.wrappingKey = try reader.string()
+            case .referenceChecksum: asset.referenceChecksum = try reader.string()
+            case .downloadURL: asset.downloadURL = try reader.string()
             }
-            try seen.insert(key)
         }
         return asset
     }

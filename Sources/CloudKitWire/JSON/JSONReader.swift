@@ -58,7 +58,7 @@ struct JSONReader {
         }
     }
 
-    /// Reads an object, member by member.
+    /// Reads an object whose members have names from outside.
     ///
     /// - Parameter member: Reads one value; must leave the reader after it.
     /// - Throws: `GaveUp`, and the errors of `member`.
@@ -77,6 +77,47 @@ struct JSONReader {
             if try take("}") { return }
             try expect(",")
         }
+    }
+
+    /// The members of a message that its table of keys does not have.
+    enum OtherMembers {
+        /// A later version's, which mean nothing here.
+        case ignored
+        /// A later version's, but in the place of an item there may be the error that it failed with.
+        case ofItem
+        /// Signs of another type of value.
+        case refused
+    }
+
+    /// Reads an object by a message's table of keys; gives up on keys that occur twice.
+    ///
+    /// - Parameters:
+    ///   - keys: The table, which `Codable` uses too.
+    ///   - others: The meaning of other members.
+    ///   - member: Reads one value; must leave the reader after it.
+    /// - Returns: The keys that were there.
+    /// - Throws: `GaveUp`, and the errors of `member`.
+    @discardableResult
+    mutating func message<Key: CodingKey & Equatable>(
+        _ keys: Key.Type,
+        others: OtherMembers = .ignored,
+        _ member: (inout JSONReader, Key) throws(GaveUp) -> Void
+    ) throws(GaveUp) -> [Key] {
+        var seen: [Key] = []
+        try object { (reader, name) throws(GaveUp) in
+            guard let key = Key(stringValue: name) else {
+                switch others {
+                case .ofItem where name == ItemError.CodingKeys.serverErrorCode.stringValue,
+                    .refused:
+                    throw GaveUp()
+                default: return try reader.skip()
+                }
+            }
+            try member(&reader, key)
+            guard !seen.contains(key) else { throw GaveUp() }
+            seen.append(key)
+        }
+        return seen
     }
 
     /// Reads an array, element by element.

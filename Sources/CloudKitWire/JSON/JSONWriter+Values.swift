@@ -23,17 +23,18 @@ extension JSONWriter {
 
     /// Writes a field: its value, its tag and its `isEncrypted`.
     package mutating func field(_ field: WireField, numbersAsStrings: Bool = false) {
+        typealias Key = WireField.CodingKeys
         openObject()
-        key("value")
+        key(Key.value)
         if let value = field.value {
             self.value(value, numbersAsStrings: numbersAsStrings)
         } else {
             null()
         }
-        member("type", (field.value?.type ?? field.statedType)?.tag)
-        if field.isEncrypted { member("isEncrypted", true) }
+        member(Key.type, (field.value?.type ?? field.statedType)?.tag)
+        if field.isEncrypted { member(Key.isEncrypted, true) }
         if let dates = field.exactDates {
-            key("exactDates")
+            key(Key.exactDates)
             openArray()
             for date in dates { double(date) }
             closeArray()
@@ -62,46 +63,50 @@ extension JSONWriter {
 
     /// Writes a reference.
     package mutating func reference(_ reference: WireReference) {
+        typealias Key = WireReference.CodingKeys
         openObject()
-        member("recordName", reference.recordName)
+        member(Key.recordName, reference.recordName)
         if let zoneID = reference.zoneID {
-            key("zoneID")
+            key(Key.zoneID)
             self.zoneID(zoneID)
         }
-        member("action", (reference.action ?? .none).rawValue)
+        member(Key.action, (reference.action ?? .none).rawValue)
         closeObject()
     }
 
     /// Writes a zone's ID.
     package mutating func zoneID(_ zoneID: WireZoneID) {
+        typealias Key = WireZoneID.CodingKeys
         openObject()
-        member("zoneName", zoneID.zoneName)
-        member("ownerRecordName", zoneID.ownerRecordName)
-        member("zoneType", zoneID.zoneType)
+        member(Key.zoneName, zoneID.zoneName)
+        member(Key.ownerRecordName, zoneID.ownerRecordName)
+        member(Key.zoneType, zoneID.zoneType)
         closeObject()
     }
 
     private mutating func location(_ location: WireLocation) {
+        typealias Key = WireLocation.CodingKeys
         openObject()
-        member("latitude", location.latitude)
-        member("longitude", location.longitude)
-        member("horizontalAccuracy", location.horizontalAccuracy)
-        member("verticalAccuracy", location.verticalAccuracy)
-        member("altitude", location.altitude)
-        member("speed", location.speed)
-        member("course", location.course)
-        member("timestamp", location.timestamp)
+        member(Key.latitude, location.latitude)
+        member(Key.longitude, location.longitude)
+        member(Key.horizontalAccuracy, location.horizontalAccuracy)
+        member(Key.verticalAccuracy, location.verticalAccuracy)
+        member(Key.altitude, location.altitude)
+        member(Key.speed, location.speed)
+        member(Key.course, location.course)
+        member(Key.timestamp, location.timestamp)
         closeObject()
     }
 
     private mutating func asset(_ asset: WireAsset) {
+        typealias Key = WireAsset.CodingKeys
         openObject()
-        member("fileChecksum", asset.fileChecksum)
-        member("size", asset.size)
-        member("receipt", asset.receipt)
-        member("wrappingKey", asset.wrappingKey)
-        member("referenceChecksum", asset.referenceChecksum)
-        member("downloadURL", asset.downloadURL)
+        member(Key.fileChecksum, asset.fileChecksum)
+        member(Key.size, asset.size)
+        member(Key.receipt, asset.receipt)
+        member(Key.wrappingKey, asset.wrappingKey)
+        member(Key.referenceChecksum, asset.referenceChecksum)
+        member(Key.downloadURL, asset.downloadURL)
         closeObject()
     }
 }

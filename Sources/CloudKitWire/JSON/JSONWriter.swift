@@ -37,42 +37,57 @@ package struct JSONWriter {
         needsComma = false
     }
 
-    /// Writes a key of the protocol, in which nothing needs an escape.
-    package mutating func key(_ key: StaticString) {
+    /// Writes the key of the value that follows, one of a message's table.
+    @inlinable
+    @inline(__always)
+    package mutating func key(_ key: some CodingKey) { write(key: key.stringValue) }
+
+    /// Writes a key in which nothing needs an escape.
+    @usableFromInline
+    mutating func write(key: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        var key = key
+        key.withUTF8 { bytes.append(contentsOf: $0) }
         bytes.append(UInt8(ascii: "\""))
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
     /// Writes a key and a string, or nothing for nil.
-    package mutating func member(_ key: StaticString, _ value: String?) {
+    @inlinable
+    @inline(__always)
+    package mutating func member(_ key: some CodingKey, _ value: String?) {
         guard let value else { return }
         self.key(key)
         string(value)
     }
 
     /// Writes a key and an integer, or nothing for nil.
-    package mutating func member(_ key: StaticString, _ value: Int64?) {
+    @inlinable
+    @inline(__always)
+    package mutating func member(_ key: some CodingKey, _ value: Int64?) {
         guard let value else { return }
         self.key(key)
         integer(value)
     }
 
     /// Writes a key and a number, or nothing for nil.
-    package mutating func member(_ key: StaticString, _ value: Double?) {
+    @inlinable
+    @inline(__always)
+    package mutating func member(_ key: some CodingKey, _ value: Double?) {
         guard let value else { return }
         self.key(key)
         double(value)
     }
 
     /// Writes a key and a Boolean value, or nothing for nil.
-    package mutating func member(_ key: StaticString, _ value: Bool?) {
+    @inlinable
+    @inline(__always)
+    package mutating func member(_ key: some CodingKey, _ value: Bool?) {
         guard let value else { return }
         self.key(key)
-        literal(value ? "true" : "false")
+        bool(value)
     }
 
     /// Writes an integer.
@@ -82,6 +97,9 @@ package struct JSONWriter {
     package mutating func double(_ value: Double) {
         literal(value.isFinite ? value.description : "null")
     }
+
+    /// Writes a Boolean value.
+    package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
 
     /// Writes null.
     package mutating func null() { literal("null") }

@@ -7,6 +7,11 @@ public struct LookupRecordsRequest: Hashable, Sendable, Codable {
         /// The fields to return; nil for the request's.
         public var desiredKeys: [String]?
 
+        /// The keys, for coders, readers and writers.
+        package enum CodingKeys: CodingKey {
+            case recordName, desiredKeys
+        }
+
         /// Creates an item.
         public init(recordName: String, desiredKeys: [String]? = nil) {
             self.recordName = recordName
@@ -22,6 +27,11 @@ public struct LookupRecordsRequest: Hashable, Sendable, Codable {
     public var desiredKeys: [String]?
     /// A Boolean value that indicates whether the response has INT64 and DOUBLE values as strings.
     public var numbersAsStrings: Bool?
+
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
+        case records, zoneID, desiredKeys, numbersAsStrings
+    }
 
     /// Creates a request.
     public init(

@@ -18,7 +18,8 @@ public struct RecordsResponse: Hashable, Sendable, Codable {
         self.syncToken = syncToken
     }
 
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case records, continuationMarker, syncToken
     }
 

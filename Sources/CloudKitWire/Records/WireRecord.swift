@@ -9,6 +9,11 @@ public struct WireRecord: Hashable, Sendable {
         /// The device that made the change.
         public var deviceID: String?
 
+        /// The keys, for coders, readers and writers.
+        package enum CodingKeys: CodingKey {
+            case timestamp, userRecordName, deviceID
+        }
+
         /// Creates a stamp.
         public init(timestamp: Int64, userRecordName: String?, deviceID: String?) {
             self.timestamp = timestamp
@@ -72,7 +77,8 @@ public struct WireRecord: Hashable, Sendable {
 }
 
 extension WireRecord: Codable {
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey, CaseIterable {
         case recordName, recordType, recordChangeTag, fields, pluginFields, created, modified
         case deleted, zoneID, parent, removesParent, share, createShortGUID, shortGUID
     }

@@ -71,6 +71,22 @@ public struct FieldType: Hashable, Sendable {
     }
 }
 
+extension FieldType.Scalar {
+    /// Creates the type of an object without a tag from the name of one of its members; nil if the
+    /// name marks none.
+    init?(markedBy name: String) {
+        switch name {
+        case WireReference.CodingKeys.recordName.stringValue: self = .reference
+        case WireLocation.CodingKeys.latitude.stringValue: self = .location
+        case WireAsset.CodingKeys.fileChecksum.stringValue,
+            WireAsset.CodingKeys.receipt.stringValue,
+            WireAsset.CodingKeys.downloadURL.stringValue:
+            self = .asset
+        default: return nil
+        }
+    }
+}
+
 extension FieldType: CustomStringConvertible {
     /// The wire tag.
     public var description: String { tag }

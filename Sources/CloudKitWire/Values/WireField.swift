@@ -22,7 +22,8 @@ public struct WireField: Hashable, Sendable {
 }
 
 extension WireField: Codable {
-    private enum CodingKeys: CodingKey {
+    /// The keys, for coders, readers and writers.
+    package enum CodingKeys: CodingKey {
         case value, type, isEncrypted, exactDates
     }
 

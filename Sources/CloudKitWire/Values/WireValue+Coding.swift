@@ -91,31 +91,31 @@ extension WireValue {
             self = .double(double)
         } else if (try? decoder.unkeyedContainer()) != nil {
             self = try WireValue(from: decoder, as: FieldType(listOf: nil))
-        } else if let object = try? decoder.container(keyedBy: ObjectKey.self) {
+        } else if let object = try? decoder.container(keyedBy: Name.self) {
             self = try Self.object(object, in: container)
         } else {
             throw mismatch(decoder.codingPath, "a string, number, object or array")
         }
     }
 
-    private enum ObjectKey: CodingKey {
-        case recordName, latitude, fileChecksum, receipt, downloadURL
+    /// Any member's name.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
     private static func object(
-        _ object: KeyedDecodingContainer<ObjectKey>,
+        _ object: KeyedDecodingContainer<Name>,
         in container: any SingleValueDecodingContainer
     ) throws -> WireValue {
-        if object.contains(.recordName) {
-            return .reference(try container.decode(WireReference.self))
+        let types = object.allKeys.compactMap { FieldType.Scalar(markedBy: $0.stringValue) }
+        guard let type = [.reference, .location, .asset].first(where: types.contains) else {
+            throw mismatch(container.codingPath, "a reference, location or asset")
         }
-        if object.contains(.latitude) { return .location(try container.decode(WireLocation.self)) }
-        if object.contains(.fileChecksum) || object.contains(.receipt)
-            || object.contains(.downloadURL)
-        {
-            return .asset(try container.decode(WireAsset.self))
-        }
-        throw mismatch(container.codingPath, "a reference, location or asset")
+        return try scalar(from: container, as: type)
     }
 
     private static func scalar(

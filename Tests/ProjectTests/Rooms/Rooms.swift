@@ -41,8 +41,9 @@ struct Rooms {
     }
 }
 
-/// The names in a Swift file, without its comments and the text of its strings.
+/// A Swift file without its comments and the text of its strings, and the names in it.
 struct Code {
+    let text: String
     /// The types that the file declares, other than within another.
     private(set) var types: Set<String> = []
     /// The names that begin with a capital letter.
@@ -50,6 +51,7 @@ struct Code {
 
     init(_ text: String) {
         let code = String(decoding: Self.code(Array(text.utf8)), as: UTF8.self)
+        self.text = code
         let type = /^(?:[@a-z][^ {]* )*?(?:struct|class|enum|protocol|actor|typealias) ([A-Z]\w*)/
             .anchorsMatchLineEndings()
         types = Set(code.matches(of: type).map { String($0.output.1) })

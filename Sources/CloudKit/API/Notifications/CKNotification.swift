@@ -1,3 +1,4 @@
+import CloudKitWire
 public import Foundation
 
 /// A push notification about a change that a subscription watches.
@@ -41,7 +42,7 @@ open class CKNotification: NSObject, @unchecked Sendable {
     open var containerIdentifier: String? { payload.container }
 
     /// The ID of the subscription that fired.
-    public var subscriptionID: CKSubscription.ID? { payload.text("sid") }
+    public var subscriptionID: CKSubscription.ID? { payload.text(.subscription) }
 
     /// The user whose subscription fired.
     open var subscriptionOwnerUserRecordID: CKRecord.ID? {

@@ -1,3 +1,5 @@
+import CloudKitWire
+
 /// A notification about a record that matches a query subscription.
 open class CKQueryNotification: CKNotification, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
@@ -15,7 +17,7 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
 
     /// The change to the record.
     open var queryNotificationReason: CKQueryNotification.Reason {
-        payload.integer("fo").flatMap(Reason.init(rawValue:)) ?? .recordUpdated
+        payload.integer(.reason).flatMap(Reason.init(rawValue:)) ?? .recordUpdated
     }
 
     /// The values of the fields that the subscription requested.
@@ -23,7 +25,7 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
 
     /// The record's ID.
     open var recordID: CKRecord.ID? {
-        guard let name = payload.text("rid"), !name.isEmpty else { return nil }
+        guard let name = payload.text(.record), !name.isEmpty else { return nil }
         return CKRecord.ID(recordName: name, zoneID: payload.zoneID ?? .default)
     }
 

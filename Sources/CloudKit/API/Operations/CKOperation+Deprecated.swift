@@ -25,7 +25,7 @@ extension CKOperation {
     /// The number of seconds to wait for the response to one request.
     @available(*, deprecated, message: "Use configuration.timeoutIntervalForRequest")
     public var timeoutIntervalForRequest: TimeInterval {
-        get { settings.requestTimeout ?? OperationSettings.defaultRequestTimeout }
+        get { settings.requestTimeout ?? RequestSettings.defaultTimeout }
         set { settings.requestTimeout = newValue }
     }
 

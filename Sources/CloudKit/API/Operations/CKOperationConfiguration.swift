@@ -47,7 +47,7 @@ open class CKOperationConfiguration: NSObject, @unchecked Sendable {
     /// The number of seconds without any byte after which a request fails; 60 if unset, zero,
     /// negative or not a number.
     open var timeoutIntervalForRequest: TimeInterval {
-        get { values.requestTimeout ?? OperationSettings.defaultRequestTimeout }
+        get { values.requestTimeout ?? RequestSettings.defaultTimeout }
         set { values.requestTimeout = newValue }
     }
 

@@ -2,7 +2,6 @@ import Foundation
 
 /// The values that a configuration sets; nil falls back to the next settings in line.
 struct OperationSettings: Sendable {
-    static let defaultRequestTimeout: TimeInterval = 60
     /// A week, as on Apple platforms.
     static let defaultResourceTimeout: TimeInterval = 7 * 24 * 60 * 60
 
@@ -28,7 +27,7 @@ struct OperationSettings: Sendable {
     /// The settings of an operation's requests.
     var requests: RequestSettings {
         RequestSettings(
-            timeout: Self.limit(requestTimeout) ?? Self.defaultRequestTimeout,
+            timeout: Self.limit(requestTimeout) ?? RequestSettings.defaultTimeout,
             isPatient: qualityOfService == .utility || qualityOfService == .background
         )
     }
@@ -65,17 +64,4 @@ struct OperationSettings: Sendable {
         default: .medium
         }
     }
-}
-
-/// The settings for the requests of one call.
-struct RequestSettings: Sendable {
-    /// The number of seconds to wait for a response.
-    var timeout: TimeInterval = OperationSettings.defaultRequestTimeout
-    /// `true` when a request that found no server, or a busy one, is retried instead of failing.
-    var isPatient = false
-    /// The number of seconds for a method's whole call, nil for no limit; an operation enforces its
-    /// own.
-    var callTimeout: TimeInterval?
-    /// The name by which the service recognises the author of a change; nil for the container's.
-    var clientID: String?
 }

@@ -74,3 +74,9 @@ struct FieldStore {
         for key in keys { slots[key, default: Slot(value: nil, isChanged: true)].isChanged = true }
     }
 }
+
+/// Access to field values without boxing.
+protocol FieldStoring: AnyObject {
+    /// A field's value; setting nil clears it.
+    subscript(field key: CKRecord.FieldKey) -> FieldValue? { get set }
+}
