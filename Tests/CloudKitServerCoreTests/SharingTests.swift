@@ -294,7 +294,7 @@ struct SharingTests {
     func members() async throws {
         _ = try await share()
         let answer = try await cloud.lookUp(["share", "root", "child"], as: ada)
-        let sent = answer.records.elements.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
+        let sent = answer.records.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
         let known =
             WireRecord.CodingKeys.allCases.map(\.stringValue)
             + WireShare.CodingKeys.allCases.map(\.stringValue)
