@@ -26,7 +26,7 @@ struct ErrorPageTests {
         ),
         Kinds(
             type: "CloudKitGraphError",
-            file: "CloudKitCodable/Graph/CloudKitGraphError.swift",
+            file: "CloudKitCodable/Errors/CloudKitGraphError.swift",
             declaration: "struct Code"
         ),
         Kinds(
