@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A single statement discards all rows of a zone; they are removed later, in steps.
-@Suite("What SQLite removes later", .timeLimit(.minutes(2)))
+@Suite("What SQLite removes later", .timeLimit(.minutes(10)))
 struct ContentTests {
     private static let records = 2500
     private let folder: TemporaryFolder
