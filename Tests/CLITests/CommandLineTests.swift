@@ -69,6 +69,17 @@ struct CommandLineTests {
     }
 
     @Test(
+        "A reader that has enough is no error",
+        arguments: ["--help", "completion bash"]
+    )
+    func closedReader(words: String) async throws {
+        let outcome = try await CommandProcess.shell(
+            "{ \"$0\" \(words); echo \"status $?\" >&2; } | true"
+        )
+        #expect(outcome.errors == "status 0\n")
+    }
+
+    @Test(
         "What a server responds and cannot be written is an error with its reason",
         arguments: [
             ("operator", "overview"), ("operator", "overview --json"), ("operator", "faults list"),

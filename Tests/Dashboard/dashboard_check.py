@@ -265,6 +265,10 @@ def check_edits(cloud, page):
     leave(lambda: page.run("[...document.querySelectorAll('dialog a')].find(each => each.textContent === 'In the graph').click()"), "a link")
     page.run("document.querySelector('dialog[open]').click()")
     check(edited() == "Andora", "a click beside a record closes nothing")
+    page.run("location.hash = arguments[0]", cloud.fragment)
+    page.wait(lambda: "key" not in page.run("return location.href"), "the key is taken")
+    page.wait(lambda: page.run("return document.querySelector('ck-dashboard header').textContent").find("Act as") >= 0, "the frame")
+    check(edited() == "Andora", "a new key in the address leaves an edit where it is")
     check(page.run("const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented"),
           "closing the tab asks, too")
     page.keys(Keys.ESCAPE)

@@ -73,12 +73,14 @@ class Dashboard extends HTMLElement {
 
     async #begin() {
         this.#keyDialog?.close();
+        // What is not saved stays, and can be saved with a new key too.
+        const isKept = this.#isReady && editors().some(each => each.hasEdits?.());
         try {
             await this.#place(true);
             this.#isReady = true;
-            this.#show(true);
+            if (!isKept) this.#show(true);
         } catch (error) {
-            fill(this.#main, problem(error));
+            if (!isKept) fill(this.#main, problem(error));
         }
     }
 

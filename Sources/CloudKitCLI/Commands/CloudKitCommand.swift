@@ -46,6 +46,8 @@ public struct CloudKitCommand: AsyncParsableCommand {
     /// Runs the command in the process's arguments, and ends the process with its status.
     public static func main() async {
         Console.occupyClosedStreams()
+        // Writing to a reader that has gone fails instead; see Console.
+        signal(SIGPIPE, SIG_IGN)
         do {
             try Subcommands.check(Array(CommandLine.arguments.dropFirst()), of: self)
             var command = try await asyncParseAsRoot()

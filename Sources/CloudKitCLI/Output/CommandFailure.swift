@@ -51,8 +51,12 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as ServerConfigurationError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:
-            let isComplete = error.code != .corrupt || error.message.contains("backup")
-            let remedy = isComplete ? "" : "; restore it from a backup"
+            let remedy =
+                switch error.code {
+                case .full: "; make room on its disk"
+                case .corrupt where !error.message.contains("backup"): "; restore it from a backup"
+                default: ""
+                }
             self.init(unusable: "The data folder cannot be used: \(error.message)\(remedy)")
         case let error as ConnectionVariables.Incomplete:
             self.init(

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CloudKitServer
 import Foundation
 
@@ -7,7 +8,8 @@ enum Console {
     ///
     /// Unlike `print`, it does not buffer text for a program that reads it.
     ///
-    /// - Throws: `CommandFailure` when the text cannot be written.
+    /// - Throws: `CommandFailure` when the text cannot be written, and `ExitCode.success` when nobody
+    ///   reads it any longer.
     static func write(_ text: String) throws {
         let bytes = Array((text + "\n").utf8)
         var rest = bytes[...]
@@ -24,8 +26,8 @@ enum Console {
             case EAGAIN:
                 var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&output, 1, -1)
-            // A reader such as `head` closed the pipe, which needs no message.
-            case EPIPE: throw CommandFailure(nil)
+            // A reader such as `head` has what it wanted.
+            case EPIPE: throw ExitCode.success
             case let error:
                 throw CommandFailure(
                     "Standard output cannot be written: \(String(cString: strerror(error)))"

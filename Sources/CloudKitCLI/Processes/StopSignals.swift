@@ -19,8 +19,6 @@ enum StopSignals {
     ///
     /// - Returns: The signals that stop the server.
     static func ofServer() -> [UnixSignal] {
-        // A reader of the output that goes does not end the server.
-        signal(SIGPIPE, SIG_IGN)
         if isatty(STDIN_FILENO) == 1 { return [.sigterm, .sigint, .sighup] }
         signal(SIGHUP, SIG_IGN)
         return [.sigterm, .sigint]
