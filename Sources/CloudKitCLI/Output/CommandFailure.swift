@@ -8,6 +8,8 @@ import CloudKitWebClient
 struct CommandFailure: Error, CustomStringConvertible {
     /// The exit statuses of all commands.
     enum Status: Int32 {
+        /// The command ended early because nobody reads its result any longer.
+        case unread = 0
         /// The work was refused or done in part, or the compared objects differ.
         case failed = 1
         /// The command could not start, because its arguments, a file or a folder cannot be used.
@@ -19,6 +21,14 @@ struct CommandFailure: Error, CustomStringConvertible {
     let status: Status
 
     var description: String { message ?? "" }
+
+    /// The end of a command whose reader, such as `head`, has what it wanted.
+    static let unread = CommandFailure(nil, .unread)
+
+    private init(_ message: String?, _ status: Status) {
+        self.message = message
+        self.status = status
+    }
 
     /// Creates a failure of the work.
     init(_ message: String?) {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import CloudKitServer
 import Foundation
 
@@ -8,8 +7,7 @@ enum Console {
     ///
     /// Unlike `print`, it does not buffer text for a program that reads it.
     ///
-    /// - Throws: `CommandFailure` when the text cannot be written, and `ExitCode.success` when nobody
-    ///   reads it any longer.
+    /// - Throws: `CommandFailure` when the text cannot be written, or nobody reads it any longer.
     static func write(_ text: String) throws {
         let bytes = Array((text + "\n").utf8)
         var rest = bytes[...]
@@ -27,7 +25,7 @@ enum Console {
                 var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&output, 1, -1)
             // A reader such as `head` has what it wanted.
-            case EPIPE: throw ExitCode.success
+            case EPIPE: throw CommandFailure.unread
             case let error:
                 throw CommandFailure(
                     "Standard output cannot be written: \(String(cString: strerror(error)))"
