@@ -31,16 +31,10 @@ struct CommandFailure: Error, CustomStringConvertible {
     }
 
     /// Creates a failure of the work.
-    init(_ message: String?) {
-        self.message = message
-        status = .failed
-    }
+    init(_ message: String?) { self.init(message, .failed) }
 
     /// Creates a failure of the command's input.
-    init(unusable message: String) {
-        self.message = message
-        status = .unusable
-    }
+    init(unusable message: String) { self.init(message, .unusable) }
 
     /// Creates the failure that represents a library's error; nil for one that is unknown here.
     init?(_ error: any Error) {

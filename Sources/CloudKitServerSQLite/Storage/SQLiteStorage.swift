@@ -98,7 +98,7 @@ public final class SQLiteStorage: Storage {
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
         let threads = StorageThreads.shared
-        if threads.isCurrent { return try threads.reading { try readNow(body) } }
+        if threads.isCurrent { return try readNow(body) }
         return try await withTaskExecutorPreference(threads) {
             try await self.readThere(body)
         }
@@ -112,7 +112,7 @@ public final class SQLiteStorage: Storage {
     private func readThere<Value: Sendable>(
         _ body: @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
-        try StorageThreads.shared.reading { try readNow(body) }
+        try readNow(body)
     }
 
     /// Reads on the caller's thread, which is one of those that may block: a read takes
@@ -121,9 +121,11 @@ public final class SQLiteStorage: Storage {
         do {
             // An in-memory database has one connection, which nothing else uses meanwhile. Making
             // it temporarily read-only would compile all its statements again.
-            return try database.unsafeRead { database in
-                guard isFile else { return try body(SQLiteConnection(database)) }
-                return try database.snapshot { try body(SQLiteConnection(database)) }
+            return try StorageThreads.shared.reading {
+                try database.unsafeRead { database in
+                    guard isFile else { return try body(SQLiteConnection(database)) }
+                    return try database.snapshot { try body(SQLiteConnection(database)) }
+                }
             }
         } catch let error as DatabaseError {
             noticed.add(error)

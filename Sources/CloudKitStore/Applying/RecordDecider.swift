@@ -146,8 +146,15 @@ struct RecordDecider: ApplyPhase {
             let isSame =
                 known.system != nil
                 && known.archived()?.creationDate == remote.record?.creationDate
-            let overwritten = isSame ? Self.overwritten(fields, since: base) : []
-            plan = try self.plan(base, existing, entry, overwritten, for: fields, of: remote, table)
+            plan = try self.plan(
+                base,
+                existing,
+                entry,
+                for: fields,
+                of: remote,
+                isSame: isSame,
+                table
+            )
         }
         known.tag = remote.tag
         known.system = remote.system
@@ -223,9 +230,9 @@ struct RecordDecider: ApplyPhase {
         _ base: [String: StoreValue]?,
         _ existing: StoredRow?,
         _ entry: OutboxEntry?,
-        _ overwritten: Set<String>,
         for fields: [String: StoreValue],
         of remote: RemoteRecord,
+        isSame: Bool,
         _ table: TableSchema
     ) throws -> MergePlan {
         let local = try existing.map { row in
@@ -236,10 +243,17 @@ struct RecordDecider: ApplyPhase {
             )
         }
         let known = fields.filter { table.byField[$0.key] != nil }
+        let stamped = RecordStamp(fields: fields).times
+        let before = base.map { RecordStamp(fields: $0).times }
+        // Fields whose times of editing are others than the base's.
+        let overwritten = stamped.keys.filter { field in
+            guard isSame, let before else { return false }
+            return before[field] != stamped[field] && table.byField[field] != nil
+        }
         let version = MergeVersion(
             fields: known,
-            times: Self.times(fields, base, remote.modified),
-            overwritten: overwritten.filter { table.byField[$0] != nil }
+            times: Self.times(of: fields, stamped, since: base, before ?? [:], remote.modified),
+            overwritten: Set(overwritten)
         )
         return MergePlanner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
             base: base?.filter { table.byField[$0.key] != nil },
@@ -248,32 +262,22 @@ struct RecordDecider: ApplyPhase {
         )
     }
 
-    /// Returns the fields of a record whose times of editing are others than the base's.
-    private static func overwritten(
-        _ fields: [String: StoreValue],
-        since base: [String: StoreValue]?
-    ) -> Set<String> {
-        guard let base else { return [] }
-        let before = RecordStamp(fields: base).times
-        return Set(RecordStamp(fields: fields).times.filter { before[$0.key] != $0.value }.keys)
-    }
-
     /// Returns the times at which the fields of a record were edited.
     ///
     /// A field that changed while its time did not was edited by a client without stamps, at the time
     /// when the server received the record. No edit is later than that, whatever another device's
     /// clock reports.
     private static func times(
-        _ fields: [String: StoreValue],
-        _ base: [String: StoreValue]?,
+        of fields: [String: StoreValue],
+        _ stamped: [String: EditTime],
+        since base: [String: StoreValue]?,
+        _ before: [String: EditTime],
         _ modified: Int64?
     ) -> [String: EditTime] {
-        let stamped = RecordStamp(fields: fields).times
         guard let modified else { return stamped }
         var times = stamped.mapValues {
             EditTime(microseconds: min($0.microseconds, modified), device: $0.device)
         }
-        let before = base.map { RecordStamp(fields: $0).times } ?? [:]
         for field in Set(fields.keys).union(base?.keys ?? [:].keys) {
             guard stamped[field] == before[field],
                 fields[field] ?? .null != base?[field] ?? .null
