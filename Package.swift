@@ -265,7 +265,7 @@ let package = Package(
         // Rank 5: models, stores and schemas of Core Data and SwiftData.
         .target(
             name: "CloudKitCoreData",
-            dependencies: ["CloudKitCodable", "CloudKitZlib", grdb]
+            dependencies: ["CloudKitBasics", "CloudKitCodable", "CloudKitZlib", grdb]
         ),
 
         // Rank 5: a whole cloud in the test's own process.

@@ -8,7 +8,7 @@ extension Area {
     /// children.
     ///
     /// The floors are hand-written assignments and reads, which know every field and check nothing,
-    /// and Foundation's JSON coders on the same value.
+    /// and Foundation's JSON coders on the same value; for types with system fields, Foundation's archivers.
     public static let codable = Area(name: "codable") {
         let zoneID = CKRecordZone.ID(zoneName: "Benchmarks")
         let ten = TenFields()
@@ -19,7 +19,8 @@ extension Area {
             + benchmarks(fifty, "50", zoneID, { try FiftyFields(record: $0) }) {
                 $0.record(in: zoneID)
             }
-            + mappings(ten, fifty, zoneID) + perField(ten, fifty, zoneID) + graphs(zoneID)
+            + mappings(ten, fifty, zoneID) + dropIns() + perField(ten, fifty, zoneID)
+            + graphs(zoneID)
     }
 
     /// An error that indicates that output and input differ.

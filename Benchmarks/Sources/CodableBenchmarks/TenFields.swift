@@ -51,6 +51,12 @@ struct TenFields: CloudKitModel, Equatable, Sendable {
     func record(in zoneID: CKRecordZone.ID) -> CKRecord {
         let recordID = CKRecord.ID(recordName: Self.recordName, zoneID: zoneID)
         let record = CKRecord(recordType: "TenFields", recordID: recordID)
+        assign(to: record)
+        return record
+    }
+
+    /// Assigns all fields of a record.
+    func assign(to record: CKRecord) {
         record["field0"] = field0
         record["field1"] = field1
         record["field2"] = field2
@@ -61,6 +67,5 @@ struct TenFields: CloudKitModel, Equatable, Sendable {
         record["field7"] = field7
         record["field8"] = field8
         record["field9"] = field9
-        return record
     }
 }

@@ -15,6 +15,11 @@ extension RecordEncoding {
             try store(try finite(date, key), forKey: key)
         } else if let data = exactCast(value, to: Data.self) {
             try store(data, key)
+        } else if let data = exactCast(value, to: Data?.self),
+            key.stringValue == _CKSystemFieldsKeyName
+        {
+            // A hand-written encode(to:) encodes the property as it is, optional.
+            if let data { try store(data, key) }
         } else {
             var field = field(key)
             field.isWithinOptional = isWithinOptional

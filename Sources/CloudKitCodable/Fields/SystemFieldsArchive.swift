@@ -5,6 +5,9 @@ import Foundation
 enum SystemFieldsArchive {
     /// Returns the record that the bytes describe, without values.
     static func record(from data: Data) throws -> CKRecord {
+        #if !canImport(Darwin) || PORTABLE_CLOUDKIT
+        if let record = CKRecord(systemFieldsArchive: data) { return record }
+        #endif
         let unarchiver: NSKeyedUnarchiver
         do {
             unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
@@ -23,9 +26,13 @@ enum SystemFieldsArchive {
 
     /// Returns the system fields of a record as bytes.
     static func data(of record: CKRecord) -> Data {
+        #if !canImport(Darwin) || PORTABLE_CLOUDKIT
+        return record.systemFieldsArchive
+        #else
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         record.encodeSystemFields(with: archiver)
         archiver.finishEncoding()
         return archiver.encodedData
+        #endif
     }
 }

@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 
 extension ArchivedModelReader {

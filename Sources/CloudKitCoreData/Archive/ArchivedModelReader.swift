@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 
 /// A reader of the model in a store's keyed archive, or in a compiled `.mom`.

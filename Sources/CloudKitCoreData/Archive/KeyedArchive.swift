@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 
 /// A keyed archive, whose objects are read by class names and keys.
@@ -22,21 +23,21 @@ struct KeyedArchive {
 
     init(_ data: Data) throws(CoreDataModelError) {
         list = try BinaryPropertyList(data)
-        guard case .dictionary(let pairs) = try list.object(list.top), pairs.count < 100 else {
+        guard case .dictionary(let pairs) = try list.content(list.top), pairs.count < 100 else {
             throw BinaryPropertyList.failure("it is not a keyed archive")
         }
         var top: [String: Int] = [:]
         for pair in pairs {
-            if case .string(let key) = try list.object(pair.key) { top[key] = pair.value }
+            if case .string(let key) = try list.content(pair.key) { top[key] = pair.value }
         }
         guard let objects = top["$objects"], let heads = top["$top"],
-            case .array(let places) = try list.object(objects),
-            case .dictionary(let named) = try list.object(heads), named.count < 100
+            case .array(let places) = try list.content(objects),
+            case .dictionary(let named) = try list.content(heads), named.count < 100
         else { throw BinaryPropertyList.failure("it is not a keyed archive") }
         self.objects = places
         var found: [String: Int] = [:]
         for pair in named {
-            if case .string(let key) = try list.object(pair.key) { found[key] = pair.value }
+            if case .string(let key) = try list.content(pair.key) { found[key] = pair.value }
         }
         self.heads = found
     }
@@ -67,7 +68,7 @@ struct KeyedArchive {
         _ place: Int
     ) throws(CoreDataModelError) -> BinaryPropertyList.Object? {
         try step()
-        var found = try list.object(place)
+        var found = try list.content(place)
         if case .reference(let number) = found {
             guard objects.indices.contains(number) else {
                 throw BinaryPropertyList.failure(
@@ -76,7 +77,7 @@ struct KeyedArchive {
             }
             // The first object represents nil.
             if number == 0 { return nil }
-            found = try list.object(objects[number])
+            found = try list.content(objects[number])
         }
         switch found {
         case .null: return nil
@@ -96,7 +97,7 @@ struct KeyedArchive {
         guard case .dictionary(let pairs) = try object(place) else { return nil }
         var fields: [String: Int] = [:]
         for pair in pairs {
-            guard case .string(let key) = try list.object(pair.key) else { continue }
+            guard case .string(let key) = try list.content(pair.key) else { continue }
             try step(key.utf8.count / 64)
             fields[key] = pair.value
         }
@@ -104,8 +105,8 @@ struct KeyedArchive {
             case .dictionary(let description) = try object(described)
         else { return nil }
         for pair in description {
-            guard case .string("$classname") = try list.object(pair.key),
-                case .string(let name) = try list.object(pair.value)
+            guard case .string("$classname") = try list.content(pair.key),
+                case .string(let name) = try list.content(pair.value)
             else { continue }
             return Instance(className: name, fields: fields)
         }
@@ -149,7 +150,7 @@ struct KeyedArchive {
         case .integer(let number): .integer(number)
         case .real(let number): .double(number)
         case .date(let seconds): .date(Date(timeIntervalSinceReferenceDate: seconds))
-        case .data(let data): .bytes(data)
+        case .data(let bytes): .bytes(Data(bytes))
         case .string(let text): .string(text)
         case .null, .reference, .array, .dictionary, nil: nil
         }
@@ -159,12 +160,12 @@ struct KeyedArchive {
     mutating func data(_ place: Int?) throws(CoreDataModelError) -> Data? {
         guard let place else { return nil }
         switch try object(place) {
-        case .data(let data): return data
+        case .data(let bytes): return Data(bytes)
         case .dictionary:
             guard let instance = try instance(place), let data = instance.fields["NS.data"],
                 case .data(let content) = try object(data)
             else { return nil }
-            return content
+            return Data(content)
         default: return nil
         }
     }

@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 
 /// The files and folders of a model.
@@ -48,10 +49,10 @@ enum ModelFile {
         _ key: String
     ) throws(CoreDataModelError) -> String? {
         let list = try BinaryPropertyList(data)
-        guard case .dictionary(let pairs) = try list.object(list.top) else { return nil }
+        guard case .dictionary(let pairs) = try list.content(list.top) else { return nil }
         for pair in pairs {
-            guard case .string(key) = try list.object(pair.key),
-                case .string(let name) = try list.object(pair.value)
+            guard case .string(key) = try list.content(pair.key),
+                case .string(let name) = try list.content(pair.value)
             else { continue }
             return name
         }

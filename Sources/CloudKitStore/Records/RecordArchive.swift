@@ -8,12 +8,13 @@ import Foundation
 enum RecordArchive {
     static func data(_ record: CKRecord) -> Data {
         #if !canImport(Darwin) || PORTABLE_CLOUDKIT
-        if !(record is CKShare) { return record.compactSystemFields }
-        #endif
+        return record is CKShare ? record.systemFieldsArchive : record.compactSystemFields
+        #else
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         record.encodeSystemFields(with: archiver)
         archiver.finishEncoding()
         return archiver.encodedData
+        #endif
     }
 
     /// Returns the record without its values, from its bytes and the data stored beside them; nil
@@ -33,7 +34,9 @@ enum RecordArchive {
         ) {
             return record
         }
-        if let record = CKRecord(earlierSystemFields: data) { return record }
+        if let record = CKRecord(earlierSystemFields: data) ?? CKRecord(systemFieldsArchive: data) {
+            return record
+        }
         #endif
         // Bytes that are no archive have no record; the caller fetches it again.
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }

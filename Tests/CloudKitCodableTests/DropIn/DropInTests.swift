@@ -35,6 +35,40 @@ struct DropInTests {
         #expect(person == Person.rambo())
     }
 
+    private struct HandWritten: CustomCloudKitCodable {
+        var cloudKitSystemFields: Data?
+        var name: String
+
+        init(name: String) { self.name = name }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(cloudKitSystemFields, forKey: .cloudKitSystemFields)
+            try container.encode(name, forKey: .name)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            cloudKitSystemFields = try container.decode(Data?.self, forKey: .cloudKitSystemFields)
+            name = try container.decode(String.self, forKey: .name)
+        }
+
+        private enum Key: CodingKey { case cloudKitSystemFields, name }
+    }
+
+    @Test("A hand-written mapping that encodes the optional system fields makes no field of them")
+    func handWrittenMapping() throws {
+        let record = try CloudKitRecordEncoder(zoneID: zoneID).encode(HandWritten(name: "a"))
+        let value = try CloudKitRecordDecoder().decode(HandWritten.self, from: record)
+        #expect(value.cloudKitSystemFields != nil)
+        let again = try CloudKitRecordEncoder().encode(value)
+        #expect(again.recordID == record.recordID)
+        for record in [record, again] { #expect(record.allKeys() == ["name"]) }
+        let onto = try #require(record.copy() as? CKRecord)
+        try CloudKitRecordEncoder().encode(HandWritten(name: "b"), onto: onto)
+        #expect(onto.allKeys() == ["name"] && onto.changedKeys() == ["name"])
+    }
+
     @Test("Nil clears a field whose record is known")
     func clearing() throws {
         let record = try CloudKitRecordEncoder(zoneID: zoneID).encode(Person.rambo())

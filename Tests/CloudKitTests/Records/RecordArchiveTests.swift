@@ -116,4 +116,151 @@ struct RecordArchiveTests {
             #expect(later != token)
         }
     }
+
+    // MARK: Archives without Foundation's archivers
+
+    /// Returns the archive that Foundation's archiver writes.
+    private static func archive(_ record: CKRecord) -> Data {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        record.encodeSystemFields(with: archiver)
+        archiver.finishEncoding()
+        return archiver.encodedData
+    }
+
+    /// Returns the record that Foundation's unarchiver reads.
+    private static func record(_ data: Data) throws -> CKRecord {
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+        unarchiver.requiresSecureCoding = true
+        defer { unarchiver.finishDecoding() }
+        return try #require(CKRecord(coder: unarchiver))
+    }
+
+    /// Returns a record that a server has, from an archive with all system fields.
+    private static func savedRecord(
+        named name: String,
+        modified: TimeInterval? = 1_767_225_900.123,
+        share: String? = nil
+    ) throws -> CKRecord {
+        let zoneID = CKRecordZone.ID(zoneName: "Größe 🏠", ownerName: "_owner")
+        let user = CKRecord.ID(recordName: "_user")
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.encode("Note" as NSString, forKey: "RecordType")
+        archiver.encode(CKRecord.ID(recordName: name, zoneID: zoneID), forKey: "RecordID")
+        archiver.encode("3a" as NSString, forKey: "ETag")
+        archiver.encode(NSDate(timeIntervalSince1970: -1.5), forKey: "RecordCtime")
+        archiver.encode(
+            modified.map { NSDate(timeIntervalSince1970: $0) },
+            forKey: "RecordMtime"
+        )
+        archiver.encode(user, forKey: "CreatorUserRecordID")
+        archiver.encode(user, forKey: "LastModifiedUserRecordID")
+        for (key, name) in [("ParentReference", "p"), ("ShareReference", share)] {
+            archiver.encode(
+                name.map {
+                    let id = CKRecord.ID(recordName: $0, zoneID: zoneID)
+                    return CKRecord.Reference(recordID: id, action: .none)
+                },
+                forKey: key
+            )
+        }
+        archiver.finishEncoding()
+        return try record(archiver.encodedData)
+    }
+
+    private static func isEqual(_ left: CKRecord, _ right: CKRecord) -> Bool {
+        left.recordType == right.recordType && left.recordID == right.recordID
+            && left.recordChangeTag == right.recordChangeTag
+            && left.creationDate == right.creationDate
+            && left.modificationDate == right.modificationDate
+            && left.creatorUserRecordID == right.creatorUserRecordID
+            && left.lastModifiedUserRecordID == right.lastModifiedUserRecordID
+            && left.parent == right.parent && left.share == right.share
+            && left.allKeys() == right.allKeys()
+    }
+
+    @Test(
+        "System fields are equal whichever archiver wrote them and whichever unarchiver reads them",
+        arguments: ["n", "n1", "Ünï 🐟 \u{0} \"<", String(repeating: "x", count: 255)]
+    )
+    func archivers(name: String) throws {
+        for record in [
+            try Self.savedRecord(named: name),
+            try Self.savedRecord(named: name, modified: nil, share: "share-1"),
+            CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: name)),
+        ] {
+            let own = record.systemFieldsArchive
+            #expect(Self.isEqual(try Self.record(own), record))
+            #expect(Self.isEqual(try #require(CKRecord(systemFieldsArchive: own)), record))
+            let theirs = Self.archive(record)
+            #expect(Self.isEqual(try #require(CKRecord(systemFieldsArchive: theirs)), record))
+        }
+    }
+
+    @Test("An archive names the classes of Apple's framework and is the same for the same fields")
+    func classNames() throws {
+        let record = try Self.savedRecord(named: "n", share: "share-1")
+        let archive = record.systemFieldsArchive
+        #expect(archive == record.systemFieldsArchive)
+        let list = try PropertyListSerialization.propertyList(from: archive, format: nil)
+        let parts = try #require(list as? [String: Any])
+        #expect(parts["$archiver"] as? String == "NSKeyedArchiver")
+        #expect(parts["$version"] as? Int == 100_000)
+        let names = try #require(parts["$objects"] as? [Any])
+            .compactMap { ($0 as? [String: Any])?["$classname"] as? String }
+        #expect(Set(names) == ["CKRecordID", "CKRecordZoneID", "CKReference", "NSDate"])
+    }
+
+    private final class OwnRecord: CKRecord, @unchecked Sendable {
+        // @unchecked Sendable like its superclass; it adds no properties.
+
+        override func encodeSystemFields(with coder: NSCoder) {
+            super.encodeSystemFields(with: coder)
+            coder.encode(["own"] as NSArray, forKey: "own")
+        }
+    }
+
+    @Test("A subclass and a share are archived with what they add")
+    func subclasses() throws {
+        let own = OwnRecord(recordType: "Note").systemFieldsArchive
+        let reader = try NSKeyedUnarchiver(forReadingFrom: own)
+        #expect(reader.containsValue(forKey: "own"))
+
+        let share = CKShare(rootRecord: record)
+        share.publicPermission = .readOnly
+        let data = (share as CKRecord).systemFieldsArchive
+        let read = try #require(CKShare(coder: try NSKeyedUnarchiver(forReadingFrom: data)))
+        #expect(read.publicPermission == .readOnly)
+    }
+
+    @Test("Damaged archives give nil or a record, and never end the process")
+    func damagedArchives() throws {
+        let archive = try Self.savedRecord(named: "n", share: "share-1").systemFieldsArchive
+        var random = SeededRandom(seed: 29)
+        var readable = 0
+        for _ in 0..<20_000 {
+            var bytes = archive
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+            }
+            if Bool.random(using: &random) {
+                bytes.removeLast(Int.random(in: 0...9, using: &random))
+            }
+            if CKRecord(systemFieldsArchive: bytes) != nil { readable += 1 }
+        }
+        // Most changes hit a text or a date.
+        #expect(readable > 1000)
+        #expect(CKRecord(systemFieldsArchive: Data()) == nil)
+    }
+
+    @Test("Lists within lists a thousand levels deep are not followed")
+    func deepArchive() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        var list: NSArray = []
+        for _ in 0..<200 { list = [list] }
+        archiver.encode("Note" as NSString, forKey: "RecordType")
+        archiver.encode(list, forKey: "RecordID")
+        archiver.finishEncoding()
+        #expect(CKRecord(systemFieldsArchive: archiver.encodedData) == nil)
+    }
 }

@@ -42,14 +42,17 @@ enum ArchiveNames {
         uniquingKeysWith: { $1 }
     )
 
-    /// Returns the class that an archive means, possibly under another name; nil if it is none of
-    /// the module's.
+    /// Finds the class that an archive means; nil if it is none of the module's.
+    ///
+    /// - Parameters:
+    ///   - name: The name in the archive.
+    ///   - renamed: The class that the archive's own unarchiver has for the name.
+    /// - Returns: The class.
     static func type(
         named name: String,
-        in unarchiver: NSKeyedUnarchiver
+        renamed: AnyClass?
     ) -> (any (NSObject & NSCoding).Type)? {
-        let renamed: AnyClass? =
-            unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
+        let renamed: AnyClass? = renamed ?? NSKeyedUnarchiver.class(forClassName: name)
         return own[renamed.map(NSStringFromClass) ?? name]
     }
 

@@ -1,112 +1,101 @@
 import Foundation
 
-/// Reads a keyed archive in place of Foundation's unarchiver, from that one's current position.
+/// Reads a keyed archive in place of Foundation's unarchiver.
 ///
 /// Foundation's ends the process on a dangling or circular reference, an unexpected class and lists
-/// of different lengths; here a value that cannot be read is nil. The unarchiver's parsed contents
-/// are not public, and are found by name; if a Foundation stores them elsewhere, the unarchiver
-/// itself reads.
-final class ArchiveReader: NSCoder {
-    private typealias Container = [AnyHashable: Any]
+/// of different lengths; here a value that cannot be read is nil.
+final class ArchiveReader<Contents: ArchiveContents>: NSCoder {
+    /// The number of objects within each other that no archive of the module reaches.
+    private static var deepest: Int { 64 }
 
-    private let unarchiver: NSKeyedUnarchiver
-    /// The objects of the archive; references are indices of this array.
-    private let objects: [Any]
+    private let contents: Contents
     /// The objects that are being read, with the archive's top or the outermost object first.
-    private var path: [(place: Int?, container: Container)]
+    private var path: [(place: Int?, container: Contents.Container)]
     /// The objects that have been read, because several references may lead to one.
     private var read: [Int: Any] = [:]
 
-    init?(_ unarchiver: NSKeyedUnarchiver) {
-        let mirror = Mirror(reflecting: unarchiver)
-        guard let objects = mirror.descendant("_objects") as? [Any],
-            let containers = mirror.descendant("_containers", "some"),
-            let last = Mirror(reflecting: containers).children.suffix(1).first?.value,
-            let container = Mirror(reflecting: last).descendant("dict") as? [String: Any]
-        else { return nil }
-        self.unarchiver = unarchiver
-        self.objects = objects
-        path = [(nil, container)]
+    init(_ contents: Contents) {
+        self.contents = contents
+        path = [(nil, contents.top)]
     }
 
     override var allowsKeyedCoding: Bool { true }
     override var requiresSecureCoding: Bool { true }
 
-    private func value(_ key: String) -> Any? { path.last?.container[key] }
+    private func value(_ key: String) -> ArchivedValue<Contents.Container>? {
+        path.last.flatMap { contents.value(key, of: $0.container) }
+    }
 
     override func containsValue(forKey key: String) -> Bool { value(key) != nil }
 
-    override func decodeBool(forKey key: String) -> Bool {
-        (value(key) as? NSNumber)?.boolValue ?? false
-    }
+    override func decodeBool(forKey key: String) -> Bool { value(key)?.number?.boolValue ?? false }
 
-    override func decodeInt64(forKey key: String) -> Int64 {
-        (value(key) as? NSNumber)?.int64Value ?? 0
-    }
+    override func decodeInt64(forKey key: String) -> Int64 { value(key)?.number?.int64Value ?? 0 }
 
     override func decodeDouble(forKey key: String) -> Double {
-        (value(key) as? NSNumber)?.doubleValue ?? 0
+        value(key)?.number?.doubleValue ?? 0
     }
 
     #if canImport(ObjectiveC)
     // The method that takes classes is not open there, and calls this one.
-    override func decodeObject(forKey key: String) -> Any? { value(key).flatMap(object) }
+    override func decodeObject(forKey key: String) -> Any? { value(key).flatMap(target) }
     #else
     override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
-        value(key).flatMap(object)
+        value(key).flatMap(target)
     }
     #endif
 
-    /// Returns the target of a reference.
-    private func object(_ reference: Any) -> Any? {
-        guard let place = Self.place(reference), objects.indices.contains(place) else { return nil }
+    /// Returns the object to which a value refers.
+    private func target(_ value: ArchivedValue<Contents.Container>) -> Any? {
+        if case .reference(let place) = value { object(place) } else { nil }
+    }
+
+    private func object(_ place: Int) -> Any? {
         if let known = read[place] { return known }
-        guard !path.contains(where: { $0.place == place }) else { return nil }
+        guard path.count < Self.deepest, !path.contains(where: { $0.place == place }) else {
+            return nil
+        }
         let object: Any?
-        switch objects[place] {
-        case let string as String: object = string == "$null" ? nil : string as NSString
-        case let data as Data: object = data as NSData
-        case let container as Container:
+        switch contents.object(place) {
+        case .text(let text): object = text == "$null" ? nil : text as NSString
+        case .data(let data): object = data as NSData
+        case .number(let number): object = number
+        case .container(let container):
             path.append((place, container))
-            object = instance(of: container["$class"])
+            object = instance(of: value("$class"))
             path.removeLast()
-        case let number as NSNumber: object = number
-        default: object = nil
+        case .references, .reference, nil: object = nil
         }
         read[place] = object
         return object
     }
 
-    private static func place(_ reference: Any) -> Int? {
-        (Mirror(reflecting: reference).descendant("value") as? UInt32).map(Int.init)
-    }
-
     /// Creates an object of a class that the module's archives hold, from the container that was
     /// entered last.
-    private func instance(of reference: Any?) -> Any? {
-        guard let place = reference.flatMap(Self.place), objects.indices.contains(place),
-            let description = objects[place] as? Container,
-            let name = description["$classname"] as? String
+    private func instance(of value: ArchivedValue<Contents.Container>?) -> Any? {
+        guard case .reference(let place) = value,
+            case .container(let description) = contents.object(place),
+            let name = contents.value("$classname", of: description)?.text
         else { return nil }
         switch name {
         case "NSArray", "NSMutableArray": return list("NS.objects").map { $0 as NSArray }
         case "NSSet", "NSMutableSet":
             return hashables("NS.objects").map { Set($0) as NSSet }
         case "NSDictionary", "NSMutableDictionary": return dictionary()
-        case "NSString", "NSMutableString": return (value("NS.string") as? String) as NSString?
-        case "NSData", "NSMutableData": return (value("NS.data") as? Data) as NSData?
+        case "NSString", "NSMutableString":
+            return self.value("NS.string")?.text.map { $0 as NSString }
+        case "NSData", "NSMutableData": return self.value("NS.data")?.data.map { $0 as NSData }
         case "NSDate":
-            return (value("NS.time") as? NSNumber).map {
+            return self.value("NS.time")?.number.map {
                 NSDate(timeIntervalSinceReferenceDate: $0.doubleValue)
             }
         case "NSURL": return address()
-        default:
-            return ArchiveNames.type(named: name, in: unarchiver).flatMap { $0.init(coder: self) }
+        default: return contents.type(named: name).flatMap { $0.init(coder: self) }
         }
     }
 
     private func list(_ key: String) -> [Any]? {
-        guard let references = value(key) as? [Any] else { return nil }
+        guard let references = value(key)?.references else { return nil }
         let items = references.compactMap(object)
         return items.count == references.count ? items : nil
     }
@@ -127,8 +116,8 @@ final class ArchiveReader: NSCoder {
     }
 
     private func address() -> NSURL? {
-        guard let text = value("NS.relative").flatMap(object) as? NSString else { return nil }
-        let base = value("NS.base").flatMap(object) as? NSURL
+        guard let text = value("NS.relative").flatMap(target) as? NSString else { return nil }
+        let base = value("NS.base").flatMap(target) as? NSURL
         // An NSURL may accept text that Swift's URL does not, which shows only when one is
         // converted to the other.
         return URL(string: text as String, relativeTo: base as URL?) as NSURL?

@@ -2,8 +2,11 @@ import Foundation
 
 extension NSCoder {
     /// The coder with which the module reads an archive; every `init(coder:)` starts with it.
+    ///
+    /// If a Foundation stores what it has parsed elsewhere, its unarchiver itself reads.
     var checked: NSCoder {
-        (self as? NSKeyedUnarchiver).flatMap(ArchiveReader.init) ?? self
+        (self as? NSKeyedUnarchiver).flatMap(UnarchiverContents.init).map(ArchiveReader.init)
+            ?? self
     }
 
     /// Reads a string; nil when it is missing or of another type.

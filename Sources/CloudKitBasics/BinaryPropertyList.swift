@@ -1,20 +1,25 @@
-import Foundation
-
 /// A binary property list whose objects are read on request.
 ///
 /// Foundation reads all of it immediately and recursively, and does not expose the references of a
 /// keyed archive. An untrusted list may contain cycles or be a thousand levels deep; this type
 /// checks each position and follows no reference.
-struct BinaryPropertyList {
+package struct BinaryPropertyList: Sendable {
+    /// An error in the bytes, in words that follow "the archive cannot be read: ".
+    package struct Malformed: Error {
+        package let message: String
+
+        package init(_ message: String) { self.message = message }
+    }
+
     /// An object; its elements are numbers of other objects.
-    enum Object: Hashable {
+    package enum Object: Hashable, Sendable {
         case null
         case boolean(Bool)
         case integer(Int64)
         case real(Double)
         /// Seconds since 2001.
         case date(Double)
-        case data(Data)
+        case data([UInt8])
         case string(String)
         /// A reference in a keyed archive.
         case reference(Int)
@@ -23,9 +28,14 @@ struct BinaryPropertyList {
     }
 
     /// An entry of a dictionary.
-    struct Pair: Hashable {
-        var key: Int
-        var value: Int
+    package struct Pair: Hashable, Sendable {
+        package var key: Int
+        package var value: Int
+
+        package init(key: Int, value: Int) {
+            self.key = key
+            self.value = value
+        }
     }
 
     private static let trailer = 32
@@ -35,14 +45,14 @@ struct BinaryPropertyList {
     private let numberSize: Int
     private let table: Int
     /// The number of objects.
-    let count: Int
+    package let count: Int
     /// The number of the top object.
-    let top: Int
+    package let top: Int
 
-    init(_ data: Data) throws(CoreDataModelError) {
-        bytes = Array(data)
+    package init(_ bytes: [UInt8]) throws(Malformed) {
+        self.bytes = bytes
         guard bytes.count > 8 + Self.trailer, bytes.starts(with: Array("bplist0".utf8)) else {
-            throw Self.failure("it does not begin as a binary property list")
+            throw Malformed("it does not begin as a binary property list")
         }
         let end = bytes.count - Self.trailer
         offsetSize = Int(bytes[end + 6])
@@ -51,12 +61,8 @@ struct BinaryPropertyList {
             let count = Self.number(bytes, end + 8, 8), let top = Self.number(bytes, end + 16, 8),
             let table = Self.number(bytes, end + 24, 8), top < count, table < end,
             count <= (end - table) / offsetSize
-        else { throw Self.failure("its table of objects is damaged") }
+        else { throw Malformed("its table of objects is damaged") }
         (self.count, self.top, self.table) = (count, top, table)
-    }
-
-    static func failure(_ message: String) -> CoreDataModelError {
-        CoreDataModelError(.malformed, "the archive", message)
     }
 
     /// Returns an unsigned big-endian number; nil if it exceeds the bytes or `Int`.
@@ -66,22 +72,16 @@ struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    private func number(_ place: Int, _ size: Int) throws(CoreDataModelError) -> Int {
+    private func number(_ place: Int, _ size: Int) throws(Malformed) -> Int {
         guard let number = Self.number(bytes, place, size) else {
-            throw Self.failure("an object ends beyond its end")
+            throw Malformed("an object ends beyond its end")
         }
         return number
     }
 
     /// Returns the object with a number.
-    func object(_ number: Int) throws(CoreDataModelError) -> Object {
-        guard number >= 0, number < count else {
-            throw Self.failure("it refers to object \(number) of \(count)")
-        }
-        let place = try self.number(table + number * offsetSize, offsetSize)
-        guard place >= 8, place < table else {
-            throw Self.failure("object \(number) is outside of it")
-        }
+    package func object(_ number: Int) throws(Malformed) -> Object {
+        let place = try place(number)
         let (kind, low) = (bytes[place] >> 4, Int(bytes[place] & 0x0F))
         switch kind {
         case 0x0:
@@ -99,23 +99,56 @@ struct BinaryPropertyList {
         }
     }
 
-    private func integer(_ place: Int, _ power: Int) throws(CoreDataModelError) -> Int64 {
-        guard power <= 4 else { throw Self.failure("a number has \(1 << power) bytes") }
+    /// Returns whether an object is a text of ASCII characters, without creating it.
+    package func isText(_ number: Int, _ text: String) -> Bool {
+        // A damaged object is no text.
+        guard let place = try? place(number), bytes[place] >> 4 == 0x5,
+            let (count, start) = try? extent(Int(bytes[place] & 0x0F), place),
+            count == text.utf8.count, count <= table - start
+        else { return false }
+        return text.utf8.elementsEqual(bytes[start..<start + count])
+    }
+
+    /// Returns the index of an object's first byte.
+    private func place(_ number: Int) throws(Malformed) -> Int {
+        guard number >= 0, number < count else {
+            throw Malformed("it refers to object \(number) of \(count)")
+        }
+        let place = try self.number(table + number * offsetSize, offsetSize)
+        guard place >= 8, place < table else {
+            throw Malformed("object \(number) is outside of it")
+        }
+        return place
+    }
+
+    /// Returns the number of an object's elements and the index of the first one.
+    private func extent(_ low: Int, _ start: Int) throws(Malformed) -> (count: Int, place: Int) {
+        guard low == 0x0F else { return (low, start + 1) }
+        let place = start + 1
+        guard place < bytes.count, bytes[place] >> 4 == 0x1, bytes[place] & 0x0F <= 3 else {
+            throw Malformed("an object has no length")
+        }
+        let size = 1 << Int(bytes[place] & 0x0F)
+        return (try number(place + 1, size), place + 1 + size)
+    }
+
+    private func integer(_ place: Int, _ power: Int) throws(Malformed) -> Int64 {
+        guard power <= 4 else { throw Malformed("a number has \(1 << power) bytes") }
         let size = 1 << power
         guard place <= bytes.count - size else {
-            throw Self.failure("an object ends beyond its end")
+            throw Malformed("an object ends beyond its end")
         }
         // The lower 64 bits of a 128-bit number; shorter numbers are unsigned.
         return bytes[place..<place + size].suffix(8).reduce(0) { $0 << 8 | Int64($1) }
     }
 
-    private func real(_ place: Int, _ power: Int) throws(CoreDataModelError) -> Double {
+    private func real(_ place: Int, _ power: Int) throws(Malformed) -> Double {
         switch power {
         case 2:
             let bits = try integer(place, power)
             return Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
         case 3: return Double(bitPattern: UInt64(bitPattern: try integer(place, power)))
-        default: throw Self.failure("a fraction has \(1 << power) bytes")
+        default: throw Malformed("a fraction has \(1 << power) bytes")
         }
     }
 
@@ -123,16 +156,8 @@ struct BinaryPropertyList {
         _ kind: UInt8,
         _ low: Int,
         _ start: Int
-    ) throws(CoreDataModelError) -> Object {
-        var (count, place) = (low, start + 1)
-        if low == 0x0F {
-            guard place < bytes.count, bytes[place] >> 4 == 0x1, bytes[place] & 0x0F <= 3 else {
-                throw Self.failure("an object has no length")
-            }
-            let power = Int(bytes[place] & 0x0F)
-            count = try number(place + 1, 1 << power)
-            place += 1 + 1 << power
-        }
+    ) throws(Malformed) -> Object {
+        let (count, place) = try extent(low, start)
         let width =
             switch kind {
             case 0x6: 2
@@ -141,11 +166,11 @@ struct BinaryPropertyList {
             default: 1
             }
         guard count >= 0, place <= table, count <= (table - place) / width else {
-            throw Self.failure("an object ends beyond its end")
+            throw Malformed("an object ends beyond its end")
         }
         let content = bytes[place..<place + count * width]
         switch kind {
-        case 0x4: return .data(Data(content))
+        case 0x4: return .data(Array(content))
         case 0x5: return .string(String(decoding: content, as: UTF8.self))
         case 0x6:
             let units = stride(from: place, to: content.endIndex, by: 2).map {
@@ -157,11 +182,11 @@ struct BinaryPropertyList {
             let keys = try numbers(place, count)
             let values = try numbers(place + count * numberSize, count)
             return .dictionary(zip(keys, values).map(Pair.init))
-        default: throw Self.failure("an object is of the unknown kind \(kind)")
+        default: throw Malformed("an object is of the unknown kind \(kind)")
         }
     }
 
-    private func numbers(_ place: Int, _ count: Int) throws(CoreDataModelError) -> [Int] {
+    private func numbers(_ place: Int, _ count: Int) throws(Malformed) -> [Int] {
         var numbers: [Int] = []
         numbers.reserveCapacity(count)
         for index in 0..<count {
