@@ -40,7 +40,7 @@ struct PlaceKeeper: ApplyPhase {
     /// rows show together with their permissions.
     ///
     /// A record below none that is here keeps its permission until the records above it arrive.
-    private func derivePermissions() throws {
+    func derivePermissions() throws {
         guard !context.located.isEmpty else { return }
         var permissions = try SharePermissions(database, zone, keys: context.located)
         context.located = [:]

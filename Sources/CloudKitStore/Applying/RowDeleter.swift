@@ -7,7 +7,6 @@ struct RowDeleter: ApplyPhase {
     private var judge: UniquenessJudge { UniquenessJudge(context: context) }
     private var placer: RowPlacer { RowPlacer(context: context) }
     private var withdrawer: RowWithdrawer { RowWithdrawer(context: context) }
-    private var settlement: OutboxSettlement { OutboxSettlement(context: context) }
     private var goneReferences: GoneReferences { GoneReferences(context: context) }
 
     /// Applies deletions of records, children before parents.
@@ -112,7 +111,7 @@ struct RowDeleter: ApplyPhase {
                 kept: plan.row,
                 at: clock.edit(entry?.version ?? 0)
             )
-            return try makeAnew(known, base, plan, entry, table)
+            return try makeAnew(known, entry)
         }
         if try !isOthers && isReferred(key, existing, table) {
             // The deleting device had moved the other rows away; those changes may arrive later.
@@ -128,6 +127,9 @@ struct RowDeleter: ApplyPhase {
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
         entry = nil
+        if table.declaration.deletion == .editWins {
+            try DeletedRecord.save(database, known.name, zone, base.known)
+        }
         if isOthers {
             try withdrawer.withdraw(key, table, existing)
         } else {
@@ -136,25 +138,20 @@ struct RowDeleter: ApplyPhase {
         try known.delete(database)
     }
 
-    /// Converts a record that the server lost into one to be created again, with its fields that no
-    /// column holds.
-    private func makeAnew(
-        _ record: KnownRecord,
-        _ base: [String: StoreValue],
-        _ plan: MergePlan,
-        _ entry: OutboxEntry?,
-        _ table: TableSchema
-    ) throws {
+    /// Converts a record that the server lost into one to be created again.
+    ///
+    /// It keeps its last version with the times of its edits, which others may have newer ones of.
+    private func makeAnew(_ record: KnownRecord, _ entry: OutboxEntry?) throws {
         guard let key = record.key else { return }
         var known = record
         known.forgetServer()
         known.waiting = nil
-        // Only fields without a column are kept.
-        known.base = KnownFields(
-            base.known.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
-        )
         try known.save(database)
-        try settlement.settle(entry, plan, key)
+        let now = try StoreClock.tick(database)
+        var saved = entry ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        saved.version = now
+        saved.problem = nil
+        try saved.save(database)
     }
 
     /// Removes a row.
@@ -269,17 +266,13 @@ struct RowDeleter: ApplyPhase {
                 try delete(known)
                 continue
             }
-            let base = try known.baseFields()
             let fields = try mapping.fields(existing, table)
-            let plan = MergePlan(
-                row: fields,
-                sending: .save(Set(fields.filter { !$0.value.isNull }.keys))
-            )
             let lost = MergePlan.Overruled(fields: [:], side: .remote, rule: "reference")
             try journal.add([lost], key, kept: fields, at: clock.edit(0))
             var kept = known
             kept.goes = false
-            try makeAnew(kept, base, plan, try OutboxEntry.fetch(database, key), table)
+            try makeAnew(kept, OutboxEntry.fetch(database, key))
         }
+        try DeletedRecord.trim(database)
     }
 }

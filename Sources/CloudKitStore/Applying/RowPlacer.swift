@@ -47,10 +47,17 @@ struct RowPlacer: ApplyPhase {
             }
             absent.formUnion(context.displaced)
         }
-        guard !absent.isEmpty else { return }
-        while let index = try written.firstIndex(where: { try parents.first(of: $0) != nil }) {
+        while !absent.isEmpty,
+            let index = try written.firstIndex(where: { try parents.first(of: $0) != nil })
+        {
             try takeOut(written.remove(at: index))
         }
+        try LostEditRestorer(context: context).restore(written.filter { $0.existing == nil })
+    }
+
+    /// Returns the zones of some records, by name.
+    private static func zones(_ candidates: [Candidate]) -> [String: StoreZone] {
+        Dictionary(candidates.map { ($0.known.name, $0.known.zone) }) { first, _ in first }
     }
 
     /// Removes a row again whose parent could not be written.

@@ -126,7 +126,8 @@ struct RowWithdrawer: ApplyPhase {
                 """,
             arguments: [zone]
         )
-        for table in ["grdb_cloudkit_record", "grdb_cloudkit_share", "grdb_cloudkit_zone"] {
+        for table in ["record", "share", "zone", "deleted"] {
+            let table = ControlTables.prefix + table
             try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
         }
     }
