@@ -76,7 +76,7 @@ struct ChangeApplier: ApplyPhase {
     }
 
     /// Inserts the rows of records that were quarantined because of their key, if it is free now.
-    private func retryTakenKeys() throws {
+    func retryTakenKeys() throws {
         for known in try TakenKeys.quarantined(database) {
             guard let table = catalog.table(ofType: known.type),
                 let key = RowKey(recordName: known.recordName, table)

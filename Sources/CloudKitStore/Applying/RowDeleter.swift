@@ -11,7 +11,7 @@ struct RowDeleter: ApplyPhase {
 
     /// Applies deletions of records, children before parents.
     func delete(_ names: [String]) throws {
-        for name in names where zone != .own {
+        for name in names where context.hasPlaces || zone != .own {
             try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
                 .delete(database)
         }
