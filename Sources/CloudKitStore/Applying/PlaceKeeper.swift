@@ -1,3 +1,4 @@
+import CloudKit
 import GRDB
 
 /// The places of shared rows, kept as the server has their records.
@@ -22,6 +23,30 @@ struct PlaceKeeper: ApplyPhase {
             share: remote.share,
             writes: before?.writes ?? (zone == .own)
         ).save(database, key)
+    }
+
+    /// Returns the name of the share by which another user's record is here, if it has not arrived.
+    ///
+    /// The share says whether the row, and those below it, may be written: they show together.
+    func missingShare(of remote: RemoteRecord) throws -> String? {
+        guard isOthers, remote.parent == nil || remote.share != nil else { return nil }
+        let name = remote.share ?? CKRecordNameZoneWideShare
+        let statement = try database.cachedStatement(
+            sql:
+                "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_share WHERE zone = ? AND name IN (?, ?))"
+        )
+        let isThere = try Bool.fetchOne(
+            statement,
+            arguments: [zone, name, CKRecordNameZoneWideShare]
+        )
+        return isThere == true ? nil : name
+    }
+
+    /// Updates which records may be changed here after shares of their zone have arrived.
+    func follow(_ shares: [String]) throws {
+        let tops = try Place.keys(ofTops: shares, in: zone, database)
+        var permissions = try SharePermissions(database, zone, keys: tops)
+        try permissions.update()
     }
 
     /// Updates the places of the written rows to match the rows.

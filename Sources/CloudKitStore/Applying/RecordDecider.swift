@@ -165,7 +165,7 @@ struct RecordDecider: ApplyPhase {
         known.system = remote.system
         known.base = KnownFields(fields)
         known.problem = nil
-        known.waiting = nil
+        known.waiting = existing == nil ? try places.missingShare(of: remote) : nil
         try places.locate(remote, key)
         if isOthers, remote.share != nil, entry?.isDeleted == true {
             context.deletedTops.append(key)
@@ -176,7 +176,7 @@ struct RecordDecider: ApplyPhase {
         }
         try settlement.settle(entry, plan, key)
         try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
-        guard let row = plan.row else {
+        guard let row = plan.row, known.waiting == nil else {
             try known.save(database)
             return nil
         }

@@ -286,6 +286,26 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test("The rows of a share with many pages come together with the right to change them")
+    func permissionWithManyRows() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run(
+                """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+                    INSERT INTO note (id, folder) SELECT 'many' || i, 'lone' FROM n
+                """
+            )
+            try await ada.store.sync()
+            let early = EarlyRows()
+            bob.database.add(transactionObserver: early, extent: .observerLifetime)
+            try await friends.accept(friends.share("lone", cleo: nil), bob)
+            #expect(try await bob.value("SELECT count(*) FROM note") == "902")
+            #expect(early.found.withLock(\.self) == [])
+            try await bob.store.settled()
+        }
+    }
+
     @Test("A row that moves to where one may only read loses the right to change it with the move")
     func permissionWithMove() async throws {
         try await Self.withFriends { friends in
