@@ -33,14 +33,16 @@ struct RowDeleter: ApplyPhase {
     /// Moves the unsent deletions among some records into the journal that leave sight with their
     /// share.
     ///
-    /// What is still shared was deleted by someone else too.
+    /// The others were deleted by someone else too, or moved out of the share.
     private func keepDeletions(of records: [KnownRecord]) throws {
         let gone = Set(records.map(\.recordName))
         for record in records {
-            guard let key = record.key, try OutboxEntry.fetch(database, key)?.isDeleted == true,
+            guard let key = record.key, let table = catalog[key.table],
+                let entry = try OutboxEntry.fetch(database, key), entry.isDeleted,
                 try !isBelowTop(record.recordName, except: gone)
             else { continue }
-            try withdrawer.keepEdits(of: key)
+            try withdrawer.keepDeletion(entry, table)
+            try entry.clear(database)
         }
     }
 
@@ -93,6 +95,12 @@ struct RowDeleter: ApplyPhase {
         // record is deleted now.
         known.sent = nil
         guard let existing = try rows.row(key, table) else {
+            if isOthers, entry?.isDeleted == true, known.system != nil {
+                // Whether the owner deleted it too, or only moved it out of the share, is what the
+                // server's answer to the deletion says.
+                known.forgetServer()
+                return try known.save(database)
+            }
             if entry?.isDeleted == true { try entry?.clear(database) }
             return try known.delete(database)
         }

@@ -475,7 +475,7 @@ struct BatchBuilder {
         // It may already be in the batch with the row that takes its place.
         guard batch.entries[name] == nil else { return }
         guard let known = try KnownRecord.fetch(database, name: name),
-            known.system != nil || known.sent != nil
+            known.system != nil || known.sent != nil || (zone.isShared && known.wasSent)
         else {
             // Inserted and deleted before it was sent: the server never receives it.
             try entry.clear(database)

@@ -140,6 +140,11 @@ final class ChangeSender: Sendable {
                 last.append(record)
             case .success: state.withLock { $0.needsFetch = true }
             case .failure(let error as CKError) where error.code == .unknownItem:
+                // The server refuses to delete another user's record that is only out of sight.
+                guard !zone.isShared else {
+                    deletions.append(id)
+                    continue
+                }
                 let entry = outgoing.entries[deletion.name]
                 try await file.apply { database, mapping in
                     var acknowledgements = try Acknowledgements(database, mapping, zone: zone)

@@ -222,6 +222,41 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test(
+        "A deletion that was not sent when the owner moved the row out of the share is in the journal",
+        arguments: [
+            "UPDATE note SET folder = NULL WHERE id = 'n'",
+            "UPDATE note SET folder = 'lone' WHERE id = 'n'",
+            "UPDATE folder SET parent = NULL WHERE id = 'sub'",
+        ]
+    )
+    func movedOut(_ move: String) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("DELETE FROM note WHERE id = 'n'")
+            try await ada.run(move)
+            try await ada.store.sync()
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Tent")
+            #expect(try await bob.value("SELECT count(*) FROM note WHERE id = 'n'") == "0")
+            let journal = try await bob.store.journal()
+            #expect(journal.map(\.key) == ["n"] && journal.map(\.rule) == ["access"])
+            #expect(journal.map { $0.lost.isEmpty && $0.kept?["title"] == .text("Tent") } == [true])
+            #expect(friends.events.all == ["editsRefused note n"])
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+            // It comes back with its place.
+            try await ada.run(
+                "UPDATE folder SET parent = 'trip' WHERE id = 'sub'; "
+                    + "UPDATE note SET folder = 'sub' WHERE id = 'n'"
+            )
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Tent")
+        }
+    }
+
     @Test("A deletion of a row that its owner deleted too is not in the journal")
     func deletedByBoth() async throws {
         try await Self.withFriends { friends in
