@@ -93,6 +93,39 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test("The top of a share that one may only read is left, not deleted")
+    func refusedTopOfReader() async throws {
+        try await Self.withFriends { friends in
+            let error = try await #require(throws: DatabaseError.self) {
+                try await friends.cleo.run("DELETE FROM folder WHERE id = 'trip'")
+            }
+            #expect(error.message?.contains("leave(_:in:)") == true)
+        }
+    }
+
+    @Test(
+        "A replacement of the top of a share is refused where it would take the rows below along",
+        arguments: [schema, Device.schema]
+    )
+    func replacedTop(_ schema: String) async throws {
+        try await Self.withFriends(schema: schema) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.accept(friends.share("lone", cleo: nil), bob)
+            let before = (try await ada.rows(), try await bob.rows())
+            let error = try await #require(throws: DatabaseError.self) {
+                try await bob.run("REPLACE INTO folder (id, name) VALUES ('trip', 'New')")
+            }
+            #expect(error.message?.contains("ON CONFLICT DO UPDATE") == true)
+            #expect(try await bob.rows() == before.1)
+            try await settle(bob, ada)
+            #expect(try await ada.rows() == before.0)
+            // Nothing is below this one.
+            try await bob.run("REPLACE INTO folder (id, name) VALUES ('lone', 'New')")
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT name FROM folder WHERE id = 'lone'") == "New")
+        }
+    }
+
     @Test("A deletion that would take the top of another share along is refused as a whole")
     func refusedAbove() async throws {
         try await Self.withFriends { friends in
