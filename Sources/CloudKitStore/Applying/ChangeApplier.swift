@@ -49,6 +49,20 @@ struct ChangeApplier: ApplyPhase {
         try places.settleTrees()
     }
 
+    /// Applies the permissions of shares that have arrived, and shows the rows that waited for them.
+    func follow(_ shares: [String]) throws {
+        try places.follow(shares)
+        let waiting = try shares.flatMap { share in
+            try KnownRecord.fetchAll(
+                database,
+                where: "waiting = ? AND zone = ?",
+                arguments: [share, zone]
+            )
+        }
+        try placer.place(waiting.map(\.name).compactMap(candidate))
+        try places.settleTrees()
+    }
+
     /// Applies deletions of records, children before parents.
     func delete(_ names: [String]) throws {
         try deleter.delete(names)
@@ -76,7 +90,7 @@ struct ChangeApplier: ApplyPhase {
     }
 
     /// Inserts the rows of records that were quarantined because of their key, if it is free now.
-    private func retryTakenKeys() throws {
+    func retryTakenKeys() throws {
         for known in try TakenKeys.quarantined(database) {
             guard let table = catalog.table(ofType: known.type),
                 let key = RowKey(recordName: known.recordName, table)

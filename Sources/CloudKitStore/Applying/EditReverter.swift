@@ -20,7 +20,7 @@ struct EditReverter: ApplyPhase {
         let key = entry.key
         guard let table = catalog[key.table] else { return }
         guard known.system != nil else {
-            try takeBackBelow(key, table, isNew: known.session == 0, depth: depth)
+            try takeBackBelow(key, table, isNew: !known.wasSent, depth: depth)
             return try withdrawer.letGo(key)
         }
         let existing = try rows.row(key, table)

@@ -5,11 +5,12 @@ struct MissingParents: ApplyPhase {
     let context: ApplyContext
 
     /// Returns the record name of a row that a candidate needs and that is neither here nor in a
-    /// batch.
-    func first(of candidate: Candidate, besides batch: Set<String> = []) throws -> String? {
+    /// batch, of which the zones are given by name.
+    func first(of candidate: Candidate, besides batch: [String: StoreZone] = [:]) throws -> String?
+    {
         for foreignKey in candidate.table.foreignKeys {
             guard let name = try missingParent(of: candidate, by: foreignKey) else { continue }
-            if name.isEmpty || !batch.contains(name) { return name }
+            if name.isEmpty || batch[name] != candidate.known.zone { return name }
         }
         return nil
     }
@@ -31,7 +32,7 @@ struct MissingParents: ApplyPhase {
     ) throws -> String? {
         guard let parent = catalog[foreignKey.parent],
             let values = try values(of: foreignKey, candidate),
-            try !isThere(values, foreignKey, parent)
+            try !isThere(values, foreignKey, parent, in: candidate.known.zone)
         else { return nil }
         return try key(values, foreignKey, parent)?.recordName(parent) ?? ""
     }
@@ -57,18 +58,29 @@ struct MissingParents: ApplyPhase {
         return values
     }
 
+    /// Returns whether a row is here with some values, in a zone: another zone's may have the same key.
     func isThere(
         _ values: [DatabaseValue],
         _ foreignKey: ForeignKey,
-        _ parent: TableSchema
+        _ parent: TableSchema,
+        in zone: StoreZone
     ) throws -> Bool {
-        let condition = zip(foreignKey.parentColumns, values).map { "\($0.quoted) = \($1.mark)" }
-            .joined(separator: " AND ")
+        var conditions = zip(foreignKey.parentColumns, values).map { "\($0.quoted) = \($1.mark)" }
+        var arguments = values.map(\.bound)
+        if context.hasPlaces, !parent.isPublic {
+            conditions.append(
+                """
+                coalesce((SELECT zone FROM grdb_cloudkit_place WHERE tbl = \(parent.name.literal)
+                    AND key = \(RowKey.sql(parent, of: parent.name.quoted))), '') = ?
+                """
+            )
+            arguments.append(zone.databaseValue)
+        }
         let statement = try database.cachedStatement(
-            sql: "SELECT 1 FROM \(parent.name.quoted) WHERE \(condition)"
+            sql: "SELECT 1 FROM \(parent.name.quoted) WHERE "
+                + conditions.joined(separator: " AND ")
         )
-        let arguments = StatementArguments(values: values.map(\.bound))
-        return try Row.fetchOne(statement, arguments: arguments) != nil
+        return try Row.fetchOne(statement, arguments: StatementArguments(values: arguments)) != nil
     }
 
     /// Returns the parent's key, if the foreign key contains it.

@@ -80,7 +80,10 @@ struct OutboxSettlement: ApplyPhase {
         case .save(let fields):
             let now = try StoreClock.tick(database)
             var changed: [String: Int64] = [:]
-            for field in fields { changed[field] = entry?.changed[field] ?? now }
+            for field in fields {
+                let restored = plan.restored[field].map(clock.time(of:))
+                changed[field] = entry?.changed[field] ?? restored ?? now
+            }
             var saved = OutboxEntry(key: key, isDeleted: false, changed: changed, version: now)
             saved.since = entry?.since ?? now
             try saved.save(database)

@@ -1,3 +1,4 @@
+import CloudKit
 import GRDB
 
 /// The places of shared rows, kept as the server has their records.
@@ -24,6 +25,30 @@ struct PlaceKeeper: ApplyPhase {
         ).save(database, key)
     }
 
+    /// Returns the name of the share by which another user's record is here, if it has not arrived.
+    ///
+    /// The share says whether the row, and those below it, may be written: they show together.
+    func missingShare(of remote: RemoteRecord) throws -> String? {
+        guard isOthers, remote.parent == nil || remote.share != nil else { return nil }
+        let name = remote.share ?? CKRecordNameZoneWideShare
+        let statement = try database.cachedStatement(
+            sql:
+                "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_share WHERE zone = ? AND name IN (?, ?))"
+        )
+        let isThere = try Bool.fetchOne(
+            statement,
+            arguments: [zone, name, CKRecordNameZoneWideShare]
+        )
+        return isThere == true ? nil : name
+    }
+
+    /// Updates which records may be changed here after shares of their zone have arrived.
+    func follow(_ shares: [String]) throws {
+        let tops = try Place.keys(ofTops: shares, in: zone, database)
+        var permissions = try SharePermissions(database, zone, keys: tops)
+        try permissions.update()
+    }
+
     /// Updates the places of the written rows to match the rows.
     func settleTrees() throws {
         let (tops, rows) = (context.reshared, context.written)
@@ -40,7 +65,7 @@ struct PlaceKeeper: ApplyPhase {
     /// rows show together with their permissions.
     ///
     /// A record below none that is here keeps its permission until the records above it arrive.
-    private func derivePermissions() throws {
+    func derivePermissions() throws {
         guard !context.located.isEmpty else { return }
         var permissions = try SharePermissions(database, zone, keys: context.located)
         context.located = [:]

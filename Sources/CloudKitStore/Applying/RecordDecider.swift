@@ -127,20 +127,21 @@ struct RecordDecider: ApplyPhase {
         var known = record
         var entry = try batch.edits(key)
         // A record whose creation got no response has our save as its base.
-        let isOurs = try settlement.resolveSent(
-            &known,
-            &entry,
-            stamp: { RecordStamp(fields: fields) }
-        )
+        lazy var stamp = RecordStamp(fields: fields)
+        let isOurs = try settlement.resolveSent(&known, &entry, stamp: { stamp })
         let existing = try batch.row(key, table)
-        let isKnown = try !isNew || isOurs || descends(fields, from: known)
-        let shown = isKnown ? try existing.map { try mapping.fields($0, table) } : nil
-        let base = isKnown ? try known.baseFields(like: shown ?? [:], fields) : nil
-        let plan: MergePlan
+        let isKnown = try !isNew || isOurs || descends(stamp, from: known)
+        let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        let before = existing != nil || isKnown ? try known.baseFields(like: shown, fields) : [:]
+        let base = isKnown ? before : nil
+        let lost =
+            before[RecordStamp.field] == nil || entry?.isDeleted == true
+            ? nil : lostEdits(of: before, in: fields, stamp, remote.modified, entry, table)
+        var plan: MergePlan
         if entry == nil {
-            let lost = overrun(base, by: fields, table)
+            let overruled = lost == nil ? overrun(base, by: fields, stamp, table) : []
             let next = existing == nil ? fields : Self.following(fields, base)
-            plan = MergePlan(row: next, sending: .nothing, overruled: lost)
+            plan = MergePlan(row: next, sending: .nothing, overruled: overruled)
         } else {
             // The times of a record that was created again are no edits.
             let isSame =
@@ -151,16 +152,20 @@ struct RecordDecider: ApplyPhase {
                 existing,
                 entry,
                 for: fields,
+                stamp.times,
                 of: remote,
                 isSame: isSame,
                 table
             )
         }
+        if let lost, existing != nil, try Place.fetch(database, key)?.writes != false {
+            plan.restore(lost)
+        }
         known.tag = remote.tag
         known.system = remote.system
         known.base = KnownFields(fields)
         known.problem = nil
-        known.waiting = nil
+        known.waiting = existing == nil ? try places.missingShare(of: remote) : nil
         try places.locate(remote, key)
         if isOthers, remote.share != nil, entry?.isDeleted == true {
             context.deletedTops.append(key)
@@ -171,7 +176,7 @@ struct RecordDecider: ApplyPhase {
         }
         try settlement.settle(entry, plan, key)
         try journal.add(plan.overruled, key, kept: plan.row, at: clock.edit(entry?.version ?? 0))
-        guard let row = plan.row else {
+        guard let row = plan.row, known.waiting == nil else {
             try known.save(database)
             return nil
         }
@@ -191,11 +196,30 @@ struct RecordDecider: ApplyPhase {
     /// Returns whether a record that is new on the server derives from this device's version, from
     /// before their zone was deleted.
     private func descends(
-        _ fields: [String: StoreValue],
+        _ stamp: @autoclosure () -> RecordStamp,
         from known: KnownRecord
     ) throws -> Bool {
         let before = RecordStamp(fields: try known.baseFields { $0 == RecordStamp.field })
-        return !before.isEmpty && RecordStamp(fields: fields).contains(versionsOf: before)
+        return !before.isEmpty && stamp().contains(versionsOf: before)
+    }
+
+    /// Returns the edits of the file's version that a record lacks, except those that were made again here.
+    private func lostEdits(
+        of before: [String: StoreValue],
+        in fields: [String: StoreValue],
+        _ stamp: RecordStamp,
+        _ modified: Int64?,
+        _ entry: OutboxEntry?,
+        _ table: TableSchema
+    ) -> LostEdits? {
+        LostEdits(
+            of: before,
+            in: fields,
+            (RecordStamp(fields: before), stamp),
+            modified: modified,
+            isCompared: { table.isRestorable($0) && entry?.changed[$0] == nil },
+            rule: table.rule(ofField:)
+        )
     }
 
     /// Returns the saved values of this device that a record lacks, because another device deleted
@@ -203,10 +227,11 @@ struct RecordDecider: ApplyPhase {
     private func overrun(
         _ base: [String: StoreValue]?,
         by fields: [String: StoreValue],
+        _ stamp: @autoclosure () -> RecordStamp,
         _ table: TableSchema
     ) -> [MergePlan.Overruled] {
         guard let base, let saved = RecordStamp(fields: base).version(of: clock.device),
-            RecordStamp(fields: fields).version(of: clock.device) ?? 0 < saved
+            stamp().version(of: clock.device) ?? 0 < saved
         else { return [] }
         let lost = base.filter {
             table.byField[$0.key] != nil && !$0.value.isUnknown
@@ -231,6 +256,7 @@ struct RecordDecider: ApplyPhase {
         _ existing: StoredRow?,
         _ entry: OutboxEntry?,
         for fields: [String: StoreValue],
+        _ stamped: [String: EditTime],
         of remote: RemoteRecord,
         isSame: Bool,
         _ table: TableSchema
@@ -243,7 +269,6 @@ struct RecordDecider: ApplyPhase {
             )
         }
         let known = fields.filter { table.byField[$0.key] != nil }
-        let stamped = RecordStamp(fields: fields).times
         let before = base.map { RecordStamp(fields: $0).times }
         // Fields whose times of editing are others than the base's.
         let overwritten = stamped.keys.filter { field in

@@ -7,12 +7,11 @@ struct RowDeleter: ApplyPhase {
     private var judge: UniquenessJudge { UniquenessJudge(context: context) }
     private var placer: RowPlacer { RowPlacer(context: context) }
     private var withdrawer: RowWithdrawer { RowWithdrawer(context: context) }
-    private var settlement: OutboxSettlement { OutboxSettlement(context: context) }
     private var goneReferences: GoneReferences { GoneReferences(context: context) }
 
     /// Applies deletions of records, children before parents.
     func delete(_ names: [String]) throws {
-        for name in names where zone != .own {
+        for name in names where context.hasPlaces || zone != .own {
             try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
                 .delete(database)
         }
@@ -34,14 +33,16 @@ struct RowDeleter: ApplyPhase {
     /// Moves the unsent deletions among some records into the journal that leave sight with their
     /// share.
     ///
-    /// What is still shared was deleted by someone else too.
+    /// The others were deleted by someone else too, or moved out of the share.
     private func keepDeletions(of records: [KnownRecord]) throws {
         let gone = Set(records.map(\.recordName))
         for record in records {
-            guard let key = record.key, try OutboxEntry.fetch(database, key)?.isDeleted == true,
+            guard let key = record.key, let table = catalog[key.table],
+                let entry = try OutboxEntry.fetch(database, key), entry.isDeleted,
                 try !isBelowTop(record.recordName, except: gone)
             else { continue }
-            try withdrawer.keepEdits(of: key)
+            try withdrawer.keepDeletion(entry, table)
+            try entry.clear(database)
         }
     }
 
@@ -94,6 +95,12 @@ struct RowDeleter: ApplyPhase {
         // record is deleted now.
         known.sent = nil
         guard let existing = try rows.row(key, table) else {
+            if isOthers, entry?.isDeleted == true, known.system != nil {
+                // Whether the owner deleted it too, or only moved it out of the share, is what the
+                // server's answer to the deletion says.
+                known.forgetServer()
+                return try known.save(database)
+            }
             if entry?.isDeleted == true { try entry?.clear(database) }
             return try known.delete(database)
         }
@@ -112,7 +119,7 @@ struct RowDeleter: ApplyPhase {
                 kept: plan.row,
                 at: clock.edit(entry?.version ?? 0)
             )
-            return try makeAnew(known, base, plan, entry, table)
+            return try makeAnew(known, entry)
         }
         if try !isOthers && isReferred(key, existing, table) {
             // The deleting device had moved the other rows away; those changes may arrive later.
@@ -128,6 +135,9 @@ struct RowDeleter: ApplyPhase {
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
         entry = nil
+        if table.declaration.deletion == .editWins {
+            try DeletedRecord.save(database, known.name, zone, base.known)
+        }
         if isOthers {
             try withdrawer.withdraw(key, table, existing)
         } else {
@@ -136,25 +146,20 @@ struct RowDeleter: ApplyPhase {
         try known.delete(database)
     }
 
-    /// Converts a record that the server lost into one to be created again, with its fields that no
-    /// column holds.
-    private func makeAnew(
-        _ record: KnownRecord,
-        _ base: [String: StoreValue],
-        _ plan: MergePlan,
-        _ entry: OutboxEntry?,
-        _ table: TableSchema
-    ) throws {
+    /// Converts a record that the server lost into one to be created again.
+    ///
+    /// It keeps its last version with the times of its edits, which others may have newer ones of.
+    private func makeAnew(_ record: KnownRecord, _ entry: OutboxEntry?) throws {
         guard let key = record.key else { return }
         var known = record
         known.forgetServer()
         known.waiting = nil
-        // Only fields without a column are kept.
-        known.base = KnownFields(
-            base.known.filter { table.byField[$0.key] == nil && $0.key != RecordStamp.field }
-        )
         try known.save(database)
-        try settlement.settle(entry, plan, key)
+        let now = try StoreClock.tick(database)
+        var saved = entry ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        saved.version = now
+        saved.problem = nil
+        try saved.save(database)
     }
 
     /// Removes a row.
@@ -269,17 +274,13 @@ struct RowDeleter: ApplyPhase {
                 try delete(known)
                 continue
             }
-            let base = try known.baseFields()
             let fields = try mapping.fields(existing, table)
-            let plan = MergePlan(
-                row: fields,
-                sending: .save(Set(fields.filter { !$0.value.isNull }.keys))
-            )
             let lost = MergePlan.Overruled(fields: [:], side: .remote, rule: "reference")
             try journal.add([lost], key, kept: fields, at: clock.edit(0))
             var kept = known
             kept.goes = false
-            try makeAnew(kept, base, plan, try OutboxEntry.fetch(database, key), table)
+            try makeAnew(kept, OutboxEntry.fetch(database, key))
         }
+        try DeletedRecord.trim(database)
     }
 }

@@ -19,10 +19,10 @@ struct RowPlacer: ApplyPhase {
         var hasChanged = order.contains { !$0.table.foreignKeys.isEmpty }
         while hasChanged {
             hasChanged = false
-            let names = Set(order.map(\.known.name))
+            let zones = Self.zones(order)
             var placeable: [Candidate] = []
             for candidate in order {
-                if let name = try parents.first(of: candidate, besides: names) {
+                if let name = try parents.first(of: candidate, besides: zones) {
                     try hold(candidate, for: name)
                     hasChanged = true
                 } else {
@@ -33,10 +33,13 @@ struct RowPlacer: ApplyPhase {
         }
         var absent: Set<String> = []
         var written: [Candidate] = []
-        lazy var names = Set(order.map(\.known.name))
+        lazy var zones = Self.zones(order)
         for candidate in order {
             if !absent.isEmpty,
-                let name = try parents.first(of: candidate, besides: names.subtracting(absent))
+                let name = try parents.first(
+                    of: candidate,
+                    besides: zones.filter { !absent.contains($0.key) }
+                )
             {
                 try hold(candidate, for: name)
                 absent.insert(candidate.known.name)
@@ -47,10 +50,17 @@ struct RowPlacer: ApplyPhase {
             }
             absent.formUnion(context.displaced)
         }
-        guard !absent.isEmpty else { return }
-        while let index = try written.firstIndex(where: { try parents.first(of: $0) != nil }) {
+        while !absent.isEmpty,
+            let index = try written.firstIndex(where: { try parents.first(of: $0) != nil })
+        {
             try takeOut(written.remove(at: index))
         }
+        try LostEditRestorer(context: context).restore(written.filter { $0.existing == nil })
+    }
+
+    /// Returns the zones of some records, by name.
+    private static func zones(_ candidates: [Candidate]) -> [String: StoreZone] {
+        Dictionary(candidates.map { ($0.known.name, $0.known.zone) }) { first, _ in first }
     }
 
     /// Removes a row again whose parent could not be written.
@@ -83,7 +93,9 @@ struct RowPlacer: ApplyPhase {
         while let name = next.popLast() {
             let found = try DatabaseValue.fetchAll(statement, arguments: [name])
             for waiting in found.map(StoredName.text) where batch[waiting] == nil {
-                guard let candidate = try candidate(waiting) else { continue }
+                guard let candidate = try candidate(waiting),
+                    candidate.known.zone == batch[name]?.known.zone
+                else { continue }
                 batch[waiting] = candidate
                 next.append(waiting)
             }
@@ -221,6 +233,14 @@ struct RowPlacer: ApplyPhase {
     /// - Returns: Whether the row shows.
     func show(_ candidate: Candidate) throws -> Bool {
         let missing = try parents.all(of: candidate)
+        if let name = try TakenKeys(context: context).name(above: candidate, lacking: missing) {
+            if candidate.existing == nil {
+                try hold(candidate, for: name)
+            } else {
+                try RowWithdrawer(context: context).hide(candidate, waitingFor: name)
+            }
+            return false
+        }
         let columns = missing.map { missing in
             missing.foreignKey.columns.compactMap(candidate.table.column).filter { !$0.isNotNull }
         }
@@ -254,7 +274,7 @@ struct RowPlacer: ApplyPhase {
                 guard isEmpty, let parent = catalog[foreignKey.parent],
                     let values = try parents.values(of: foreignKey, candidate)
                 else { return false }
-                return try parents.isThere(values, foreignKey, parent)
+                return try parents.isThere(values, foreignKey, parent, in: candidate.known.zone)
             }
         }
     }

@@ -126,7 +126,8 @@ struct RowWithdrawer: ApplyPhase {
                 """,
             arguments: [zone]
         )
-        for table in ["grdb_cloudkit_record", "grdb_cloudkit_share", "grdb_cloudkit_zone"] {
+        for table in ["record", "share", "zone", "deleted"] {
+            let table = ControlTables.prefix + table
             try database.execute(sql: "DELETE FROM \(table) WHERE zone = ?", arguments: [zone])
         }
     }
@@ -205,10 +206,10 @@ struct RowWithdrawer: ApplyPhase {
     }
 
     /// Notes in the journal that a row stays with its owner, unless it was never sent there.
-    private func keepDeletion(_ entry: OutboxEntry, _ table: TableSchema) throws {
+    func keepDeletion(_ entry: OutboxEntry, _ table: TableSchema) throws {
         // A key that is too long for a record name has no record.
         guard let name = try? entry.key.recordName(table),
-            let known = try KnownRecord.fetch(database, name: name), known.system != nil
+            let known = try KnownRecord.fetch(database, name: name), known.wasSent
         else { return }
         let kept = try known.baseFields().known.filter { table.byField[$0.key] != nil }
         let lost = MergePlan.Overruled(fields: [:], side: .local, rule: "access")

@@ -32,9 +32,34 @@ struct TakenKeys: ApplyPhase {
         known.problem =
             "The record '\(remote.name)' of another user has the key of another row of the table '"
             + "\(table.name)'; delete that row, or give it another key"
+            + (isOthers && remote.share != nil ? ", or leave(_:in:) the share" : "")
         // A record that cannot be read has no base either.
         if let fields = try? remote.fields.get() { known.base = KnownFields(fields) }
         try known.save(database)
+    }
+
+    /// Returns the quarantined record above a row, with which the row waits.
+    ///
+    /// - Parameters:
+    ///   - candidate: The row.
+    ///   - missing: The rows that it refers to and that are not here.
+    /// - Returns: The record's name on the server; nil when there is none.
+    /// - Throws: An error of the database.
+    func name(
+        above candidate: Candidate,
+        lacking missing: [(foreignKey: ForeignKey, name: String)]
+    ) throws -> String? {
+        let zone = candidate.known.zone
+        guard context.hasPlaces, let column = candidate.table.parentColumn else { return nil }
+        var current = missing.first { $0.foreignKey.columns == [column.name] }?.name
+        var seen: Set<String> = []
+        while let name = current, seen.insert(name).inserted {
+            let aside = KnownRecord.name(name, asideIn: zone)
+            if try KnownRecord.fetch(database, name: aside) != nil { return name }
+            let known = try KnownRecord.fetch(database, name: name)
+            current = known?.zone == zone ? known?.waiting : nil
+        }
+        return nil
     }
 
     /// Returns the quarantined records.

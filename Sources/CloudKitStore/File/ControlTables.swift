@@ -116,11 +116,17 @@ enum ControlTables {
         ) WITHOUT ROWID;
         """
 
-    /// Names of deleted records, added after version 4; older code ignores the table.
+    /// Names and last versions of deleted records, added after version 4; older code ignores the tables.
     static let additions = """
         CREATE TABLE IF NOT EXISTS grdb_cloudkit_gone (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             name TEXT NOT NULL UNIQUE
+        );
+        CREATE TABLE IF NOT EXISTS grdb_cloudkit_deleted (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE,
+            zone TEXT NOT NULL,
+            fields BLOB NOT NULL
         );
         """
 

@@ -1,3 +1,4 @@
+import CloudKit
 import GRDB
 
 /// The place of a shared row: its zone, its position in the tree, and whether it may be changed here.
@@ -101,26 +102,26 @@ struct Place {
         return key
     }
 
-    /// Updates, from the shares of another user's zone, which of its rows may be changed here.
-    static func updateWrites(in zone: StoreZone, _ database: Database) throws {
-        try database.execute(
-            sql: """
-                WITH RECURSIVE open (zone, name, writes) AS (
-                    SELECT p.zone, p.name, s.writes FROM grdb_cloudkit_place p JOIN grdb_cloudkit_share s
-                        ON s.zone = p.zone AND (s.name = p.share OR s.name = 'cloudkit.zoneshare')
-                        WHERE p.zone = ?
-                    UNION
-                    SELECT p.zone, p.name, o.writes FROM open o JOIN grdb_cloudkit_place p
-                        ON p.zone = o.zone AND p.parent = o.name
-                )
-                UPDATE grdb_cloudkit_place SET writes = best.writes
-                FROM (SELECT zone, name, max(writes) AS writes FROM open GROUP BY zone, name) best
-                WHERE best.zone = grdb_cloudkit_place.zone AND best.name = grdb_cloudkit_place.name
-                    AND grdb_cloudkit_place.writes <> best.writes
-                """,
-            arguments: [zone]
-        )
-        // A row that was never sent has its parent's permission, which its trigger copied.
+    /// Returns the rows whose permission is that of some shares of a zone, by record name: their
+    /// roots, or all that were sent if the zone is shared as a whole.
+    static func keys(
+        ofTops shares: [String],
+        in zone: StoreZone,
+        _ database: Database
+    ) throws -> [String: RowKey] {
+        var keys: [String: RowKey] = [:]
+        for share in shares {
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT name, tbl, key FROM grdb_cloudkit_place
+                    WHERE zone = ?1 AND name IS NOT NULL AND (share = ?2 OR ?2 = ?3)
+                    """,
+                arguments: [zone, share, CKRecordNameZoneWideShare]
+            )
+            for row in rows { keys[row["name"]] = RowKey(table: row["tbl"], text: row["key"]) }
+        }
+        return keys
     }
 
     /// Returns the names of the records that are directly below another in a zone's shared trees.

@@ -60,4 +60,7 @@ struct StoreClock {
     func edit(_ time: Int64) -> EditTime {
         EditTime(microseconds: time &+ shift, device: device)
     }
+
+    /// Returns the time of an edit as this device's clock would have shown it.
+    func time(of edit: EditTime) -> Int64 { edit.microseconds &- shift }
 }

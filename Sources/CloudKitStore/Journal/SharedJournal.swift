@@ -9,6 +9,7 @@ enum SharedJournal {
     static let declaration = SyncedTable.table(
         table,
         recordType: "StoreJournal",
+        deletion: .deletionWins,
         encrypted: ["lost", "kept"],
         fields: ["tbl": "tableName", "key": "rowKey"]
     )

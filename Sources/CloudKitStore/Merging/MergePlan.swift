@@ -32,6 +32,30 @@ package struct MergePlan: Hashable {
     package var row: [String: StoreValue]?
     package var sending: Sending
     package var overruled: [Overruled] = []
+    /// The times of the edits to send that this plan brings back, by field.
+    package private(set) var restored: [String: EditTime] = [:]
+
+    package init(row: [String: StoreValue]?, sending: Sending, overruled: [Overruled] = []) {
+        self.row = row
+        self.sending = sending
+        self.overruled = overruled
+    }
+
+    /// Adds the edits that the server lost to a row that stays.
+    mutating func restore(_ lost: LostEdits) {
+        guard row != nil, sending != .deletion else { return }
+        for (field, edit) in lost.restored {
+            row?[field] = edit.value
+            restored[field] = edit.time
+        }
+        overruled += lost.overruled
+        guard !restored.isEmpty else { return }
+        if case .save(let fields) = sending {
+            sending = .save(fields.union(restored.keys))
+        } else {
+            sending = .save(Set(restored.keys))
+        }
+    }
 }
 
 /// One side's version of a row.

@@ -71,6 +71,11 @@ package struct RecordStamp: Hashable {
         other.versions.allSatisfy { version(of: $0.device) ?? 0 >= $0.number }
     }
 
+    /// Returns whether a device's version is not later than the one in another stamp.
+    func hasVersion(notAfter other: RecordStamp) -> Bool {
+        versions.contains { $0.number <= other.version(of: $0.device) ?? .min }
+    }
+
     /// `true` when no device has saved the record.
     var isEmpty: Bool { versions.isEmpty }
 

@@ -97,6 +97,9 @@ struct KnownRecord: Sendable {
         }
     }
 
+    /// `true` when the server has the record, or had it before it was deleted or left this user's sight.
+    var wasSent: Bool { system != nil || session != 0 }
+
     /// `true` when the server has a version that could not be read; the fields are then those of an
     /// earlier one, or empty.
     var isUnread: Bool { system != nil && tag == nil }

@@ -29,6 +29,8 @@ struct Acknowledgements {
     private var answer = Outcome()
     /// `true` when rows may refer to others that are out of sight now.
     private var changedSight = false
+    /// `true` when the server has deleted a record.
+    private var hasDeleted = false
     /// The time at which the server accepted the last record.
     private var latest: Int64?
 
@@ -157,11 +159,13 @@ struct Acknowledgements {
         try KnownRecord.fetch(database, name: name)?.delete(database)
         try entry?.clear(database)
         try applier.goneReferences.noteGone(name)
+        hasDeleted = true
     }
 
-    /// Applies the schema's actions to references to deleted records.
+    /// Applies the schema's actions to references to deleted records, whose keys others may have now.
     mutating func resolveReferences() throws {
         try applier.goneReferences.resolve()
+        if hasDeleted { try applier.retryTakenKeys() }
         if changedSight { try applier.showWaiting() }
     }
 

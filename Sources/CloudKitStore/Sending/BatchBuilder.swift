@@ -308,6 +308,7 @@ struct BatchBuilder {
             let hidden = try known.hiddenReferences(in: fields, table)
             fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
         }
+        let entry = isNew ? try keeping(open, of: entry, fields, base) : entry
         var changes: [String: StoreValue] = [:]
         let overwritten = entry.overwritten(table)
         for (field, value) in fields where !open.contains(field) {
@@ -348,7 +349,29 @@ struct BatchBuilder {
         }
     }
 
+    /// Returns an entry with the references that a new record is sent without, so that they follow.
+    ///
+    /// Those of a record that is created again may be older than the entry's edits.
+    private func keeping(
+        _ open: Set<String>,
+        of entry: OutboxEntry,
+        _ fields: [String: StoreValue],
+        _ base: [String: StoreValue]
+    ) throws -> OutboxEntry {
+        let missing = open.filter { entry.changed[$0] == nil && fields[$0]?.isNull == false }
+        guard !missing.isEmpty else { return entry }
+        let times = RecordStamp(fields: base).times
+        var kept = entry
+        for field in missing {
+            kept.changed[field] = times[field].map(clock.time(of:)) ?? entry.since
+        }
+        try kept.save(database)
+        return kept
+    }
+
     /// Returns the record's stamp: all its previous versions, this one, and the times of the changes.
+    ///
+    /// A record that is created again keeps the times of its other fields.
     private func stamp(
         _ base: [String: StoreValue],
         _ entry: OutboxEntry,
@@ -356,8 +379,9 @@ struct BatchBuilder {
         _ version: Int64
     ) -> RecordStamp {
         var stamp = RecordStamp(fields: base)
+        lazy var times = stamp.times
         stamp.save(version, by: clock.device)
-        for field in changes.keys {
+        for field in changes.keys where entry.changed[field] != nil || times[field] == nil {
             stamp.edit(field, at: clock.edit(entry.changed[field] ?? entry.since))
         }
         return stamp
@@ -451,7 +475,7 @@ struct BatchBuilder {
         // It may already be in the batch with the row that takes its place.
         guard batch.entries[name] == nil else { return }
         guard let known = try KnownRecord.fetch(database, name: name),
-            known.system != nil || known.sent != nil
+            known.system != nil || known.sent != nil || (zone.isShared && known.wasSent)
         else {
             // Inserted and deleted before it was sent: the server never receives it.
             try entry.clear(database)

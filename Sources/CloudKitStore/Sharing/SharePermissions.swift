@@ -2,7 +2,9 @@ import CloudKit
 import GRDB
 
 /// The permissions that another user's shares grant for the records below them, derived for those
-/// records whose places changed.
+/// records whose places, or whose shares, changed.
+///
+/// A row that was never sent has the permission of the row above it, which its trigger copied.
 struct SharePermissions {
     private let database: Database
     private let zone: StoreZone

@@ -71,12 +71,12 @@ struct SharingTriggers {
                 body.compactMap(\.self).joined(separator: "\n    ")
             )
         case .mayDelete:
-            let body = [refuse("deleted"), keepTop("deleted")]
+            let body = [keepTop("deleted"), refuse("deleted")]
             return ("BEFORE DELETE", "true", body.joined(separator: "\n    "))
         case .inserted:
             // Before the insert, it is unknown whether it becomes an update, or nothing at all.
             let checks =
-                [refuse("replaced", "NEW"), takesKey, parentWrites()]
+                [refuse("replaced", "NEW"), keepBelowTop, takesKey, parentWrites()]
                 // The row may refer to itself, so its place is set first.
                 + [inherit, JoinedZone.join(table)] + references.map { leaves($0, newZone) }
             return ("AFTER INSERT", "true", checks.compactMap(\.self).joined(separator: "\n    "))
@@ -151,6 +151,22 @@ struct SharingTriggers {
         let zone = place("zone", (table, RowKey.sql(table, of: "OLD")))
         return "SELECT \(raise(message)) WHERE \(zone) <> '' AND \(share) IS NOT NULL "
             + "AND (\(condition));"
+    }
+
+    /// Returns the check that leaves the rows below such a top where they are: SQLite has done to them
+    /// what the schema says of a deletion.
+    private var keepBelowTop: String {
+        let message =
+            "the row of the table '\(table.name)' cannot be replaced: it is the top of what its owner "
+            + "shares, and the rows below it would be lost; update it, or use INSERT … ON CONFLICT DO "
+            + "UPDATE"
+        return """
+            SELECT \(raise(message)) FROM grdb_cloudkit_place top
+                    WHERE top.tbl = \(table.name.literal) AND top.key = \(RowKey.sql(table, of: "NEW"))
+                        AND top.zone <> '' AND top.share IS NOT NULL
+                        AND EXISTS (SELECT 1 FROM grdb_cloudkit_place below
+                            WHERE below.zone = top.zone AND below.parent = top.name);
+            """
     }
 
     private func parentWrites(if condition: String = "true") -> String? {

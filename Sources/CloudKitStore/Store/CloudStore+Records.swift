@@ -28,6 +28,7 @@ extension CloudStore {
             )
         }
         guard let known, let record = known.archived(in: id.zoneID) else {
+            try await checkExists(key, in: table)
             throw CloudStoreError(
                 .neverSent,
                 "The row '\(key)' of the table '\(table)' was never sent; sync first"

@@ -25,8 +25,8 @@ extension CloudStore {
     ///     when someone else changed the share meanwhile.
     /// - Returns: The share, with its link.
     /// - Throws: A ``CloudStoreError`` for a row that cannot be shared: one that another user owns,
-    ///   one that is shared with the row above it, or one that was never sent; a `CKError`, or an
-    ///   error of the database.
+    ///   one that is shared with the row above it, one that was never sent, or one that is not here;
+    ///   a `CKError`, or an error of the database.
     @discardableResult
     public func share(
         _ key: String,
@@ -114,26 +114,24 @@ extension CloudStore {
     /// Leaves the share of a row that another user owns: its rows are removed from here and stay
     /// with the owner.
     ///
-    /// Unsent edits are in the journal.
+    /// Unsent edits are in the journal. A share that waits because its root has the key of one of
+    /// this user's own rows is left by that key.
     ///
     /// - Parameters:
     ///   - key: The key of the row that is the root of the share.
     ///   - table: The table's name.
-    /// - Throws: A ``CloudStoreError`` for a row that is not the root of another user's share; a
-    ///   `CKError`, or an error of the database.
+    /// - Throws: A ``CloudStoreError`` for a row that is not here, or not the root of another user's
+    ///   share; a `CKError`, or an error of the database.
     public func leave(_ key: String, in table: String) async throws {
-        let rowKey = RowKey(table: table, text: key)
-        let place = try await file.read { try Place.fetch($0, rowKey) }
-        guard let place, place.zone != .own, let share = place.share else {
+        guard let id = try await joinedShare(of: key, in: table) else {
+            try await checkExists(key, in: table)
             throw CloudStoreError(
                 .notShared,
                 "The row '\(key)' of the table '\(table)' is not the root of another user's share"
             )
         }
         do {
-            try await container.sharedCloudDatabase.deleteRecord(
-                withID: CKRecord.ID(recordName: share, zoneID: file.id(place.zone))
-            )
+            try await container.sharedCloudDatabase.deleteRecord(withID: id)
         } catch let error as CKError
             where [.zoneNotFound, .unknownItem, .permissionFailure].contains(error.code)
         {
@@ -152,6 +150,42 @@ extension CloudStore {
     }
 
     // MARK: Parts
+
+    /// Returns the share of another user of which a row is the root, or a record that was quarantined
+    /// because it has the row's key; nil when there is none.
+    private func joinedShare(of key: String, in table: String) async throws -> CKRecord.ID? {
+        let rowKey = RowKey(table: table, text: key)
+        let name = try rowKey.recordName(schema(table))
+        let found = try await file.read { database -> (zone: StoreZone, share: String)? in
+            if let place = try Place.fetch(database, rowKey), place.zone != .own,
+                let share = place.share
+            {
+                return (place.zone, share)
+            }
+            for known in try TakenKeys.quarantined(database)
+            where known.recordName == name && known.zone.isShared {
+                guard let share = known.archived()?.share else { continue }
+                return (known.zone, share.recordID.recordName)
+            }
+            return nil
+        }
+        return found.map { CKRecord.ID(recordName: $0.share, zoneID: file.id($0.zone)) }
+    }
+
+    /// Checks that a row is on this device.
+    func checkExists(_ key: String, in table: String) async throws {
+        let schema = try schema(table)
+        let mapping = file.mapping
+        let row = try await file.read { database in
+            try RowStore(database: database, mapping: mapping)
+                .row(RowKey(table: table, text: key), schema)
+        }
+        guard row == nil else { return }
+        throw CloudStoreError(
+            .noSuchRow,
+            "The table '\(table)' has no row '\(key)'; sync first, or check the key"
+        )
+    }
 
     /// Saves a share, up to five times if someone else changes it meanwhile.
     ///
@@ -205,6 +239,7 @@ extension CloudStore {
             )
         }
         guard known?.system != nil else {
+            try await checkExists(key, in: table)
             throw CloudStoreError(
                 .neverSent,
                 "The row '\(key)' of the table '\(table)' was never sent; sync first"

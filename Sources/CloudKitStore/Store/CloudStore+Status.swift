@@ -77,10 +77,13 @@ extension CloudStore {
 
     /// The SQL condition that a record waits for another.
     ///
-    /// A reference to another user's record waits for a fetch if that record is shared. Otherwise
-    /// the row shows without the reference, or not at all.
-    private static let waits =
-        "waiting IS NOT NULL AND zone IN ('', \(StoreZone.public.text.literal))"
+    /// A reference to another user's record waits for a fetch if that record is shared, or for the
+    /// record's key to be free. Otherwise the row shows without the reference, or not at all.
+    private static let waits = """
+        waiting IS NOT NULL AND (zone IN ('', \(StoreZone.public.text.literal)) OR EXISTS (
+            SELECT 1 FROM grdb_cloudkit_record aside
+            WHERE aside.name = grdb_cloudkit_record.zone || char(10) || grdb_cloudkit_record.waiting))
+        """
 
     private func obstacle() async throws -> StoreStatus.Obstacle? {
         let (isPaused, failure, isOverQuota) = state.withLock { state in

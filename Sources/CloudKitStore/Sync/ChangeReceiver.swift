@@ -61,11 +61,11 @@ final class ChangeReceiver: Sendable {
         state.withLock { $0.repeated.remove(zone) } != nil
     }
 
-    /// Updates permissions from fetched shares.
+    /// Updates permissions from fetched shares, in one transaction with the rows that waited for them.
     private func followPermissions(_ shares: [CKShare], _ zone: StoreZone) async throws {
         guard !shares.isEmpty else { return }
         let permissions = shares.map { (name: $0.recordID.recordName, writes: Self.writes($0)) }
-        try await file.writer.write { database in
+        let changes = try await file.apply { database, mapping in
             for share in permissions {
                 try database.execute(
                     sql: """
@@ -74,8 +74,16 @@ final class ChangeReceiver: Sendable {
                     arguments: [zone, share.name, share.writes]
                 )
             }
-            try Place.updateWrites(in: zone, database)
+            let applier = try ChangeApplier(
+                database,
+                mapping,
+                zone: zone,
+                defersUniqueness: true
+            )
+            try applier.follow(permissions.map(\.name))
+            return applier.changes
         }
+        context.reporter.received(changes)
     }
 
     private static func writes(_ share: CKShare) -> Bool {

@@ -117,7 +117,7 @@ final class ChangeSender: Sendable {
     ///
     /// CloudKit deletes any version. A record that was edited meanwhile stays until the edit is
     /// fetched and the table's rule has decided. One that became the top of another user's share
-    /// stays with all records below it.
+    /// stays with all records below it. Of the others the last version is kept here.
     private func current(
         _ outgoing: OutgoingBatch,
         _ zone: StoreZone
@@ -128,16 +128,23 @@ final class ChangeSender: Sendable {
         let above = outgoing.deletedAbove.map { CKRecord.ID(recordName: $0, zoneID: zoneID) }
         let found = try await context.database.records(
             for: ids + above.filter { !ids.contains($0) },
-            desiredKeys: []
+            desiredKeys: fieldsToKeep(of: outgoing)
         )
         let kept = zone.isShared ? try await bringBackTops(among: found, zone) : []
         var deletions: [CKRecord.ID] = []
+        var last: [CKRecord] = []
         for (id, deletion) in zip(ids, outgoing.deletions) where !kept.contains(deletion.name) {
             switch found[id] {
             case .success(let record) where record.recordChangeTag == deletion.tag:
                 deletions.append(id)
+                last.append(record)
             case .success: state.withLock { $0.needsFetch = true }
             case .failure(let error as CKError) where error.code == .unknownItem:
+                // The server refuses to delete another user's record that is only out of sight.
+                guard !zone.isShared else {
+                    deletions.append(id)
+                    continue
+                }
                 let entry = outgoing.entries[deletion.name]
                 try await file.apply { database, mapping in
                     var acknowledgements = try Acknowledgements(database, mapping, zone: zone)
@@ -147,7 +154,35 @@ final class ChangeSender: Sendable {
             default: continue
             }
         }
+        try await keep(last, zone)
         return deletions
+    }
+
+    /// Returns the fields of the records to be deleted that another device's edit may need.
+    private func fieldsToKeep(of outgoing: OutgoingBatch) -> [CKRecord.FieldKey] {
+        let names = outgoing.deletions.compactMap { outgoing.entries[$0.name]?.key.table }
+        let tables = Set(names).compactMap { file.catalog[$0] }
+            .filter { $0.declaration.deletion == .editWins }
+        guard !tables.isEmpty else { return [] }
+        let fields = tables.flatMap { $0.byField.keys.filter($0.isRestorable) }
+        return Set(fields).sorted()
+            + [RecordStamp.field, RecordForms.field, RecordForms.encryptedField]
+    }
+
+    /// Keeps the last versions of records that are about to be deleted.
+    private func keep(_ records: [CKRecord], _ zone: StoreZone) async throws {
+        let mapping = file.mapping
+        let last = records.compactMap { record -> (name: String, fields: [String: StoreValue])? in
+            // Another client's record that cannot be read has no edits of this store's.
+            guard let fields = try? RemoteRecord(record, mapping).fields.get() else { return nil }
+            return (record.recordID.recordName, fields)
+        }
+        guard !last.isEmpty else { return }
+        try await file.writer.write { database in
+            for record in last {
+                try DeletedRecord.save(database, record.name, zone, record.fields)
+            }
+        }
     }
 
     /// Reverts the deletions of records that other users share as the tops of trees, with those of

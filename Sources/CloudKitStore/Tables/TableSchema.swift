@@ -76,6 +76,11 @@ final class TableSchema: Sendable {
     /// Returns the position of a column among the synced ones.
     func place(of name: String) -> Int? { places[name] }
 
+    /// Returns whether a field can be sent again from a version of the record alone: an asset cannot.
+    func isRestorable(_ field: String) -> Bool {
+        byField[field].map { $0.form != .asset && !$0.isKey } ?? false
+    }
+
     func rule(ofField field: String) -> MergeRule {
         guard let column = byField[field] else { return declaration.rule }
         return declaration.fieldRules[column.name] ?? declaration.rule

@@ -169,10 +169,10 @@ struct Reconciliation {
     ///
     /// Rows that differ are edits. Missing rows are restored: a rebuilt table is not a request to
     /// delete everything everywhere. Values that a migration put into new columns are older than
-    /// every edit, and are not sent if they are the column's default.
+    /// every edit. A column's default is no edit where the server has no value.
     private func compare(_ table: TableSchema, new: Set<String>) throws -> [RowChange] {
         try add(table)
-        let defaults = try defaults(table, new)
+        let defaults = try defaults(table)
         var edits: [OutboxEntry] = []
         let changes = try write(table) { base, fields, entry in
             guard let fields, var edit = entry else { return base }
@@ -205,14 +205,10 @@ struct Reconciliation {
     private static let unknownTime: Int64 = -1
 
     /// Returns the values of fields that were never set.
-    private func defaults(
-        _ table: TableSchema,
-        _ fields: Set<String>
-    ) throws -> [String: StoreValue] {
+    private func defaults(_ table: TableSchema) throws -> [String: StoreValue] {
         var defaults: [String: StoreValue] = [:]
         for row in try Row.fetchAll(database, sql: "PRAGMA table_xinfo(\(table.name.quoted))") {
             guard let sql: String = row["dflt_value"], let column = table.column(row["name"]),
-                fields.contains(column.field),
                 let value = try DatabaseValue.fetchOne(database, sql: "SELECT \(sql)")
             else { continue }
             defaults[column.field] = try mapping.value(column.affinity.stored(value), column)

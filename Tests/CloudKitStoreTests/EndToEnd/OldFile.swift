@@ -135,6 +135,7 @@ enum OldFile {
         try database.execute(
             sql: """
                 DROP TABLE IF EXISTS cloudkit_gone;
+                DROP TABLE IF EXISTS cloudkit_deleted;
                 ALTER TABLE cloudkit_record ADD COLUMN sent BLOB;
                 ALTER TABLE cloudkit_record ADD COLUMN sentVersion INTEGER;
                 ALTER TABLE cloudkit_record ADD COLUMN sentEntry INTEGER;

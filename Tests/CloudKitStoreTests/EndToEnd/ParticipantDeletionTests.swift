@@ -93,6 +93,39 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test("The top of a share that one may only read is left, not deleted")
+    func refusedTopOfReader() async throws {
+        try await Self.withFriends { friends in
+            let error = try await #require(throws: DatabaseError.self) {
+                try await friends.cleo.run("DELETE FROM folder WHERE id = 'trip'")
+            }
+            #expect(error.message?.contains("leave(_:in:)") == true)
+        }
+    }
+
+    @Test(
+        "A replacement of the top of a share is refused where it would take the rows below along",
+        arguments: [schema, Device.schema]
+    )
+    func replacedTop(_ schema: String) async throws {
+        try await Self.withFriends(schema: schema) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.accept(friends.share("lone", cleo: nil), bob)
+            let before = (try await ada.rows(), try await bob.rows())
+            let error = try await #require(throws: DatabaseError.self) {
+                try await bob.run("REPLACE INTO folder (id, name) VALUES ('trip', 'New')")
+            }
+            #expect(error.message?.contains("ON CONFLICT DO UPDATE") == true)
+            #expect(try await bob.rows() == before.1)
+            try await settle(bob, ada)
+            #expect(try await ada.rows() == before.0)
+            // Nothing is below this one.
+            try await bob.run("REPLACE INTO folder (id, name) VALUES ('lone', 'New')")
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT name FROM folder WHERE id = 'lone'") == "New")
+        }
+    }
+
     @Test("A deletion that would take the top of another share along is refused as a whole")
     func refusedAbove() async throws {
         try await Self.withFriends { friends in
@@ -222,6 +255,41 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test(
+        "A deletion that was not sent when the owner moved the row out of the share is in the journal",
+        arguments: [
+            "UPDATE note SET folder = NULL WHERE id = 'n'",
+            "UPDATE note SET folder = 'lone' WHERE id = 'n'",
+            "UPDATE folder SET parent = NULL WHERE id = 'sub'",
+        ]
+    )
+    func movedOut(_ move: String) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("DELETE FROM note WHERE id = 'n'")
+            try await ada.run(move)
+            try await ada.store.sync()
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Tent")
+            #expect(try await bob.value("SELECT count(*) FROM note WHERE id = 'n'") == "0")
+            let journal = try await bob.store.journal()
+            #expect(journal.map(\.key) == ["n"] && journal.map(\.rule) == ["access"])
+            #expect(journal.map { $0.lost.isEmpty && $0.kept?["title"] == .text("Tent") } == [true])
+            #expect(friends.events.all == ["editsRefused note n"])
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+            // It comes back with its place.
+            try await ada.run(
+                "UPDATE folder SET parent = 'trip' WHERE id = 'sub'; "
+                    + "UPDATE note SET folder = 'sub' WHERE id = 'n'"
+            )
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Tent")
+        }
+    }
+
     @Test("A deletion of a row that its owner deleted too is not in the journal")
     func deletedByBoth() async throws {
         try await Self.withFriends { friends in
@@ -283,6 +351,26 @@ struct ParticipantDeletionTests {
             try await bob.store.sync()
             #expect(try await !bob.store.canWrite("p", in: "note"))
             #expect(try await bob.store.canWrite("own", in: "folder"))
+        }
+    }
+
+    @Test("The rows of a share with many pages come together with the right to change them")
+    func permissionWithManyRows() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run(
+                """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+                    INSERT INTO note (id, folder) SELECT 'many' || i, 'lone' FROM n
+                """
+            )
+            try await ada.store.sync()
+            let early = EarlyRows()
+            bob.database.add(transactionObserver: early, extent: .observerLifetime)
+            try await friends.accept(friends.share("lone", cleo: nil), bob)
+            #expect(try await bob.value("SELECT count(*) FROM note") == "902")
+            #expect(early.found.withLock(\.self) == [])
+            try await bob.store.settled()
         }
     }
 

@@ -175,7 +175,7 @@ struct SharingTests {
             try await friends.begin()
             for sql in [
                 "UPDATE note SET title = 'No' WHERE id = 'n'", "DELETE FROM note WHERE id = 'n'",
-                "DELETE FROM folder WHERE id = 'trip'",
+                "DELETE FROM folder WHERE id = 'sub'",
             ] {
                 let message = try await refusal(cleo, sql)
                 #expect(message.contains(sql.contains("note") ? "'note'" : "'folder'"))
@@ -425,8 +425,17 @@ struct SharingTests {
                 return error?.message ?? ""
             }
             #expect(try await message("l", "line").contains("cannot be the root of a share"))
-            #expect(try await message("none", "note").contains("was never sent"))
             try await phone.store.share("f", in: "folder")
+            for call: @Sendable () async throws -> Void in [
+                { try await phone.store.share("none", in: "note") },
+                { _ = try await phone.store.share(of: "none", in: "note") },
+                { try await phone.store.unshare("none", in: "note") },
+                { try await phone.store.leave("none", in: "note") },
+                { _ = try await phone.store.record(of: "none", in: "note") },
+            ] {
+                let error = await #expect(throws: CloudStoreError.self) { try await call() }
+                #expect(error?.code == .noSuchRow)
+            }
             #expect(try await message("n", "note").contains("shared with the row above it"))
         }
     }

@@ -134,7 +134,8 @@ actor FamilySimulation {
         switch error {
         case nil: break
         // Rows of others, rows deleted meanwhile, or rows shared with the one above.
-        case let error as CloudStoreError where [.notShared, .neverSent].contains(error.code): break
+        case let error as CloudStoreError
+        where [.notShared, .neverSent, .noSuchRow].contains(error.code): break
         case let error as CKError where error.code == .unknownItem: break
         case let error?: problems.append("\(device.name) cannot: \(what): \(error)")
         }

@@ -77,7 +77,9 @@ extension StoreSimulation {
             return try pass(seconds: 5, in: world)
         }
         // Without a share, there is none to leave or to end.
-        if let error = error as? CloudStoreError, [.notShared, .neverSent].contains(error.code) {
+        if let error = error as? CloudStoreError,
+            [.notShared, .neverSent, .noSuchRow].contains(error.code)
+        {
             return
         }
         take(error, [], isSmooth: true, device)

@@ -64,6 +64,38 @@ struct ForeignRecordTests {
         }
     }
 
+    @Test("A column's default is no edit of a record without a value, whatever the store missed")
+    func defaultValue() async throws {
+        try await withStore { device, other in
+            _ = try await other.save(CKRecord(recordType: "Note", recordID: Self.id("n")))
+            try await device.store.sync()
+            #expect(try await device.value("SELECT title FROM note WHERE id = 'n'") == "")
+            await device.store.stop()
+            func reopen() async throws -> CloudStore {
+                var configuration = Device.configuration
+                configuration.zoneName = Self.zoneID.zoneName
+                let store = try CloudStore(
+                    database: device.database,
+                    container: device.container,
+                    tables: Self.tables,
+                    configuration: configuration
+                )
+                try await store.start()
+                return store
+            }
+            let untracked = "DROP TRIGGER grdb_cloudkit_update_note;"
+            try await device.run(untracked)
+            let second = try await reopen()
+            #expect(try await second.status.waitingToSend == 0)
+            await second.stop()
+            // Other values are.
+            try await device.run(untracked + "UPDATE note SET title = 'missed'")
+            let third = try await reopen()
+            try await third.sync()
+            #expect(try await other.record(for: Self.id("n"))["Title"] as? String == "missed")
+        }
+    }
+
     @Test("Its records become rows whose keys are the records' names, with dates and references")
     func reading() async throws {
         try await withStore { device, other in

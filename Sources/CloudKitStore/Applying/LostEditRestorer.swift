@@ -1,0 +1,79 @@
+import CloudKit
+import Foundation
+import GRDB
+
+/// The return of edits to rows that another device created again after their deletion.
+///
+/// That device had not seen the edits; this one kept them with the deletion, and sends them again.
+struct LostEditRestorer: ApplyPhase {
+    let context: ApplyContext
+
+    /// Restores the edits of some rows that have just been inserted.
+    func restore(_ inserted: [Candidate]) throws {
+        guard !inserted.isEmpty else { return }
+        let deleted = try DeletedRecord.take(database, inserted.map(\.known.name))
+        guard !deleted.isEmpty else { return }
+        try PlaceKeeper(context: context).derivePermissions()
+        for candidate in inserted {
+            guard let last = deleted[candidate.known.name], last.zone == candidate.known.zone
+            else { continue }
+            try restore(candidate, last.fields)
+        }
+    }
+
+    private func restore(_ candidate: Candidate, _ before: [String: StoreValue]) throws {
+        let (known, key, table) = (candidate.known, candidate.key, candidate.table)
+        let fields = try known.baseFields(like: candidate.fields)
+        guard try Place.fetch(database, key)?.writes != false,
+            let row = try rows.row(key, table),
+            let lost = LostEdits(
+                of: before,
+                in: fields,
+                (RecordStamp(fields: before), RecordStamp(fields: fields)),
+                modified: known.archived()?.modificationDate
+                    .map { Int64($0.timeIntervalSince1970 * 1_000_000) },
+                isCompared: table.isRestorable,
+                rule: table.rule(ofField:)
+            )
+        else { return }
+        var overruled = lost.overruled
+        let values = lost.restored.mapValues(\.value)
+        if try write(values, candidate, over: row) {
+            let now = try StoreClock.tick(database)
+            let times = lost.restored.mapValues { clock.time(of: $0.time) }
+            if !times.isEmpty {
+                try OutboxEntry(key: key, isDeleted: false, changed: times, version: now)
+                    .save(database)
+            }
+        } else {
+            overruled.append(.init(fields: values, side: .local, rule: "deletion"))
+        }
+        let kept = try rows.row(key, table).map { try mapping.fields($0, table) }
+        try journal.add(overruled, key, kept: kept, at: clock.edit(0))
+    }
+
+    /// Writes values into a row, and returns whether it can have them.
+    private func write(
+        _ values: [String: StoreValue],
+        _ candidate: Candidate,
+        over row: StoredRow
+    ) throws -> Bool {
+        let (key, table) = (candidate.key, candidate.table)
+        let edited = Candidate(
+            known: candidate.known,
+            table: table,
+            key: key,
+            existing: row,
+            fields: values
+        )
+        guard try MissingParents(context: context).all(of: edited).isEmpty else { return false }
+        do {
+            _ = try rows.write(values, key, table, over: row, files: [:])
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return false
+        } catch is UnmappableValue {
+            return false
+        }
+    }
+}
