@@ -802,8 +802,22 @@ def check_faults(cloud, page):
     status, answer = cloud.call("records/modify", body)
     check((status, answer["serverErrorCode"]) == (413, "QUOTA_EXCEEDED"), "a client meets it")
     page.reads("rule 1: POST records/modify was answered 413 QUOTA_EXCEEDED")
-    page.wait(lambda: page.run("return document.querySelector('tbody tr').innerText").split()[-3:] == ["1", "1", "Remove"], "the counts")
+
+    def counts(row=0):
+        return page.run("return [...document.querySelectorAll('tbody tr')][arguments[0]].innerText", row).split()[-3:-1]
+
+    page.wait(lambda: counts() == ["1", "1"], "the counts")
     check(True, "the page tells that it took effect")
+    check([cloud.call("records/modify", body)[0] for _ in range(2)] == [200, 200], "the rule matches, and does nothing more")
+    page.wait(lambda: counts() == ["3", "1"], "the counts of what only matched")
+    cloud.operate("PUT", "faults", {"rules": [{"fault": "error", "code": "ZONE_BUSY", "operation": "records/modify", "probability": 0}]})
+    for _ in range(3):
+        cloud.call("records/modify", body)
+    page.wait(lambda: counts() == ["3", "0"], "the counts of another client's rule that has no luck")
+    check(True, "what only matches is counted on the page too")
+    cloud.operate("PUT", "faults", {"rules": plan})
+    check(cloud.call("records/modify", body)[0] == 413, "the rule again")
+    page.wait(lambda: counts() == ["1", "1"], "its counts")
     page.reads("one request that saves or deletes records is refused with ZONE_BUSY")
     page.press("The next save fails")
     page.reads("2 rules are in force")
