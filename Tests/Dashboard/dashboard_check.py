@@ -978,8 +978,38 @@ def check_archive(cloud, page):
         page.go("Snapshots")
         page.fill("File", str(lines))
         page.press("Import")
-        page.reads("it was cut short")
-        check(True, "a file that was cut is refused")
+        page.reads("was cut short, and nothing is imported")
+        check("records are imported" not in page.text(), "a file that was cut is refused, and nothing stays beside that")
+
+        # Wherever an archive is cut, nothing of it comes in.
+        whole, at = path.read_bytes(), 0
+        ends = []
+        while whole[at:at + 512].strip(b"\0"):
+            at += 512 + -(-int(whole[at + 124:at + 135], 8) // 512) * 512
+            ends.append(at)
+        cloud.operate("POST", cloud.of_container("reset"))
+        cut, last = pathlib.Path(folder) / "cut.tar", pathlib.Path(folder) / "cut.jsonl"
+        text = lines.read_text().splitlines()
+        for what, data in [("between two files", whole[:ends[0]]), ("in a header", whole[:ends[0] + 100]), ("in a file", whole[:ends[1] - 600]),
+                           ("before its end", whole[:ends[-1]])]:
+            cut.write_bytes(data)
+            page.go("Overview")
+            page.go("Snapshots")
+            page.fill("File", str(cut))
+            page.press("Import")
+            page.reads("The archive cut.tar was cut short, and nothing is imported")
+            check("Atlas" not in cloud.zones(), f"an archive that is cut {what} is refused as a whole")
+        for what, broken, said in [("in a line", "\n".join(text[:20]) + text[20][:30], "was cut short"),
+                                   ("with fewer lines", "\n".join([*text[:20], '{"end":{"records":811}}']), "it has 18 of 811 records"),
+                                   ("with no object", "\n".join([*text[:2], "null"]), "Line 3 of cut.jsonl is neither"),
+                                   ("with no record", "\n".join([*text[:2], '{"record":[1]}']), "Line 3 of cut.jsonl is neither")]:
+            last.write_text(broken)
+            page.go("Overview")
+            page.go("Snapshots")
+            page.fill("File", str(last))
+            page.press("Import")
+            page.reads(said, "nothing is imported")
+            check("Atlas" not in cloud.zones(), f"a file {what} is refused as a whole")
         no_trouble(page, "export and import")
 
 
