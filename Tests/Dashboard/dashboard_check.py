@@ -1175,6 +1175,30 @@ def check_lost(cloud, page):
             again.stop()
 
 
+def check_namesakes(cloud, page):
+    """Users who are called the same are told apart wherever one is chosen or listed."""
+    makes = [cloud.operate("POST", cloud.of_container("users"), {"name": name})["userRecordName"] for name in ["Kim Lee", "kim  lee", "Kim Lee\u200b"]]
+    cloud.modify("create", {"recordName": "share", "recordType": "cloudkit.share", "forRecord": {"recordName": "atlas"}, "participants": [
+        {"type": "USER", "permission": "READ_ONLY", "userIdentity": {"lookupInfo": {"userRecordName": each}}} for each in makes]})
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+
+    def told(selector):
+        texts = page.run("return [...document.querySelectorAll(arguments[0])].map(each => each.textContent)", selector)
+        return all(any(f"({user[:8]}…)" in text for text in texts) for user in makes)
+
+    page.wait(lambda: told("header option"), "the menu of users")
+    check("Ada (" not in page.run("return document.querySelector('header').textContent"), "a name of one's own stands alone")
+    for room, selector in [("Users", "tbody th"), ("Sharing", ".share tbody th"), ("Sharing", ".share option"), ("Faults", "main option")]:
+        page.go(room)
+        page.wait(lambda: told(selector), f"{selector} of {room}")
+    check(True, "users of one name are told apart")
+    page.go("Users")
+    page.press(f"Act as Kim Lee ({makes[0][:8]}…)")
+    page.wait(lambda: page.field("Act as").get_property("value") == makes[0], "the first of them")
+    no_trouble(page, "users of one name")
+
+
 def check_keyboard(cloud, page):
     page.open()
     page.wait(lambda: page.heading() == "Overview", "the page")
