@@ -1199,6 +1199,31 @@ def check_namesakes(cloud, page):
     no_trouble(page, "users of one name")
 
 
+def check_stale(cloud, page):
+    """A table of rows that somebody else has changed says so, and is read again on demand."""
+    cloud.save("Berne", "City", {"name": "Berne"})
+    page.open()
+    page.go("Records")
+    page.choose("Type", "City")
+    page.open_row("Berne")
+    page.fill("name", "Bern")
+    page.press("Save")
+    page.reads("Berne is saved")
+    page.press("Close")
+    page.wait(lambda: page.rows()[0][1] == "Bern", "one's own change in the table")
+    time.sleep(1.5)
+    check("changed elsewhere" not in page.text(), "one's own change makes no row old")
+    cloud.save("Thun", "City", {"name": "Thun", "lake": "yes"})
+    page.reads("Records of this database were changed elsewhere since these rows were read.")
+    page.press("Read them again")
+    page.wait(lambda: [each[:1] for each in page.rows()] == [["Berne"], ["Thun"]] and "changed elsewhere" not in page.text(), "both rows")
+    check("lake" in page.run("return document.querySelector('.head').textContent"), "rows and columns of others appear on demand")
+    whole = page.run("return [...document.querySelectorAll('.rows > .row:not([hidden]) > *')].filter(each =>"
+                     " /^\\d{4}-\\d\\d-\\d\\d /.test(each.textContent)).every(each => each.scrollWidth <= each.clientWidth)")
+    check(whole, "a point in time is seen as a whole")
+    no_trouble(page, "old rows")
+
+
 def check_keyboard(cloud, page):
     page.open()
     page.wait(lambda: page.heading() == "Overview", "the page")
