@@ -10,6 +10,7 @@ the guide's pictures are taken instead.
 import hashlib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -1224,6 +1225,48 @@ def check_stale(cloud, page):
     no_trouble(page, "old rows")
 
 
+def check_messages(cloud, page):
+    """On a small screen, what is done can be reached while the page tells of something."""
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    page.resize(360, 640)
+    covered = """
+        const [scope] = arguments, hidden = [];
+        for (const each of document.querySelectorAll(`${scope} button`)) {
+            if (!each.checkVisibility()) continue;
+            each.focus();
+            each.scrollIntoView({block: "nearest", inline: "nearest"});
+            const box = each.getBoundingClientRect();
+            const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+            if (!each.contains(top)) hidden.push(each.textContent);
+        }
+        return hidden;"""
+    for room in ["Users", "Snapshots", "Faults", "Schema"]:
+        page.go(room)
+        time.sleep(0.3)
+        page.browser.execute_async_script("""
+            const done = arguments[0], long = "Something was done, with a name as long as this one, which takes several lines of a small screen";
+            import("/_/dom.js").then(({notify}) => { notify(long, () => {}); notify(long, () => {}); done(); });""")
+        page.frame()
+        check((found := page.run(covered, "main")) == [], f"messages cover no button of {room}", found)
+        check(page.run("return document.scrollingElement.scrollWidth") <= 360, f"and fit 360 pixels in {room}")
+    page.go("Snapshots")
+    page.fill("Name", "   ")
+    page.press("Take a snapshot")
+    page.reads("The name is blank")
+    check(cloud.operate("GET", cloud.of_container("snapshots"))["snapshots"] == [], "a snapshot has a name that is seen")
+    page.run("document.querySelectorAll('.message').forEach(each => each.remove())")
+    page.go("Records")
+    page.choose("Type", "Country")
+    page.open_row("AD")
+    page.fill("name", "Andora")
+    page.press("Save")
+    page.reads("AD is saved")
+    check((found := page.run(covered, "dialog[open] ck-record")) == [], "nor of a record", found)
+    page.resize(1280, 800)
+    no_trouble(page, "messages", "status of 400")
+
+
 def check_keyboard(cloud, page):
     page.open()
     page.wait(lambda: page.heading() == "Overview", "the page")
@@ -1318,6 +1361,52 @@ def check_sizes(cloud, page):
     page.resize(1280, 800)
     cloud.operate("DELETE", "faults")
     no_trouble(page, "all widths")
+
+
+def check_long(cloud, page):
+    """Names as long as the service allows leave each room usable, on small screens and on large ones."""
+    long = "W" * 200
+    cloud.make_zone(long)
+    for name in [f"{long}1", f"{long}2"]:
+        cloud.save(name, "Wide", {"title": long}, long)
+    guest = cloud.operate("POST", cloud.of_container("users"), {"name": long})["userRecordName"]
+    cloud.modify("create", {"recordName": "share", "recordType": "cloudkit.share", "forRecord": {"recordName": f"{long}1"},
+                            "fields": {"cloudkit.title": {"value": long}}, "participants": [
+        {"type": "USER", "permission": "READ_ONLY", "userIdentity": {"lookupInfo": {"userRecordName": guest}}}]}, long)
+    cloud.call("subscriptions/modify", {"operations": [{"operationType": "create", "subscription": {
+        "subscriptionID": long, "subscriptionType": "zone", "zoneID": {"zoneName": long}, "notificationInfo": {"alertBody": long}}}]})
+    cloud.call("changes/zone", {"zones": [{"zoneID": {"zoneName": long}}]}, query=f"&clientId={'d' * 100}")
+    cloud.operate("PUT", cloud.of_container(f"snapshots/{long}"))
+    path = cloud.of_container("schemas/development")
+    text = cloud.operate("GET", path)["text"]
+    kind = "K" * 60
+    cloud.operate("PUT", path, {"text": f"{text}\nRECORD TYPE {kind} ({'f' * 80} STRING, GRANT WRITE TO \"_creator\");\n"})
+    page.open()
+    page.choose("Act as", "Ada")
+    page.run("location.hash = '#/records?zone=Gone'")
+    page.reads("There is no zone Gone here; what is shown is")
+    for width in [360, 1440]:
+        page.resize(width, 800)
+        for room in ROOMS:
+            page.go(room)
+            page.wait(lambda: not re.search("Reading…|Looking…", page.text()), f"the content of {room}")
+            time.sleep(0.3)
+            if room in ["Records", "Graph"]:
+                page.choose("Zone", long)
+                page.wait(page.rows, f"the rows of {room}")
+            if room == "Schema":
+                page.press("Compare")
+                page.reads("stay for ever", kind)
+            if room == "Sharing":
+                page.reads("and what is below it")
+            wide = page.run("return document.scrollingElement.scrollWidth")
+            check(wide <= width, f"{room} with long names fits {width} pixels", wide)
+            menus = page.run("return [...document.querySelectorAll('main select, header select')].map(each => each.offsetWidth)")
+            check(max(menus, default=0) <= 330, f"its menus leave room for others at {width} pixels", menus)
+            cells = page.run("return [...document.querySelectorAll('main td, main th')].map(each => each.offsetWidth)")
+            check(width == 360 or max(cells, default=0) <= 900, f"its tables too at {width} pixels", cells)
+    page.resize(1280, 800)
+    no_trouble(page, "long names", "status of 400")
 
 
 def check_axe(cloud, page):

@@ -28,8 +28,9 @@ class Dashboard extends HTMLElement {
         fill(this,
             h("a", {class: "skip", href: "#room", onclick: event => { event.preventDefault(); this.#main.focus(); }},
                 "Skip to the room"),
-            h("header", {class: "frame"}, h("strong", {}, "CloudKit"), this.#bar, this.#lost), this.#nav, this.#main,
-            h("div", {class: "messages", "data-messages": "", role: "status", "aria-live": "polite"}));
+            h("header", {class: "frame"}, h("strong", {}, "CloudKit"), this.#bar, this.#lost), this.#nav, this.#main);
+        // Behind all else, so that the end of a room is never below them.
+        document.body.append(h("div", {class: "messages", "data-messages": "", role: "status", "aria-live": "polite"}));
         addEventListener("ck-key", () => this.#askForKey());
         addEventListener("ck-connection", () => this.#tellConnection());
         addEventListener("hashchange", event => this.#navigate(event.oldURL));
