@@ -239,6 +239,8 @@ def check_record(cloud, page):
     page.wait(lambda: "Made here" not in cloud.zones(), "the zone is deleted")
     check(True, "a zone is deleted")
     no_trouble(page, "one record")
+
+
 def check_unanswered(cloud, page):
     """A change whose response is lost is recognised as one's own: it makes neither a second record nor a conflict."""
     for name in ["Berne", "Thun"]:
@@ -610,10 +612,16 @@ def check_sharing(cloud, page):
     page.go("Sharing")
     page.reads("What Ada shares", "Nothing.")
     page.choose("Zone", "Lists")
-    page.fill("Record", "food")
+    page.fill("Record", "nowhere")
     page.fill("Title", "Shopping")
     page.press("Share")
+    page.reads("no such record exists to share")
+    seen = page.run("const box = document.querySelector('form .problem').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight")
+    check(seen and page.field("Title").get_property("value") == "Shopping", "what cannot be shared is said in sight, and what was typed stays")
+    page.fill("Record", "food")
+    page.press("Share")
     page.reads("Shopping is shared", "the record food and what is below it")
+    check("no such record" not in page.text(), "what was wrong before is gone")
     check([each["publicPermission"] for each in shares()] == ["NONE"], "a record is shared")
     page.press("Invite to Shopping")
     page.choose("Who", "Grace Hopper")
@@ -646,7 +654,11 @@ def check_sharing(cloud, page):
     set_value("What everyone may do with Shopping", "READ_WRITE")
     page.reads("Everyone's part in Shopping is changed")
     check(shares()[0]["publicPermission"] == "READ_WRITE", "the link lets everyone in")
-    link = page.run("return document.querySelector('.share .token').textContent")
+    cloud.modify("forceUpdate", {"recordName": shares()[0]["recordName"], "recordType": "cloudkit.share", "publicPermission": "READ_WRITE"}, "Lists")
+    set_value("What everyone may do with Shopping", "READ_ONLY")
+    page.reads("Somebody else has changed this share meanwhile. It is shown as it is now")
+    check(shares()[0]["publicPermission"] == "READ_WRITE", "a share that others changed is shown again before it is changed")
+    link = page.run("return document.querySelector('.share .token').textContent") + "#Shopping?"
     page.choose("Act as", "Bob Noyce")
     page.wait(lambda: "What Bob Noyce shares" in page.text(), "Bob's room")
     page.fill("Link", link)
@@ -1174,6 +1186,38 @@ def check_lost(cloud, page):
                        "status of 403")
         finally:
             again.stop()
+
+
+RAW = re.compile(r"Failed to fetch|NetworkError|Load failed|Unexpected (?:token|end|number|string)|TypeError|SyntaxError|DOMException|Cannot read|is not a function"
+                 r"|undefined|\[object |NaN|has made a mistake|CodingKeys|DecodingError|Swift\.|JSON input")
+
+
+def check_words(cloud, page):
+    """Whatever breaks on the way, the page says it in words of its own, with what to do."""
+    furnish(cloud)
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    for fault, words in [({"fault": "lostResponse"}, "There is no response"), ({"fault": "resetConnection"}, "There is no response"),
+                         ({"fault": "cutResponse", "bytes": 7}, "The response"), ({"fault": "error", "code": "INTERNAL_ERROR"}, "INTERNAL_ERROR")]:
+        for operation in ["*", "records/*"]:
+            cloud.operate("PUT", "faults", {"rules": [{**fault, **({} if operation == "*" else {"operation": operation})}]})
+            for room in ["Records", "Changes", "Graph", "Sharing", "Subscriptions"]:
+                page.go("Overview")
+                page.go(room)
+                if operation == "*":
+                    page.reads(words)
+                page.wait(lambda: not re.search("Reading…|Looking…", page.text()), "an end of reading")
+                check(not (found := RAW.search(page.text())), f"{room} has words for {fault['fault']} of {operation}", found)
+    cloud.operate("DELETE", "faults")
+    said = page.browser.execute_async_script("""
+        const done = arguments[0];
+        import("/_/dom.js").then(({message}) => done([new TypeError("x is not a function"), new DOMException("quota", "QuotaExceededError"),
+            new DOMException("no", "NotReadableError"), null].map(message)));""")
+    check(not any(RAW.search(each.replace("has made a mistake", "")) or "quota" in each for each in said) and "choose it again" in said[2],
+          "a mistake of the page or of the browser is told in words", said)
+    status, answer = cloud.send("POST", f"/_ck/{cloud.of_container('users')}", {"name": 3}, {"Authorization": f"Bearer {cloud.key}"})
+    check(status == 400 and not RAW.search(answer["reason"]), "so is a wrong body of a request", answer)
+    page.troubles()
 
 
 def check_namesakes(cloud, page):
