@@ -318,6 +318,33 @@ struct ArchiveTests {
         }
     }
 
+    @Test("A file that is shorter than its line says is refused, and the other lines are imported")
+    func cutFiles() async throws {
+        try await ServedCloud.run { cloud in
+            for (name, text) in [("whole", "four"), ("half", "fo")] {
+                _ = try cloud.file(name, text)
+            }
+            let zone = #""zoneID":{"zoneName":"Notes"}"#
+            let records = ["whole", "half"].map { name in
+                #"{"record":{"recordName":"\#(name)","recordType":"N",\#(zone),"fields":{"photo":"#
+                    + #"{"type":"ASSETID","value":{"size":4}}}},"files":{"photo":["\#(name)"]}}"#
+            }
+            let lines =
+                [
+                    #"{"export":{"version":1,"container":"c","environment":"development","#
+                        + #""database":"private"}}"#, #"{"zone":{"zoneName":"Notes"}}"#,
+                ] + records + [#"{"end":{"zones":1,"records":2,"assets":2}}"#]
+            let file = try cloud.file("half.jsonl", lines.joined(separator: "\n"))
+            let imported = try await cloud.run("import", file, "--assets", cloud.folder.path)
+            #expect(imported.status == 1)
+            #expect(imported.errors.contains("it has 2 of 4 bytes"), "\(imported.errors)")
+            let found = try await cloud.run("records", "get", "whole", "--zone", "Notes")
+            #expect(found.status == 0, "\(found.errors)")
+            let missing = try await cloud.run("records", "get", "half", "--zone", "Notes")
+            #expect(missing.errors.contains("NOT_FOUND"), "\(missing.errors)")
+        }
+    }
+
     @Test("A file of a record stays where the line that replaces the record says nothing of it")
     func keptFiles() async throws {
         try await ServedCloud.run { cloud in
@@ -446,14 +473,22 @@ struct ArchiveTests {
             let header =
                 #"{"export":{"version":%,"container":"c","environment":"development","#
                 + #""database":"private"}}"#
-            let cut = try cloud.file(
-                "cut.jsonl",
+            let lines =
                 header.replacing("%", with: "1") + "\n" + #"{"zone":{"zoneName":"A"}}"# + "\n"
-            )
-            let short = try await cloud.run("import", cut)
-            #expect(short.status == 1)
-            #expect(short.errors.contains("cut short"))
-            let away = try await cloud.run("import", cut, "--url", "http://127.0.0.1:1")
+            let end = #"{"end":{"zones":1,"records":0,"assets":0}}"#
+            for rest in ["", "\n\n", String(end.dropLast(5))] {
+                let cut = try cloud.file("cut.jsonl", lines + rest)
+                let short = try await cloud.run("import", cut)
+                #expect(short.status == 2)
+                #expect(short.errors.contains("it was cut short, and nothing was imported"))
+                let zones = try await cloud.run("zones", "list")
+                #expect(!zones.output.contains("A\n"), "\(zones.output)")
+            }
+            let piped = try await cloud.run("import", "-", input: lines)
+            #expect(piped.status == 1)
+            #expect(piped.errors.contains("cut short. What it has was imported"))
+            let full = try cloud.file("full.jsonl", lines + end + "\n")
+            let away = try await cloud.run("import", full, "--url", "http://127.0.0.1:1")
             #expect(away.status == 1)
             #expect(away.errors.contains("Stopped at line 1; run the import again"))
             let newer = try cloud.file("newer.jsonl", header.replacing("%", with: "2") + "\n")

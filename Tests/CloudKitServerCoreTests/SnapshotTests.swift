@@ -100,6 +100,16 @@ struct SnapshotTests {
         #expect(try await cloud.lookUp(["a", "b"], as: user).records == before)
     }
 
+    @Test("A snapshot's name is not blank", arguments: ["", "  ", "\u{A0}\n"])
+    func blankName(name: String) async throws {
+        let (cloud, _) = try await Self.cloud()
+        await #expect { try await cloud.service.takeSnapshot(name, of: container) } throws: {
+            error in
+            (error as? RequestError)?.serverErrorCode == .badRequest
+        }
+        #expect(try await cloud.service.snapshots(of: container) == [])
+    }
+
     @Test(
         "After a reset or a restore every change token of before is expired",
         arguments: [true, false]

@@ -15,6 +15,23 @@ struct MessageTests {
         #expect(Contents(of: sample.message).empty == [])
     }
 
+    @Test(
+        "A value of another kind is refused in the words of JSON, with its place",
+        arguments: [
+            (#"{"records":[{"recordName":3}]}"#, "records[0].recordName: Expected a string"),
+            (#"{"records":[{"recordName":null}]}"#, "records[0].recordName: Expected a string"),
+            (#"{"records":{}}"#, "records: Expected a list"),
+            (#"{"records":[1]}"#, "records[0]: Expected an object"),
+            (#"{"zoneID":"Notes","records":[]}"#, "zoneID: Expected an object"),
+        ]
+    )
+    func kinds(json: String, text: String) throws {
+        let error = try #require(throws: DecodingError.self) {
+            try WireJSON.decode(LookupRecordsRequest.self, from: Data(json.utf8))
+        }
+        #expect(WireJSON.place(of: error) == text)
+    }
+
     @Test("Every message has a sample")
     func completeness() throws {
         let seen = SampleMessage.all.reduce(into: Set<String>()) { types, sample in

@@ -10,6 +10,7 @@ the guide's pictures are taken instead.
 import hashlib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -200,6 +201,7 @@ def check_record(cloud, page):
     page.press("Make")
     page.reads("Chur is made")
     check(cloud.record("Chur")["recordType"] == "Town" and cloud.value("Chur", "altitude") == 593, "and are saved with the other type")
+    page.wait(lambda: page.field("Type").get_property("value") == "Town", "the table of the other type")
     page.choose("Type", "City")
     page.open_row("Zug")
     page.press("Preview notes 1")
@@ -237,6 +239,171 @@ def check_record(cloud, page):
     page.wait(lambda: "Made here" not in cloud.zones(), "the zone is deleted")
     check(True, "a zone is deleted")
     no_trouble(page, "one record")
+
+
+def check_unanswered(cloud, page):
+    """A change whose response is lost is recognised as one's own: it makes neither a second record nor a conflict."""
+    for name in ["Berne", "Thun"]:
+        cloud.save(name, "City", {"name": name, "people": 1})
+    page.open()
+    page.go("Records")
+    page.choose("Type", "City")
+    page.wait(lambda: len(page.rows()) == 2, "the cities")
+
+    def lose(*operations):
+        cloud.operate("PUT", "faults", {"rules": [{"fault": "lostResponse", "operation": each} for each in operations]})
+
+    def names():
+        return sorted(cloud.value(each, "name") for each in cloud.query("City"))
+
+    # The record can be fetched and compared at once.
+    lose("records/modify")
+    page.press("New record")
+    page.fill("name", "Zug")
+    page.press("Make")
+    page.reads("is made")
+    check(names() == ["Berne", "Thun", "Zug"], "a record whose response is lost is made", names())
+    page.open_row("Berne")
+    page.fill("name", "Bern")
+    page.press("Save")
+    page.reads("Berne is saved")
+    page.press("Undo")
+    page.reads("Berne is as it was")
+    check(cloud.value("Berne", "name") == "Berne", "and one is saved, and undone")
+    page.press("Delete")
+    page.press("Delete record")
+    page.reads("Berne is deleted")
+    check(names() == ["Thun", "Zug"], "and deleted", names())
+
+    # It cannot, until it is tried again.
+    lose("records/modify", "records/lookup")
+    page.press("New record")
+    page.fill("name", "Chur")
+    page.press("Make")
+    page.reads("Whether the change was made is not known; try again, it is not made twice")
+    cloud.operate("DELETE", "faults")
+    page.press("Make")
+    page.wait(lambda: not page.run("return document.querySelector('dialog[open]')"), "the record is made")
+    check(names() == ["Chur", "Thun", "Zug"], "trying again makes no second record", names())
+    page.press("New record")
+    page.fill("Name", "Basle")
+    page.fill("name", "Basel")
+    lose("records/modify")
+    cloud.operate("POST", "faults", {"rules": [{"fault": "resetConnection", "operation": "records/lookup", "call": each} for each in [2, 3]]})
+    page.press("Make")
+    page.reads("Whether the change was made is not known")
+    cloud.operate("DELETE", "faults")
+    page.fill("name", "Basle")
+    page.press("Make")
+    page.reads("Basle is made")
+    check(names() == ["Basle", "Chur", "Thun", "Zug"], "with a name of its own, and other values by then", names())
+    page.open_row("Thun")
+    page.fill("name", "Thoune")
+    lose("records/modify", "records/lookup")
+    page.press("Save")
+    page.reads("Whether the change was made is not known")
+    cloud.operate("DELETE", "faults")
+    check("Thoune" in names(), "the server has made the change")
+    page.press("Save")
+    page.reads("Thun is saved")
+    check("Somebody else" not in page.text(), "one's own edit is no conflict")
+    page.fill("name", "Tuna")
+    lose("records/modify", "records/lookup")
+    page.press("Save")
+    page.reads("Whether the change was made is not known")
+    cloud.operate("DELETE", "faults")
+    page.fill("name", "Thun")
+    page.press("Save")
+    page.wait(lambda: cloud.value("Thun", "name") == "Thun", "the later edit")
+    check("Somebody else" not in page.text(), "nor is one that was edited further")
+    page.press("Close")
+    page.press("New record")
+    page.fill("Name", "Thun")
+    page.press("Make")
+    page.reads("There is a record Thun here already; choose another name")
+    check(cloud.value("Thun", "people") == 1, "a name that is taken is refused all the same")
+    no_trouble(page, "lost responses", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_SOCKET_NOT_CONNECTED", "ERR_CONNECTION_CLOSED",
+               "status of 404")
+
+
+def check_files(cloud, page):
+    """Files are chosen and not chosen, replaced, removed and brought back, one by one and in lists."""
+    cloud.save("Berne", "City", {"name": "Berne"})
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for text in ["bear", "river", "bridge"]:
+            paths[text] = f"{folder}/{text}.txt"
+            pathlib.Path(paths[text]).write_text(text)
+        page.open()
+        page.go("Records")
+        page.choose("Type", "City")
+        page.open_row("Berne")
+
+        def add(name, kind):
+            page.press("Add a field")
+            page.fill("Name", name)
+            page.choose("Type", kind)
+            page.press("Add")
+
+        def sizes(name):
+            value = cloud.value("Berne", name)
+            return [each["size"] for each in (value if isinstance(value, list) else [value] if value else [])]
+
+        add("arms", "ASSETID")
+        page.fill("arms", paths["bear"])
+        add("sights", "ASSETID_LIST")
+        page.fill("sights", f"{paths['river']}\n{paths['bridge']}")
+        page.press("Save")
+        page.wait(lambda: (sizes("arms"), sizes("sights")) == ([4], [5, 6]), "the files")
+        check(True, "a file and a list of files are saved")
+        page.fill("arms", paths["river"])
+        page.press("Keep arms as it is")
+        page.press("Save")
+        page.reads("Nothing was changed")
+        check(sizes("arms") == [4], "a file that was chosen is not taken after all")
+        page.fill("arms", paths["river"])
+        page.fill("sights", paths["bear"])
+        page.press("Save")
+        page.wait(lambda: (sizes("arms"), sizes("sights")) == ([5], [4]), "the other files")
+        page.wait(lambda: page.run("return [...document.querySelectorAll('.message')].at(-1).querySelector('button').textContent") == "Undo", "a way back")
+        page.run("[...document.querySelectorAll('.message')].at(-1).querySelector('button').click()")
+        page.wait(lambda: (sizes("arms"), sizes("sights")) == ([4], [5, 6]), "the files that were there")
+        check(True, "files that were replaced come back")
+        page.press("Clear arms")
+        page.reads("Save removes what was there.")
+        page.press("Save")
+        page.wait(lambda: sizes("arms") == [], "no file")
+        check(sizes("sights") == [5, 6], "a file is removed")
+
+        # Fields that are added by mistake.
+        page.press("Add a field")
+        page.fill("Name", "name")
+        page.press("Add")
+        page.reads("There is a field name already")
+        page.fill("Name", "arms")
+        page.press("Add")
+        page.reads("In the schema arms of City is of the type ASSETID")
+        page.fill("Name", "motto")
+        page.press("Add")
+        page.fill("motto", "none")
+        page.press("Remove motto")
+        page.press("Save")
+        page.wait(lambda: "motto" not in page.text() and "Nothing was changed" in page.text(), "no field motto")
+        check("motto" not in cloud.record("Berne")["fields"], "an added field is taken back, and none is added twice")
+        page.press("Close")
+        page.press("New record")
+        page.fill("Name", "Zug")
+        page.press("Add a field")
+        page.fill("Name", "name")
+        page.press("Add")
+        page.reads("There is a field name already")
+        page.fill("Name", "motto")
+        page.press("Add")
+        page.press("Remove motto")
+        page.press("Make")
+        page.reads("Zug is made")
+        check(cloud.record("Zug")["fields"] == {}, "of a new record neither")
+        no_trouble(page, "files and fields", "status of 404")
 
 
 def check_edits(cloud, page):
@@ -445,10 +612,16 @@ def check_sharing(cloud, page):
     page.go("Sharing")
     page.reads("What Ada shares", "Nothing.")
     page.choose("Zone", "Lists")
-    page.fill("Record", "food")
+    page.fill("Record", "nowhere")
     page.fill("Title", "Shopping")
     page.press("Share")
+    page.reads("no such record exists to share")
+    seen = page.run("const box = document.querySelector('form .problem').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight")
+    check(seen and page.field("Title").get_property("value") == "Shopping", "what cannot be shared is said in sight, and what was typed stays")
+    page.fill("Record", "food")
+    page.press("Share")
     page.reads("Shopping is shared", "the record food and what is below it")
+    check("no such record" not in page.text(), "what was wrong before is gone")
     check([each["publicPermission"] for each in shares()] == ["NONE"], "a record is shared")
     page.press("Invite to Shopping")
     page.choose("Who", "Grace Hopper")
@@ -481,7 +654,11 @@ def check_sharing(cloud, page):
     set_value("What everyone may do with Shopping", "READ_WRITE")
     page.reads("Everyone's part in Shopping is changed")
     check(shares()[0]["publicPermission"] == "READ_WRITE", "the link lets everyone in")
-    link = page.run("return document.querySelector('.share .token').textContent")
+    cloud.modify("forceUpdate", {"recordName": shares()[0]["recordName"], "recordType": "cloudkit.share", "publicPermission": "READ_WRITE"}, "Lists")
+    set_value("What everyone may do with Shopping", "READ_ONLY")
+    page.reads("Somebody else has changed this share meanwhile. It is shown as it is now")
+    check(shares()[0]["publicPermission"] == "READ_WRITE", "a share that others changed is shown again before it is changed")
+    link = page.run("return document.querySelector('.share .token').textContent") + "#Shopping?"
     page.choose("Act as", "Bob Noyce")
     page.wait(lambda: "What Bob Noyce shares" in page.text(), "Bob's room")
     page.fill("Link", link)
@@ -638,8 +815,22 @@ def check_faults(cloud, page):
     status, answer = cloud.call("records/modify", body)
     check((status, answer["serverErrorCode"]) == (413, "QUOTA_EXCEEDED"), "a client meets it")
     page.reads("rule 1: POST records/modify was answered 413 QUOTA_EXCEEDED")
-    page.wait(lambda: page.run("return document.querySelector('tbody tr').innerText").split()[-3:] == ["1", "1", "Remove"], "the counts")
+
+    def counts(row=0):
+        return page.run("return [...document.querySelectorAll('tbody tr')][arguments[0]].innerText", row).split()[-3:-1]
+
+    page.wait(lambda: counts() == ["1", "1"], "the counts")
     check(True, "the page tells that it took effect")
+    check([cloud.call("records/modify", body)[0] for _ in range(2)] == [200, 200], "the rule matches, and does nothing more")
+    page.wait(lambda: counts() == ["3", "1"], "the counts of what only matched")
+    cloud.operate("PUT", "faults", {"rules": [{"fault": "error", "code": "ZONE_BUSY", "operation": "records/modify", "probability": 0}]})
+    for _ in range(3):
+        cloud.call("records/modify", body)
+    page.wait(lambda: counts() == ["3", "0"], "the counts of another client's rule that has no luck")
+    check(True, "what only matches is counted on the page too")
+    cloud.operate("PUT", "faults", {"rules": plan})
+    check(cloud.call("records/modify", body)[0] == 413, "the rule again")
+    page.wait(lambda: counts() == ["1", "1"], "its counts")
     page.reads("one request that saves or deletes records is refused with ZONE_BUSY")
     page.press("The next save fails")
     page.reads("2 rules are in force")
@@ -800,8 +991,38 @@ def check_archive(cloud, page):
         page.go("Snapshots")
         page.fill("File", str(lines))
         page.press("Import")
-        page.reads("it was cut short")
-        check(True, "a file that was cut is refused")
+        page.reads("was cut short, and nothing is imported")
+        check("records are imported" not in page.text(), "a file that was cut is refused, and nothing stays beside that")
+
+        # Wherever an archive is cut, nothing of it comes in.
+        whole, at = path.read_bytes(), 0
+        ends = []
+        while whole[at:at + 512].strip(b"\0"):
+            at += 512 + -(-int(whole[at + 124:at + 135], 8) // 512) * 512
+            ends.append(at)
+        cloud.operate("POST", cloud.of_container("reset"))
+        cut, last = pathlib.Path(folder) / "cut.tar", pathlib.Path(folder) / "cut.jsonl"
+        text = lines.read_text().splitlines()
+        for what, data in [("between two files", whole[:ends[0]]), ("in a header", whole[:ends[0] + 100]), ("in a file", whole[:ends[1] - 600]),
+                           ("before its end", whole[:ends[-1]])]:
+            cut.write_bytes(data)
+            page.go("Overview")
+            page.go("Snapshots")
+            page.fill("File", str(cut))
+            page.press("Import")
+            page.reads("The archive cut.tar was cut short, and nothing is imported")
+            check("Atlas" not in cloud.zones(), f"an archive that is cut {what} is refused as a whole")
+        for what, broken, said in [("in a line", "\n".join(text[:20]) + text[20][:30], "was cut short"),
+                                   ("with fewer lines", "\n".join([*text[:20], '{"end":{"records":811}}']), "it has 18 of 811 records"),
+                                   ("with no object", "\n".join([*text[:2], "null"]), "Line 3 of cut.jsonl is neither"),
+                                   ("with no record", "\n".join([*text[:2], '{"record":[1]}']), "Line 3 of cut.jsonl is neither")]:
+            last.write_text(broken)
+            page.go("Overview")
+            page.go("Snapshots")
+            page.fill("File", str(last))
+            page.press("Import")
+            page.reads(said, "nothing is imported")
+            check("Atlas" not in cloud.zones(), f"a file {what} is refused as a whole")
         no_trouble(page, "export and import")
 
 
@@ -967,6 +1188,129 @@ def check_lost(cloud, page):
             again.stop()
 
 
+RAW = re.compile(r"Failed to fetch|NetworkError|Load failed|Unexpected (?:token|end|number|string)|TypeError|SyntaxError|DOMException|Cannot read|is not a function"
+                 r"|undefined|\[object |NaN|has made a mistake|CodingKeys|DecodingError|Swift\.|JSON input")
+
+
+def check_words(cloud, page):
+    """Whatever breaks on the way, the page says it in words of its own, with what to do."""
+    furnish(cloud)
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    for fault, words in [({"fault": "lostResponse"}, "There is no response"), ({"fault": "resetConnection"}, "There is no response"),
+                         ({"fault": "cutResponse", "bytes": 7}, "The response"), ({"fault": "error", "code": "INTERNAL_ERROR"}, "INTERNAL_ERROR")]:
+        for operation in ["*", "records/*"]:
+            cloud.operate("PUT", "faults", {"rules": [{**fault, **({} if operation == "*" else {"operation": operation})}]})
+            for room in ["Records", "Changes", "Graph", "Sharing", "Subscriptions"]:
+                page.go("Overview")
+                page.go(room)
+                if operation == "*":
+                    page.reads(words)
+                page.wait(lambda: not re.search("Reading…|Looking…", page.text()), "an end of reading")
+                check(not (found := RAW.search(page.text())), f"{room} has words for {fault['fault']} of {operation}", found)
+    cloud.operate("DELETE", "faults")
+    said = page.browser.execute_async_script("""
+        const done = arguments[0];
+        import("/_/dom.js").then(({message}) => done([new TypeError("x is not a function"), new DOMException("quota", "QuotaExceededError"),
+            new DOMException("no", "NotReadableError"), null].map(message)));""")
+    check(not any(RAW.search(each.replace("has made a mistake", "")) or "quota" in each for each in said) and "choose it again" in said[2],
+          "a mistake of the page or of the browser is told in words", said)
+    status, answer = cloud.send("POST", f"/_ck/{cloud.of_container('users')}", {"name": 3}, {"Authorization": f"Bearer {cloud.key}"})
+    check(status == 400 and not RAW.search(answer["reason"]), "so is a wrong body of a request", answer)
+    page.troubles()
+
+
+def check_namesakes(cloud, page):
+    """Users who are called the same are told apart wherever one is chosen or listed."""
+    makes = [cloud.operate("POST", cloud.of_container("users"), {"name": name})["userRecordName"] for name in ["Kim Lee", "kim  lee", "Kim Lee\u200b"]]
+    cloud.modify("create", {"recordName": "share", "recordType": "cloudkit.share", "forRecord": {"recordName": "atlas"}, "participants": [
+        {"type": "USER", "permission": "READ_ONLY", "userIdentity": {"lookupInfo": {"userRecordName": each}}} for each in makes]})
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+
+    def told(selector):
+        texts = page.run("return [...document.querySelectorAll(arguments[0])].map(each => each.textContent)", selector)
+        return all(any(f"({user[:8]}…)" in text for text in texts) for user in makes)
+
+    page.wait(lambda: told("header option"), "the menu of users")
+    check("Ada (" not in page.run("return document.querySelector('header').textContent"), "a name of one's own stands alone")
+    for room, selector in [("Users", "tbody th"), ("Sharing", ".share tbody th"), ("Sharing", ".share option"), ("Faults", "main option")]:
+        page.go(room)
+        page.wait(lambda: told(selector), f"{selector} of {room}")
+    check(True, "users of one name are told apart")
+    page.go("Users")
+    page.press(f"Act as Kim Lee ({makes[0][:8]}…)")
+    page.wait(lambda: page.field("Act as").get_property("value") == makes[0], "the first of them")
+    no_trouble(page, "users of one name")
+
+
+def check_stale(cloud, page):
+    """A table of rows that somebody else has changed says so, and is read again on demand."""
+    cloud.save("Berne", "City", {"name": "Berne"})
+    page.open()
+    page.go("Records")
+    page.choose("Type", "City")
+    page.open_row("Berne")
+    page.fill("name", "Bern")
+    page.press("Save")
+    page.reads("Berne is saved")
+    page.press("Close")
+    page.wait(lambda: page.rows()[0][1] == "Bern", "one's own change in the table")
+    time.sleep(1.5)
+    check("changed elsewhere" not in page.text(), "one's own change makes no row old")
+    cloud.save("Thun", "City", {"name": "Thun", "lake": "yes"})
+    page.reads("Records of this database were changed elsewhere since these rows were read.")
+    page.press("Read them again")
+    page.wait(lambda: [each[:1] for each in page.rows()] == [["Berne"], ["Thun"]] and "changed elsewhere" not in page.text(), "both rows")
+    check("lake" in page.run("return document.querySelector('.head').textContent"), "rows and columns of others appear on demand")
+    whole = page.run("return [...document.querySelectorAll('.rows > .row:not([hidden]) > *')].filter(each =>"
+                     " /^\\d{4}-\\d\\d-\\d\\d /.test(each.textContent)).every(each => each.scrollWidth <= each.clientWidth)")
+    check(whole, "a point in time is seen as a whole")
+    no_trouble(page, "old rows")
+
+
+def check_messages(cloud, page):
+    """On a small screen, what is done can be reached while the page tells of something."""
+    page.open()
+    page.wait(lambda: page.heading() == "Overview", "the page")
+    page.resize(360, 640)
+    covered = """
+        const [scope] = arguments, hidden = [];
+        for (const each of document.querySelectorAll(`${scope} button`)) {
+            if (!each.checkVisibility()) continue;
+            each.focus();
+            each.scrollIntoView({block: "nearest", inline: "nearest"});
+            const box = each.getBoundingClientRect();
+            const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+            if (!each.contains(top)) hidden.push(each.textContent);
+        }
+        return hidden;"""
+    for room in ["Users", "Snapshots", "Faults", "Schema"]:
+        page.go(room)
+        time.sleep(0.3)
+        page.browser.execute_async_script("""
+            const done = arguments[0], long = "Something was done, with a name as long as this one, which takes several lines of a small screen";
+            import("/_/dom.js").then(({notify}) => { notify(long, () => {}); notify(long, () => {}); done(); });""")
+        page.frame()
+        check((found := page.run(covered, "main")) == [], f"messages cover no button of {room}", found)
+        check(page.run("return document.scrollingElement.scrollWidth") <= 360, f"and fit 360 pixels in {room}")
+    page.go("Snapshots")
+    page.fill("Name", "   ")
+    page.press("Take a snapshot")
+    page.reads("The name is blank")
+    check(cloud.operate("GET", cloud.of_container("snapshots"))["snapshots"] == [], "a snapshot has a name that is seen")
+    page.run("document.querySelectorAll('.message').forEach(each => each.remove())")
+    page.go("Records")
+    page.choose("Type", "Country")
+    page.open_row("AD")
+    page.fill("name", "Andora")
+    page.press("Save")
+    page.reads("AD is saved")
+    check((found := page.run(covered, "dialog[open] ck-record")) == [], "nor of a record", found)
+    page.resize(1280, 800)
+    no_trouble(page, "messages", "status of 400")
+
+
 def check_keyboard(cloud, page):
     page.open()
     page.wait(lambda: page.heading() == "Overview", "the page")
@@ -1061,6 +1405,52 @@ def check_sizes(cloud, page):
     page.resize(1280, 800)
     cloud.operate("DELETE", "faults")
     no_trouble(page, "all widths")
+
+
+def check_long(cloud, page):
+    """Names as long as the service allows leave each room usable, on small screens and on large ones."""
+    long = "W" * 200
+    cloud.make_zone(long)
+    for name in [f"{long}1", f"{long}2"]:
+        cloud.save(name, "Wide", {"title": long}, long)
+    guest = cloud.operate("POST", cloud.of_container("users"), {"name": long})["userRecordName"]
+    cloud.modify("create", {"recordName": "share", "recordType": "cloudkit.share", "forRecord": {"recordName": f"{long}1"},
+                            "fields": {"cloudkit.title": {"value": long}}, "participants": [
+        {"type": "USER", "permission": "READ_ONLY", "userIdentity": {"lookupInfo": {"userRecordName": guest}}}]}, long)
+    cloud.call("subscriptions/modify", {"operations": [{"operationType": "create", "subscription": {
+        "subscriptionID": long, "subscriptionType": "zone", "zoneID": {"zoneName": long}, "notificationInfo": {"alertBody": long}}}]})
+    cloud.call("changes/zone", {"zones": [{"zoneID": {"zoneName": long}}]}, query=f"&clientId={'d' * 100}")
+    cloud.operate("PUT", cloud.of_container(f"snapshots/{long}"))
+    path = cloud.of_container("schemas/development")
+    text = cloud.operate("GET", path)["text"]
+    kind = "K" * 60
+    cloud.operate("PUT", path, {"text": f"{text}\nRECORD TYPE {kind} ({'f' * 80} STRING, GRANT WRITE TO \"_creator\");\n"})
+    page.open()
+    page.choose("Act as", "Ada")
+    page.run("location.hash = '#/records?zone=Gone'")
+    page.reads("There is no zone Gone here; what is shown is")
+    for width in [360, 1440]:
+        page.resize(width, 800)
+        for room in ROOMS:
+            page.go(room)
+            page.wait(lambda: not re.search("Reading…|Looking…", page.text()), f"the content of {room}")
+            time.sleep(0.3)
+            if room in ["Records", "Graph"]:
+                page.choose("Zone", long)
+                page.wait(page.rows, f"the rows of {room}")
+            if room == "Schema":
+                page.press("Compare")
+                page.reads("stay for ever", kind)
+            if room == "Sharing":
+                page.reads("and what is below it")
+            wide = page.run("return document.scrollingElement.scrollWidth")
+            check(wide <= width, f"{room} with long names fits {width} pixels", wide)
+            menus = page.run("return [...document.querySelectorAll('main select, header select')].map(each => each.offsetWidth)")
+            check(max(menus, default=0) <= 330, f"its menus leave room for others at {width} pixels", menus)
+            cells = page.run("return [...document.querySelectorAll('main td, main th')].map(each => each.offsetWidth)")
+            check(width == 360 or max(cells, default=0) <= 900, f"its tables too at {width} pixels", cells)
+    page.resize(1280, 800)
+    no_trouble(page, "long names", "status of 400")
 
 
 def check_axe(cloud, page):

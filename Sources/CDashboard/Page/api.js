@@ -6,7 +6,7 @@ const store = sessionStorage;
 /** Why the server refused. */
 export class Failure extends Error {
     constructor(status, body) {
-        super(body?.reason ?? `The response has the status ${status}`);
+        super(body?.reason ?? `The response has the status ${status} and no reason; look at the server's log, or at that of a proxy before it`);
         this.status = status;
         this.code = body?.serverErrorCode ?? "";
         this.body = body;
@@ -74,10 +74,20 @@ export const connection = {
     },
 };
 
+/** The identifiers of the page's own last requests, as the server tells them. */
+const ownRequests = new Set();
+
+/** Whether the page itself has sent what stands in the journal. */
+export const isOwn = entry => ownRequests.has(entry.id);
+
 /** Sends a request; one that gets no response says so, and the server is looked for. */
 export async function send(url, options) {
     try {
-        return await fetch(url, {cache: "no-store", credentials: "omit", ...options});
+        const response = await fetch(url, {cache: "no-store", credentials: "omit", ...options});
+        const id = response.headers.get("X-Apple-Request-UUID");
+        if (id) ownRequests.add(id);
+        if (ownRequests.size > 1000) ownRequests.delete(ownRequests.values().next().value);
+        return response;
     } catch (error) {
         if (error.name === "AbortError") throw error;
         throw noResponse();
@@ -91,7 +101,7 @@ export function noResponse() {
 }
 
 /** The text of a response that may be cut off. */
-async function textOf(response) {
+export async function textOf(response) {
     try {
         return await response.text();
     } catch (error) {
@@ -100,11 +110,13 @@ async function textOf(response) {
     }
 }
 
-async function answer(response) {
+/** What a response says; throws why the server refused. */
+export async function answer(response) {
     const text = await textOf(response);
-    let body = null;
-    try { body = text ? parse(text) : null; } catch { /* Not JSON: the status says enough. */ }
+    let body;
+    try { body = parse(text); } catch { /* A refusal's status says enough. */ }
     if (!response.ok) throw new Failure(response.status, body);
+    if (!body) throw new Failure(0, {reason: "The response is not the server's: it was cut off, or a proxy before the server gave another one"});
     return body;
 }
 
@@ -153,6 +165,21 @@ export const place = {
 /** What people call the users of the container, by record name. */
 export const people = new Map();
 
+/** Remembers what users are called; those whose names look the same are told apart by the beginnings of their record names. */
+export function setPeople(users) {
+    // Without what nobody sees.
+    const look = name => name.normalize("NFKC").replace(/[\p{C}\s]/gu, "").toLowerCase();
+    const counts = new Map();
+    for (const user of users) counts.set(look(fullName(user)), (counts.get(look(fullName(user))) ?? 0) + 1);
+    people.clear();
+    for (const user of users) {
+        const name = fullName(user), {userRecordName} = user;
+        people.set(userRecordName, counts.get(look(name)) > 1 && name !== userRecordName ? `${name} (${userRecordName.slice(0, 8)}…)` : name);
+    }
+}
+
+export const fullName = user => [user.givenName, user.familyName].filter(Boolean).join(" ") || user.emailAddress || user.userRecordName;
+
 /** What people call a user, or the record name. */
 export const nameOf = user => people.get(user) ?? user ?? "nobody known";
 
@@ -200,13 +227,77 @@ export async function call(database, endpoint, body, {signal, user = place.user,
     }
 }
 
-/** Changes one record; throws what the item's answer says. */
+/** A new name, which nobody else makes; browsers have `randomUUID` on secure pages only. */
+export function identifier() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = bytes[6] & 0x0F | 0x40;
+    bytes[8] = bytes[8] & 0x3F | 0x80;
+    const digits = [...bytes].map(byte => byte.toString(16).padStart(2, "0")).join("").toUpperCase();
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** What was sent for a record and never answered, by record: the server may have carried it out. */
+const unanswered = new Map();
+
+/**
+ * Changes one record; throws what the item's answer says.
+ *
+ * A change whose response was lost may have been carried out, and browsers send a request without response again by
+ * themselves. As in an app of CloudKit's, the record is fetched and compared before a failure or a conflict is believed.
+ */
 export async function modify(database, zoneID, operationType, record) {
-    const body = await call(database, "records/modify", {zoneID, operations: [{operationType, record}]});
-    return item(body.records[0]);
+    const {recordName, recordType, recordChangeTag} = record;
+    const name = JSON.stringify([place.container, place.environment, place.user, database, zoneID.ownerRecordName, zoneID.zoneName, recordName]);
+    try {
+        const body = await call(database, "records/modify", {zoneID, operations: [{operationType, record}]});
+        const result = item(body.records[0]);
+        unanswered.delete(name);
+        return result;
+    } catch (error) {
+        const isLost = error.status === 0;
+        if (!isLost && error.code !== "CONFLICT") throw error;
+        const earlier = unanswered.get(name) ?? [];
+        if (isLost) unanswered.set(name, [...earlier, record]);
+        const fails = what => isLost ? new Failure(0, {reason: `${error.message}. ${what}`}) : error;
+        let found = null;
+        try {
+            found = await lookUp(database, zoneID, recordName);
+        } catch (why) {
+            if (why.code !== "NOT_FOUND") throw fails("Whether the change was made is not known; try again, it is not made twice");
+        }
+        if (/delete/i.test(operationType)) {
+            if (!found) return {recordName, recordType, deleted: true};
+        } else if (found && found.recordChangeTag !== recordChangeTag) {
+            if (holds(found, record)) return found;
+            // What somebody wanted before, and wants otherwise now.
+            if (!isLost && earlier.some(each => holds(found, each))) {
+                unanswered.delete(name);
+                return modify(database, zoneID, "update", {...record, recordChangeTag: found.recordChangeTag});
+            }
+        }
+        throw fails("The change was not made; try again");
+    }
+}
+
+/** Whether a record on the server is as it was sent; who takes part in a share is told in other words than it was sent. */
+function holds(found, {recordType, fields = {}, publicPermission, participants}) {
+    return !participants && found.recordType === recordType && (publicPermission ?? found.publicPermission) === found.publicPermission
+        && Object.entries(fields).every(([name, {value}]) => isSame(value, found.fields?.[name]?.value));
+}
+
+/** Whether a value is the one that was sent; the server adds to references, and keeps no receipts of files. */
+function isSame(sent, kept) {
+    if (Array.isArray(sent)) {
+        const values = kept ?? [];
+        return sent.length === values.length && sent.every((each, index) => isSame(each, values[index]));
+    }
+    if (typeof sent !== "object" || sent === null) return (sent ?? null) === (kept ?? null);
+    const shared = Object.keys(sent).filter(key => key in (kept ?? {}));
+    return shared.length > 0 && shared.every(key => isSame(sent[key], kept[key]));
 }
 
 export function item(result) {
+    if (!result) throw new Failure(0, {reason: "The response says nothing about what was asked for"});
     if (result.serverErrorCode) throw new Failure(200, result);
     return result;
 }
@@ -219,16 +310,16 @@ export async function lookUp(database, zoneID, recordName) {
 
 /** Sends a file for a field; answers the field's value. */
 export async function upload(database, zoneID, {recordName, recordType}, fieldName, blob) {
-    const answer = await call(database, "assets/upload", {zoneID, tokens: [{recordName, recordType, fieldName}]});
-    const response = await send(ownAddress(answer.tokens[0].url), {method: "POST", body: blob});
-    if (!response.ok) throw new Failure(response.status);
-    return (await response.json()).singleFile;
+    const {tokens} = await call(database, "assets/upload", {zoneID, tokens: [{recordName, recordType, fieldName}]});
+    // A file that was changed after it was chosen says so, and is no lost connection.
+    await blob.slice(0, 1).arrayBuffer();
+    return (await answer(await send(ownAddress(item(tokens[0]).url), {method: "POST", body: blob}))).singleFile;
 }
 
 /** Fetches the bytes of an asset. */
 export async function download(asset) {
     const response = await send(ownAddress(asset.downloadURL));
-    if (!response.ok) throw new Failure(response.status);
+    if (!response.ok) await answer(response);
     return response.blob().catch(() => { throw new Failure(0, {reason: "The file was cut off: the connection broke"}); });
 }
 

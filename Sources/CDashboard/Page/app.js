@@ -1,5 +1,5 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
-import {noResponse, takeKey, setKey, hasKey, operate, place, people, connection, feed} from "./api.js";
+import {noResponse, takeKey, setKey, hasKey, operate, place, people, setPeople, connection, feed} from "./api.js";
 import {h, fill, refill, field, select, dialog, mayLose, editors, notify, problem, message, time} from "./dom.js";
 
 /** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
@@ -28,8 +28,9 @@ class Dashboard extends HTMLElement {
         fill(this,
             h("a", {class: "skip", href: "#room", onclick: event => { event.preventDefault(); this.#main.focus(); }},
                 "Skip to the room"),
-            h("header", {class: "frame"}, h("strong", {}, "CloudKit"), this.#bar, this.#lost), this.#nav, this.#main,
-            h("div", {class: "messages", "data-messages": "", role: "status", "aria-live": "polite"}));
+            h("header", {class: "frame"}, h("strong", {}, "CloudKit"), this.#bar, this.#lost), this.#nav, this.#main);
+        // Behind all else, so that the end of a room is never below them.
+        document.body.append(h("div", {class: "messages", "data-messages": "", role: "status", "aria-live": "polite"}));
         addEventListener("ck-key", () => this.#askForKey());
         addEventListener("ck-connection", () => this.#tellConnection());
         addEventListener("hashchange", event => this.#navigate(event.oldURL));
@@ -93,8 +94,7 @@ class Dashboard extends HTMLElement {
         if (place.container) {
             ({users} = await operate("GET", `containers/${encodeURIComponent(place.container)}/users`));
         }
-        people.clear();
-        for (const user of users) people.set(user.userRecordName, fullName(user));
+        setPeople(users);
         const known = overview.actsAsUsers ? [...people] : [];
         const {chosenUser} = place;
         const isThere = chosenUser === "" || known.some(([name]) => name === chosenUser);
@@ -165,10 +165,6 @@ class Dashboard extends HTMLElement {
             if (input.value) this.#begin();
         });
     }
-}
-
-function fullName(user) {
-    return [user.givenName, user.familyName].filter(Boolean).join(" ") || user.emailAddress || user.userRecordName;
 }
 
 addEventListener("unhandledrejection", event => {

@@ -1,5 +1,6 @@
 // A user's zones as an archive with what “cloudkit export” writes, a file of lines and a folder of assets; and back.
 import {call, item, place, schema, parse, stringify, download, upload} from "./api.js";
+import {bytes, message, number} from "./dom.js";
 
 const VERSION = 1, BATCH = 200;
 /** The names in an archive, below a folder of its own. */
@@ -100,26 +101,65 @@ export async function read(chosen) {
     }
     const text = await files.get(found[0]).text();
     const zones = new Map();
-    let end;
-    text.split("\n").forEach((line, index) => {
+    let end, count = 0;
+    const cut = `The file ${found[0]} was cut short, and nothing is imported; copy or export it again`;
+    const lines = text.split("\n");
+    lines.forEach((line, index) => {
         if (!line.trim()) return;
         let entry;
-        try { entry = parse(line); } catch { throw new Error(`Line ${index + 1} is not JSON`); }
+        try {
+            entry = parse(line);
+        } catch {
+            throw new Error(index === lines.length - 1 ? cut : `Line ${index + 1} of ${found[0]} is not JSON; nothing is imported`);
+        }
+        if (!isLine(entry)) throw new Error(`Line ${index + 1} of ${found[0]} is neither export, zone, record nor end; nothing is imported`);
         if (entry.export && entry.export.version !== VERSION) throw new Error(`The file has version ${entry.export.version}; this page reads ${VERSION}`);
         if (entry.export && entry.export.database !== "private") throw new Error(`The file has records of the ${entry.export.database} database, which “cloudkit import” takes`);
         end ??= entry.end;
         const zone = entry.zone?.zoneName ?? (entry.record && (entry.record.zoneID?.zoneName ?? "_defaultZone"));
         if (zone && !zones.has(zone)) zones.set(zone, []);
-        if (entry.record && !entry.record.deleted) zones.get(zone).push({...entry.record, files: entry.files ?? {}});
+        if (entry.record) count++;
+        if (entry.record && !entry.record.deleted) zones.get(zone).push(whole({...entry.record, files: entry.files ?? {}}, files));
     });
-    if (!end) throw new Error("The file has no last line “end”: it was cut short");
+    if (!end) throw new Error(`${cut}: it has no last line “end”`);
+    if (count < end.records) throw new Error(`${cut}: it has ${number(count)} of ${number(end.records)} records`);
     return {zones, files};
 }
 
+/** Whether a line is one of an export. */
+function isLine(entry) {
+    const isObject = value => typeof value === "object" && value !== null && !Array.isArray(value);
+    const {record, files = {}} = entry ?? {};
+    if (!isObject(entry) || !isObject(files) || !Object.values(files).every(Array.isArray)) return false;
+    return record === undefined ? isObject(entry.export ?? entry.zone ?? entry.end)
+        : isObject(record) && typeof record.recordName === "string" && Object.values(record.fields ?? {}).every(isObject);
+}
+
+/** A record whose files that are there are all of them. */
+function whole(record, files) {
+    for (const [name, field] of Object.entries(record.fields ?? {})) {
+        for (const [index, {size}] of assetsOf(field).entries()) {
+            const blob = files.get(record.files[name]?.[index]);
+            if (blob?.size < size) throw new Error(`The file ${record.files[name][index]} of ${record.recordName} was cut short, and nothing is imported: ${bytes(blob.size)} of ${bytes(size)}`);
+        }
+    }
+    return record;
+}
+
 /** Saves what stands in an archive; answers how many records were saved and files sent, and what was refused. */
-export async function importZones({zones, files}, told, signal) {
-    let saved = 0, sent = 0;
-    const refused = [];
+export async function importZones(archive, told, signal) {
+    const outcome = {saved: 0, sent: 0, refused: []};
+    try {
+        await importInto(outcome, archive, told, signal);
+    } catch (error) {
+        if (error.name === "AbortError") throw error;
+        throw new Error(`${message(error)}. ${number(outcome.saved)} records were imported before that; import the file again, what is there is replaced by the same`);
+    }
+    return outcome;
+}
+
+async function importInto(outcome, {zones, files}, told, signal) {
+    const {refused} = outcome;
     for (const [zoneName, records] of zones) {
         if (zoneName !== "_defaultZone") {
             const made = await call("private", "zones/modify", {operations: [{operationType: "create", zone: {zoneID: {zoneName}}}]}, {signal});
@@ -131,7 +171,7 @@ export async function importZones({zones, files}, told, signal) {
             for (let first = 0; first < waiting.length; first += BATCH) {
                 const ready = [];
                 for (const record of waiting.slice(first, first + BATCH)) {
-                    const lacking = await send(record, zoneName, files, () => { sent++; });
+                    const lacking = await send(record, zoneName, files, () => { outcome.sent++; });
                     if (lacking) refused.push(`${record.recordName}: the file of ${lacking} is not there; choose it together with the export`);
                     else ready.push(record);
                 }
@@ -139,7 +179,7 @@ export async function importZones({zones, files}, told, signal) {
                 const results = await save(zoneName, ready, isTogether, signal);
                 results.forEach((result, index) => {
                     if (result.serverErrorCode) failed.push([ready[index], result]);
-                    else told(++saved);
+                    else told(++outcome.saved);
                 });
             }
             // Those that need each other come together, in a last try.
@@ -149,7 +189,6 @@ export async function importZones({zones, files}, told, signal) {
             waiting = failed.map(([record]) => record);
         }
     }
-    return {saved, sent, refused};
 }
 
 /** Sends the files of a record, once, and puts their receipts into it; answers the field of which one is not there. */
@@ -209,21 +248,24 @@ function header(name, size) {
 /** The files in an archive, by name; nothing for a file of another kind. */
 async function untar(blob) {
     const found = [];
+    const cut = new Error(`The archive ${blob.name} was cut short, and nothing is imported; copy or export it again`);
     for (let at = 0; at + BLOCK <= blob.size;) {
         const block = new Uint8Array(await blob.slice(at, at + BLOCK).arrayBuffer());
-        if (block.every(byte => byte === 0)) break;
+        if (block.every(byte => byte === 0)) return found;
         const text = (from, count) => new TextDecoder().decode(block.slice(from, from + count)).replace(/\0.*$/s, "");
         if (!text(257, 6).startsWith("ustar")) {
             if (at === 0) return null;
-            throw new Error("The archive is damaged: it has something other than a file where one begins");
+            throw new Error(`The archive ${blob.name} is damaged, and nothing is imported: it has something other than a file where one begins`);
         }
         const size = parseInt(text(124, 12), 8) || 0;
         at += BLOCK;
-        if (at + size > blob.size) throw new Error("The archive is cut short");
+        if (at + size > blob.size) throw cut;
         const name = [text(345, 155), text(0, 100)].filter(Boolean).join("/");
         // Folders have no bytes.
         if (["0", ""].includes(text(156, 1))) found.push([name, blob.slice(at, at + size)]);
         at += Math.ceil(size / BLOCK) * BLOCK;
     }
-    return found;
+    // Blocks of zeros would end it.
+    if (found.length > 0) throw cut;
+    return null;
 }

@@ -107,9 +107,15 @@ export function problem(error) {
     return h("p", {class: "problem", role: "alert"}, code, h("bdi", {}, message(error)));
 }
 
-/** What an error says, without the words of the browser's own mistakes. */
-export const message = error => [TypeError, RangeError, ReferenceError, SyntaxError].some(kind => error instanceof kind)
-    ? `This page has made a mistake (${error.message}); reload it, and please report that` : error?.message ?? "Something failed";
+/** What an error says: a sentence of ours or of the server's, never the browser's own words, which its console has. */
+export function message(error) {
+    if (error?.name === "Error") return error.message;
+    if (["NotReadableError", "NotFoundError"].includes(error?.name)) {
+        return "The file cannot be read: it was changed or removed after it was chosen, or reading it is not allowed; choose it again";
+    }
+    console.error(error);
+    return "This page has made a mistake; reload it, and please report it with what the browser's console says";
+}
 
 export async function copy(text) {
     try {
@@ -148,13 +154,17 @@ export class Room extends HTMLElement {
 
     disconnectedCallback() { this.#ends.abort(); }
 
-    /** Runs an action of the person, and shows why it failed. */
+    /** Runs an action of the person, and shows why it failed; what was shown of an earlier one goes. */
     async attempt(action, place = this) {
-        place.querySelectorAll(":scope > .problem").forEach(old => old.remove());
+        for (const old of [...document.querySelectorAll("[data-attempt]"), ...place.querySelectorAll(":scope > .problem")]) old.remove();
         try {
             return await action();
         } catch (error) {
-            if (error.name !== "AbortError") place.prepend(problem(error));
+            if (error.name === "AbortError") return undefined;
+            const shown = problem(error);
+            shown.dataset.attempt = "";
+            place.prepend(shown);
+            shown.scrollIntoView({block: "nearest"});
             return undefined;
         }
     }

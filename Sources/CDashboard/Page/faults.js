@@ -1,6 +1,6 @@
 // What goes wrong on purpose: the rules in force, how often they took effect, and the clock.
-import {operate, containerPath, place, schema, feed, people, nameOf} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, problem, time, moment, words, Room} from "./dom.js";
+import {operate, containerPath, place, schema, feed, people, nameOf, stringify} from "./api.js";
+import {h, fill, refill, field, select, button, confirm, notify, time, moment, words, Room} from "./dom.js";
 
 /** The faults with what each of them takes. */
 const kinds = {
@@ -55,11 +55,15 @@ const profiles = [
         [{fault: "staleTags", operation: "records/modify", times: 1}]],
 ];
 
+/** Milliseconds between two looks at the counts, which requests move that no fault befell, and rules that others make. */
+const PAUSE = 2000;
+
 class Faults extends Room {
     #rules = h("div", {});
     #form = h("form", {});
     #fired = h("ol", {class: "fired"});
     #plan = {rules: []};
+    #last = "";
     #firings = [];
 
     async show() {
@@ -78,17 +82,25 @@ class Faults extends Room {
             fill(this.#fired, this.#firings.length === 0 && h("li", {}, "No fault took effect yet."),
                 this.#firings.map(entry => h("li", {}, `${time(entry.time)} rule ${entry.faults.map(each => each + 1).join(", ")}: `,
                     words`${entry.method} ${entry.endpoint} was answered ${entry.status}`, entry.problems[0] && ` ${entry.problems[0].code}`)));
-            if (hit.length > 0) this.#load().catch(() => {});
+            if (this.#plan.rules.length > 0) this.#load().catch(() => {});
         });
+        const timer = setInterval(() => {
+            if (document.visibilityState === "visible") this.#load().catch(() => {});
+        }, PAUSE);
+        this.signal.addEventListener("abort", () => clearInterval(timer));
     }
 
     async #load() { this.#draw(await operate("GET", "faults", undefined, this.signal)); }
 
     #draw({plan, counts}) {
+        // What is as it was is left alone, with the focus in it.
+        const text = stringify([plan, counts]);
+        if (text === this.#last) return;
+        this.#last = text;
         this.#plan = plan ?? {rules: []};
-        fill(this.#rules, this.#plan.rules.length === 0 ? h("p", {}, "None: every request gets the response that it should.")
+        refill(this.#rules, this.#plan.rules.length === 0 ? h("p", {}, "None: every request gets the response that it should.")
             : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Rules in force"},
-                h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "Fault", "For", "Fitted", "Took effect", ""]
+                h("table", {}, h("thead", {}, h("tr", {}, ["Rule", "Fault", "For", "Matched", "Took effect", ""]
                     .map(text => text ? h("th", {scope: "col"}, text) : h("td", {})))),
                 h("tbody", {}, this.#plan.rules.map((rule, index) => h("tr", {}, h("th", {scope: "row"}, String(index + 1)),
                     h("td", {}, describe(rule)), h("td", {}, reach(rule)),

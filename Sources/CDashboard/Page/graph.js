@@ -3,7 +3,7 @@ import {call, place} from "./api.js";
 import {h, fill, refill, field, select, button, number, words, Room} from "./dom.js";
 import {Layout} from "./layout.js";
 import {readNetwork, MOST} from "./network.js";
-import {address} from "./records.js";
+import {address, databaseOf, tellOfLostZone} from "./records.js";
 import {ListSource} from "./grid.js";
 
 /** Milliseconds of a frame for placing nodes; drawing comes on top of them. */
@@ -33,8 +33,8 @@ class Graph extends Room {
     get where() {
         const query = new URLSearchParams(location.hash.split("?")[1] ?? "");
         return {
-            database: query.get("database") ?? (place.user ? "private" : "public"), zone: query.get("zone") ?? "",
-            owner: query.get("owner") ?? "", record: query.get("record") ?? "", steps: Number(query.get("steps")) || 1,
+            database: databaseOf(query), zone: query.get("zone") ?? "",
+            owner: query.get("owner") ?? "", record: query.get("record") ?? "", steps: Math.min(Math.max(Math.trunc(Number(query.get("steps"))) || 1, 1), 3),
         };
     }
 
@@ -67,6 +67,7 @@ class Graph extends Room {
         const {database, record, steps} = this.where;
         const {zones} = await call(database, "zones/list", undefined, {signal: this.signal});
         this.#zones = zones.map(each => each.zoneID);
+        tellOfLostZone(this.where, this.zoneID, this.#zones.length);
         const key = zone => zone && `${zone.ownerRecordName ?? ""}/${zone.zoneName}`;
         refill(this.#choices,
             field("Database", select(place.user ? ["private", "public", "shared"] : ["public"], database,

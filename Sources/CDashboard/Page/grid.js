@@ -39,8 +39,9 @@ export class Grid extends HTMLElement {
         this.#source = source;
         this.#active = 0;
         source.changed = () => this.draw();
-        this.style.setProperty("--columns", columns.map(column => column.width ?? "minmax(9rem, 1fr)").join(" "));
-        this.style.setProperty("--least", `${columns.length * 9}rem`);
+        const widths = columns.map(column => column.width ?? "minmax(9rem, 1fr)");
+        this.style.setProperty("--columns", widths.join(" "));
+        this.style.setProperty("--least", `${widths.reduce((sum, width) => sum + parseFloat(/[\d.]+/.exec(width)[0]), 0)}rem`);
         fill(this.#head, columns.map(column => h("div", {role: "columnheader"}, column.label,
             column.note && h("small", {}, column.note))));
         this.scroller.setAttribute("aria-colcount", columns.length);

@@ -1,6 +1,6 @@
 // The filter and sort builder, and what it says in other words: CKQuery, and the command line.
 import {operate, containerPath, place, schema} from "./api.js";
-import {h, fill, refill, field, select, button, copy, notify, problem} from "./dom.js";
+import {h, fill, refill, field, select, button, copy, notify, problem, message} from "./dom.js";
 import {read, swift, swiftText, shell} from "./values.js";
 
 const signs = {
@@ -58,7 +58,7 @@ export class QueryBuilder extends HTMLElement {
 
     #fields(index) {
         const own = this.#type?.fields ?? [];
-        return own.filter(each => each.type !== "ASSETID" && (!index || !each.type.endsWith("_LIST")));
+        return own.filter(each => !each.type.startsWith("ASSETID") && (!index || !each.type.endsWith("_LIST")));
     }
 
     #draw(isNew) {
@@ -127,7 +127,7 @@ export class QueryBuilder extends HTMLElement {
                 button("Copy", () => copy(text), {"aria-label": `Copy ${title}`}));
             fill(this.#words, this.#missing(), line("Swift", this.#swift()), line("Command line", this.#command()));
         } catch (error) {
-            fill(this.#words, this.#missing(), h("p", {class: "note"}, error.message));
+            fill(this.#words, this.#missing(), h("p", {class: "note"}, message(error)));
         }
     }
 

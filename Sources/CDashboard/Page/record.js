@@ -1,5 +1,5 @@
 // One record: what stands in it, what leads to it, and what may be done with it.
-import {call, modify, lookUp, upload, download, schema, place, endpointPath, stringify, nameOf} from "./api.js";
+import {call, modify, lookUp, identifier, upload, download, schema, place, endpointPath, stringify, nameOf} from "./api.js";
 import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes, words, message} from "./dom.js";
 import {types, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
 
@@ -13,7 +13,7 @@ export async function openRecord(database, zoneID, recordName, room) {
         return null;
     }
     const body = h("ck-record");
-    const element = dialog(recordName, h("div", {class: "messages", role: "status", "aria-live": "polite"}), body);
+    const element = dialog(recordName, body, h("div", {class: "messages", role: "status", "aria-live": "polite"}));
     element.classList.add("wide");
     body.show(database, zoneID, record, room, element);
     return element;
@@ -31,14 +31,19 @@ class RecordPage extends HTMLElement {
     #draw() {
         const {record} = this;
         this.#edits.clear();
-        const names = Object.keys(record.fields).sort();
+        const names = Object.keys(record.fields).sort(), added = new Set();
         this.fields = h("div", {class: "fields"}, names.map(name => this.#row(name, record.fields[name])));
         const backward = h("div", {}, h("p", {class: "note"}, "Looking…"));
         fill(this,
             h("form", {onsubmit: event => { event.preventDefault(); this.#save(); }}, this.fields,
                 h("p", {class: "actions"}, h("button", {class: "main"}, "Save"),
-                    button("Add a field", () => addField(({name, type}) => {
-                        const row = inputFor(name, type, edit => this.#new(edit));
+                    button("Add a field", () => addField(record.recordType, new Set([...names, ...added]), (name, type) => {
+                        added.add(name);
+                        const row = inputFor(name, type, edit => this.#edits.set(name, edit), () => {
+                            row.remove();
+                            added.delete(name);
+                            this.#edits.delete(name);
+                        });
                         this.fields.append(row);
                         return row;
                     })),
@@ -103,48 +108,59 @@ class RecordPage extends HTMLElement {
                 ? `, and ${references.length - shown.length} more` : ""));
     }
 
+    /** A field's files, with what replaces them, removes them, and keeps them after all. */
     #assetRow(name, value) {
-        const assets = Array.isArray(value.value) ? value.value : value.value ? [value.value] : [];
-        const input = h("input", {type: "file"});
-        if (!Array.isArray(value.value)) {
-            input.addEventListener("change", () => this.#edits.set(name, {type: "ASSETID", file: input.files[0]}));
-        }
+        const {type} = value, assets = [value.value].flat().filter(Boolean);
+        const input = h("input", {type: "file", multiple: type === "ASSETID_LIST"});
+        const said = h("span", {class: "note", role: "status"});
+        const keep = button("Keep", () => { input.value = ""; plan(); }, {"aria-label": `Keep ${name} as it is`});
+        const plan = (edit, text = "") => {
+            if (edit) this.#edits.set(name, edit); else this.#edits.delete(name);
+            said.textContent = text;
+            keep.hidden = !edit;
+        };
+        input.addEventListener("change", () => input.files.length === 0 ? plan() : plan({type, input}, "Save replaces what was there."));
+        plan();
         const preview = h("div", {class: "preview"});
-        return h("div", {class: "value"}, field(name, Array.isArray(value.value)
-            ? h("output", {}, short(value)) : input, assets.map(each => bytes(each.size ?? 0)).join(", ") || "no file"),
-        assets.map((asset, index) => h("p", {class: "actions"},
-            button("Preview", () => showAsset(asset, preview), {"aria-label": `Preview ${name} ${index + 1}`}),
-            button("Download", () => saveAsset(asset, `${this.record.recordName}-${name}`),
-                {"aria-label": `Download ${name} ${index + 1}`}))), preview);
+        return h("div", {class: "value"}, field(name, input, `${type}: ${assets.map(each => bytes(each.size ?? 0)).join(", ") || "no file"}`),
+            h("p", {class: "actions"}, assets.length > 0 && button("Clear", () => {
+                input.value = "";
+                plan({type, isCleared: true}, "Save removes what was there.");
+            }, {class: "quiet", "aria-label": `Clear ${name}`}), keep, said),
+            assets.map((asset, index) => h("p", {class: "actions"},
+                button("Preview", () => showAsset(asset, preview), {"aria-label": `Preview ${name} ${index + 1}`}),
+                button("Download", () => saveAsset(asset, `${this.record.recordName}-${name}`),
+                    {"aria-label": `Download ${name} ${index + 1}`}))), preview);
     }
-
-    #new({name, type, input}) { this.#edits.set(name, {type, input}); }
 
     async #save() {
         await this.#attempt(async () => {
             const fields = await collect(this.#edits, this.database, this.zoneID, this.record);
             if (Object.keys(fields).length === 0) { notify("Nothing was changed"); return; }
-            const before = this.record;
-            const {recordName, recordType, recordChangeTag} = before;
             try {
-                this.record = await modify(this.database, this.zoneID, "update",
-                    {recordName, recordType, recordChangeTag, fields});
+                await this.#write(this.record, fields);
             } catch (error) {
                 if (error.code !== "CONFLICT") throw error;
                 await this.#resolve(fields);
-                return;
             }
-            this.#saved(before, fields);
         });
     }
 
-    #saved(before, fields) {
+    /** Saves fields over a version of the record; the files that are replaced are kept, to be able to go back. */
+    async #write(before, fields) {
+        const {recordName, recordType, recordChangeTag} = before;
+        const old = Object.fromEntries(Object.keys(fields).map(name => [name, before.fields[name] ?? {value: null, type: fields[name].type}]));
+        const files = await keepFiles(old);
+        this.record = await modify(this.database, this.zoneID, "update", {recordName, recordType, recordChangeTag, fields});
+        this.#saved(old, files);
+    }
+
+    #saved(old, files) {
         const {database, zoneID, room} = this;
         const {recordName, recordType, recordChangeTag} = this.record;
-        notify(words`${recordName} is saved`, undoable(fields, before) && (async () => {
-            const old = Object.fromEntries(Object.keys(fields).map(name =>
-                [name, before.fields[name] ?? {value: null, type: fields[name].type}]));
-            const record = await modify(database, zoneID, "update", {recordName, recordType, recordChangeTag, fields: old});
+        notify(words`${recordName} is saved`, files && (async () => {
+            const fields = await withFiles(old, files, database, zoneID, this.record);
+            const record = await modify(database, zoneID, "update", {recordName, recordType, recordChangeTag, fields});
             notify(words`${recordName} is as it was`);
             room.changed(record);
             if (this.isConnected) { this.record = record; this.#draw(); }
@@ -172,11 +188,9 @@ class RecordPage extends HTMLElement {
                 element.close();
                 await this.#attempt(async () => {
                     const mine = Object.fromEntries(Object.entries(fields).filter(([name]) => chosen.get(name) === "mine"));
-                    const {recordName, recordType, recordChangeTag} = theirs;
-                    this.record = Object.keys(mine).length === 0 ? theirs
-                        : await modify(this.database, this.zoneID, "update",
-                            {recordName, recordType, recordChangeTag, fields: mine});
-                    this.#saved(theirs, mine);
+                    if (Object.keys(mine).length > 0) { await this.#write(theirs, mine); return; }
+                    this.record = theirs;
+                    this.#saved({}, null);
                 });
             }, {class: "main"})));
         element.classList.add("wide");
@@ -188,15 +202,12 @@ class RecordPage extends HTMLElement {
         if (!await confirm("Delete record", words`The record ${recordName} of ${zoneID.zoneName} is deleted, and with it every record that `
             .concat("refers to it with the action DELETE_SELF. Undoing brings back this record alone."), "Delete record")) return;
         await this.#attempt(async () => {
-            const files = await keepFiles(record);
+            const files = await keepFiles(record.fields);
             await modify(database, zoneID, "delete", {recordName, recordType, recordChangeTag});
             this.element.close();
             room.changed({...record, deleted: true});
             notify(words`${recordName} is deleted`, files && (async () => {
-                const fields = {...record.fields};
-                for (const [name, blob] of files) {
-                    fields[name] = {type: "ASSETID", value: await upload(database, zoneID, record, name, blob)};
-                }
+                const fields = await withFiles(record.fields, files, database, zoneID, record);
                 const parent = record.parent ? {parent: record.parent} : {};
                 const made = await modify(database, zoneID, "create", {recordName, recordType, fields, ...parent});
                 notify(words`${recordName} is back`);
@@ -248,11 +259,16 @@ export function newRecord(database, zoneID, recordType, {changed}) {
     const type = h("input", {required: true, value: recordType, list: "known-types"});
     const known = h("datalist", {id: "known-types"});
     const fields = h("div", {class: "fields"});
-    const add = ({name, type, input}) => edits.set(name, {type, input});
+    /** The name that a record without one gets, the same each time that it is tried; and the last name that was free. */
+    const ownName = identifier();
+    let free = "";
     /** What is shown of each field, by name; and the names of those that the person added. */
     const rows = new Map(), added = new Set();
     const addRow = (name, type) => {
-        const row = inputFor(name, type, add);
+        const row = inputFor(name, type, edit => edits.set(name, edit), added.has(name) && (() => {
+            for (const each of [rows, added, edits]) each.delete(name);
+            row.remove();
+        }));
         row.dataset.type = type;
         rows.set(name, row);
         return row;
@@ -276,8 +292,11 @@ export function newRecord(database, zoneID, recordType, {changed}) {
         event.preventDefault();
         form.querySelectorAll(":scope > .problem").forEach(old => old.remove());
         try {
-            const record = {recordType: type.value, ...(name.value ? {recordName: name.value} : {})};
-            record.recordName ??= crypto.randomUUID?.().toUpperCase() ?? String(Math.random()).slice(2);
+            const record = {recordType: type.value, recordName: name.value || ownName};
+            if (name.value && name.value !== free) {
+                if (await isThere(database, zoneID, name.value)) throw new Error(`There is a record ${name.value} here already; choose another name`);
+                free = name.value;
+            }
             record.fields = await collect(edits, database, zoneID, record, true);
             const made = await modify(database, zoneID, "create", record);
             element.close();
@@ -291,11 +310,11 @@ export function newRecord(database, zoneID, recordType, {changed}) {
         } catch (error) {
             form.prepend(problem(error));
         }
-    }}, known, field("Type", type), field("Name", name, "The server makes one of none"), fields,
-    h("p", {class: "actions"}, button("Add a field", () => addField(({name, type}) => {
+    }}, known, field("Type", type), field("Name", name, "Made up when empty"), fields,
+    h("p", {class: "actions"}, button("Add a field", () => addField(type.value, new Set(rows.keys()), (name, type) => {
         added.add(name);
-        const row = rows.get(name)?.dataset.type === type ? rows.get(name) : addRow(name, type);
-        fill(fields, [...rows.values()]);
+        const row = addRow(name, type);
+        fields.append(row);
         return row;
     })), h("button", {class: "main"}, "Make")));
     const element = dialog(words`New record in ${zoneID.zoneName}`, form);
@@ -305,23 +324,45 @@ export function newRecord(database, zoneID, recordType, {changed}) {
     (recordType ? name : type).focus();
 }
 
-/** What a person types, chooses or picks for a field; only what was touched counts. */
-function inputFor(name, type, add) {
-    const isFile = type === "ASSETID";
-    const input = isFile ? h("input", {type: "file"}) : isLong(type) ? h("textarea", {rows: 1}) : h("input", {});
-    input.addEventListener(isFile ? "change" : "input", () => add({name, type, input}));
-    return h("div", {class: "value"}, field(name, input, type));
+async function isThere(database, zoneID, recordName) {
+    try {
+        return Boolean(await lookUp(database, zoneID, recordName));
+    } catch (error) {
+        if (error.code !== "NOT_FOUND") throw error;
+        return false;
+    }
+}
+
+const isFile = type => /^ASSETID/.test(type);
+
+/** What a person types, chooses or picks for a field; only what was touched counts. One that was added can be removed. */
+function inputFor(name, type, edit, remove) {
+    const input = isFile(type) ? h("input", {type: "file", multiple: type === "ASSETID_LIST"})
+        : isLong(type) ? h("textarea", {rows: 1}) : h("input", {});
+    input.addEventListener(isFile(type) ? "change" : "input", () => edit({type, input}));
+    return h("div", {class: "value"}, field(name, input, type),
+        remove && button("Remove", remove, {class: "quiet", "aria-label": `Remove ${name}`}));
 }
 
 /** Asks for the name and the type of another field, for which `add` answers the row. */
-function addField(add) {
-    const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*"});
+function addField(recordType, taken, add) {
+    const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*", title: "Letters, digits and _, a letter first"});
     const type = select(types, "STRING");
-    const form = h("form", {onsubmit: event => {
+    const form = h("form", {onsubmit: async event => {
         event.preventDefault();
-        element.close();
-        const row = add({name: name.value, type: type.value});
-        row.querySelector("input, textarea").focus();
+        form.querySelectorAll(":scope > .problem").forEach(old => old.remove());
+        try {
+            const {outline} = await schema();
+            const known = outline.recordTypes.find(each => each.name === recordType)?.fields.find(each => each.name === name.value);
+            if (taken.has(name.value)) throw new Error(`There is a field ${name.value} already; choose another name`);
+            if (known && known.type !== type.value) {
+                throw new Error(`In the schema ${name.value} of ${recordType} is of the type ${known.type}; choose that one, or another name`);
+            }
+            element.close();
+            add(name.value, type.value).querySelector("input, textarea").focus();
+        } catch (error) {
+            form.prepend(problem(error));
+        }
     }}, field("Name", name), field("Type", type), h("footer", {}, h("button", {class: "main"}, "Add")));
     const element = dialog("Add a field", form);
     name.focus();
@@ -331,36 +372,43 @@ function addField(add) {
 async function collect(edits, database, zoneID, record, isNew) {
     const fields = {};
     for (const [name, {type, input, old, isCleared}] of edits) {
-        if (isCleared && input === undefined) { fields[name] = {value: null, type}; continue; }
-        if (type === "ASSETID") {
-            const file = input?.files?.[0] ?? edits.get(name).file;
-            if (file) fields[name] = {type, value: await upload(database, zoneID, record, name, file)};
+        if (isCleared) { fields[name] = {value: null, type}; continue; }
+        if (isFile(type)) {
+            if (input.files.length > 0) Object.assign(fields, await withFiles({[name]: {type}}, [[name, [...input.files]]], database, zoneID, record));
             continue;
         }
         if (isNew && input.value === "" && type !== "STRING") continue;
         try {
             fields[name] = {type, value: read(input.value, type, old)};
         } catch (error) {
-            throw new Error(`${name}: ${error.message}`);
+            throw new Error(`${name}: ${message(error)}`);
         }
     }
     return fields;
 }
 
-/** Whether what was there before can be written back: a file that was replaced cannot. */
-const undoable = (fields, before) => Object.keys(fields).every(name =>
-    !/^ASSETID/.test(before.fields[name]?.type ?? fields[name].type));
-
-/** The files of a record, by field, for the case that it comes back; nothing when they are too much to keep. */
-async function keepFiles(record) {
-    const files = [];
-    for (const [name, {type, value}] of Object.entries(record.fields)) {
-        if (type === "ASSETID_LIST" && value?.length > 0) return null;
-        if (type !== "ASSETID" || !value) continue;
-        if (value.size > 20e6) return null;
-        files.push([name, await download(value)]);
+/** The files of fields, by field, for the case that they come back; nothing when they are too much to keep, or cannot be read. */
+async function keepFiles(fields) {
+    const kept = Object.entries(fields).map(([name, {type, value}]) => [name, isFile(type ?? "") ? [value].flat().filter(Boolean) : []])
+        .filter(([, assets]) => assets.length > 0);
+    if (kept.flatMap(([, assets]) => assets).reduce((sum, each) => sum + each.size, 0) > 20e6) return null;
+    try {
+        return await Promise.all(kept.map(async ([name, assets]) => [name, await Promise.all(assets.map(download))]));
+    } catch {
+        return null;
     }
-    return files;
+}
+
+/** Fields with files of theirs, which are sent. */
+async function withFiles(fields, files, database, zoneID, record) {
+    const whole = {...fields};
+    for (const [name, blobs] of files) {
+        const values = [];
+        for (const blob of blobs) values.push(await upload(database, zoneID, record, name, blob));
+        const {type} = fields[name];
+        whole[name] = {type, value: type === "ASSETID_LIST" ? values : values[0]};
+    }
+    return whole;
 }
 
 const signatures = [

@@ -1,5 +1,5 @@
 // The records of a zone, type by type.
-import {call, place, schema, feed} from "./api.js";
+import {call, place, schema, feed, isOwn} from "./api.js";
 import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import "./grid.js";
@@ -9,6 +9,8 @@ import {openRecord, newRecord} from "./record.js";
 const PAGE = 200;
 /** Pages of rows that are kept: what was scrolled past is asked for again. */
 const KEPT = 12;
+/** The width of a point in time. */
+const MOMENT = "minmax(13rem, 1fr)";
 
 /** The rows of a query, page by page, however many there are. */
 class QuerySource {
@@ -74,6 +76,7 @@ class Records extends Room {
     #builder = h("ck-query");
     #choices = h("div", {class: "choices"});
     #message = h("div", {});
+    #stale = h("p", {class: "note", role: "status", hidden: true});
     #zones = [];
     #types = [];
     #shown = "";
@@ -85,7 +88,7 @@ class Records extends Room {
     get where() {
         const query = new URLSearchParams(location.hash.split("?")[1] ?? "");
         return {
-            database: query.get("database") ?? (place.user ? "private" : "public"), zone: query.get("zone") ?? "",
+            database: databaseOf(query), zone: query.get("zone") ?? "",
             owner: query.get("owner") ?? "", type: query.get("type") ?? "", record: query.get("record") ?? "",
         };
     }
@@ -93,7 +96,7 @@ class Records extends Room {
     go(change) { location.hash = address({...this.where, record: "", ...change}); }
 
     async show() {
-        fill(this, h("h1", {}, "Records"), this.#choices, this.#builder, this.#message, this.#grid);
+        fill(this, h("h1", {}, "Records"), this.#choices, this.#builder, this.#message, this.#stale, this.#grid);
         this.#builder.addEventListener("ck-query", () => this.#search());
         this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
         // A link in a record may lead to another room.
@@ -102,7 +105,30 @@ class Records extends Room {
         // What somebody else saves makes new types.
         feed.listen(this.signal, (entries, isNews) => {
             if (isNews && this.#types.length === 0 && entries.some(each => each.endpoint === "records/modify")) this.#refresh();
+            // The page's own requests are known as such once they are answered.
+            if (isNews) setTimeout(() => { if (entries.some(each => this.#concerns(each))) this.#markStale(); }, 500);
         });
+    }
+
+    /** Whether somebody else's request may have changed what the table shows. */
+    #concerns(entry) {
+        const [environment, database] = (entry.database ?? "").split("/");
+        if (entry.container !== place.container || environment !== place.environment || entry.status !== 200 || isOwn(entry)
+            || !/^(records\/(modify|copy|accept)|zones\/modify)/.test(entry.endpoint)) return false;
+        const here = this.where.database;
+        return here === "private" ? database === "shared" || (database === "private" && entry.user === place.user)
+            : (here === "public") === (database === "public");
+    }
+
+    #markStale() {
+        if (!this.#source || !this.#stale.hidden) return;
+        fill(this.#stale, "Records of this database were changed elsewhere since these rows were read. ",
+            button("Read them again", () => this.attempt(async () => {
+                const {outline} = await schema(true);
+                this.#types = outline.recordTypes.filter(each => each.name !== "Users");
+                this.#search(true);
+            }, this.#message)));
+        this.#stale.hidden = false;
     }
 
     /** Shows what the address of the page says. */
@@ -156,6 +182,7 @@ class Records extends Room {
         const {outline} = await schema();
         if (asked !== this.#asked) return;
         this.#zones = zones.map(each => each.zoneID);
+        tellOfLostZone(this.where, this.zoneID, this.#zones.length);
         this.#types = outline.recordTypes.filter(each => each.name !== "Users");
         const key = zone => `${zone.ownerRecordName ?? ""}/${zone.zoneName}`;
         const databases = place.user ? ["private", "public", "shared"] : ["public"];
@@ -219,6 +246,7 @@ class Records extends Room {
             const source = new QuerySource(page => call(database, "records/query", {zoneID, query, ...page}, {signal: this.signal}));
             source.failed = error => fill(this.#message, problem(error));
             fill(this.#message);
+            this.#stale.hidden = true;
             this.#source = source;
             this.#grid.show(this.#columns(outline), source);
         }, this.#message);
@@ -230,10 +258,10 @@ class Records extends Room {
             {label: "recordName", text: record => record.recordName, kind: () => "name"},
             ...own.map(each => ({
                 label: each.name, note: each.isEncrypted ? `encrypted ${each.type}` : each.type,
-                text: record => short(record.fields[each.name]),
+                text: record => short(record.fields[each.name]), width: each.type === "TIMESTAMP" ? MOMENT : undefined,
                 kind: () => /^(INT64|DOUBLE)$/.test(each.type) ? "number" : "",
             })),
-            {label: "modified", text: record => record.modified ? moment(record.modified.timestamp) : ""},
+            {label: "modified", width: MOMENT, text: record => record.modified ? moment(record.modified.timestamp) : ""},
             {label: "tag", text: record => record.recordChangeTag ?? ""},
         ];
     }
@@ -242,9 +270,12 @@ class Records extends Room {
         const {database, type} = this.where;
         newRecord(database, this.zoneID, type, {changed: async record => {
             if (record.recordType === type) { await this.#changed(record); return; }
+            const here = location.hash;
             await schema(true);
             this.#shown = "";
-            this.go({type: record.recordType});
+            // What a person chooses meanwhile goes before.
+            if (location.hash === here) this.go({type: record.recordType});
+            else await this.navigate();
         }});
     }
 
@@ -292,6 +323,17 @@ class Records extends Room {
             this.go({zone: "", type: ""});
         }, this.#message);
     }
+}
+
+/** The database that an address names, or the one in which a person begins. */
+export function databaseOf(query) {
+    const named = query.get("database");
+    return ["private", "public", "shared"].includes(named) ? named : place.user ? "private" : "public";
+}
+
+/** Says that an address leads to a zone that is not there, so that nobody takes another one for it. */
+export function tellOfLostZone({zone}, shown, count) {
+    if (zone && count > 0 && shown.zoneName !== zone) notify(words`There is no zone ${zone} here; what is shown is ${shown.zoneName}`);
 }
 
 /** The address of a place in this room. */

@@ -30,8 +30,8 @@ class SchemaRoom extends Room {
         // As the text area has it.
         this.#loaded = this.#text.value;
         fill(this.#outline, outline.recordTypes.length === 0 ? h("p", {}, "There are none yet.")
-            : outline.recordTypes.map(type => h("details", {}, h("summary", {}, words`${type.name}, ${type.fields
-                .filter(each => !each.name.startsWith("___")).length} fields`),
+            : outline.recordTypes.map(type => h("details", {}, h("summary", {}, words`${type.name}, ${amount(type.fields
+                .filter(each => !each.name.startsWith("___")).length)}`),
             h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Fields of ${type.name}`}, h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Type", "Indexes"]
                 .map(text => h("th", {scope: "col"}, text)))),
             h("tbody", {}, type.fields.map(each => h("tr", {}, h("th", {scope: "row"}, each.name),
@@ -84,6 +84,8 @@ class SchemaRoom extends Room {
         }, this.#deployment);
     }
 }
+
+const amount = count => count === 1 ? "1 field" : `${count} fields`;
 
 /** Changes of a schema, those that lose data marked. */
 function list(changes, none) {

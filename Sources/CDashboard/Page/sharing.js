@@ -1,6 +1,6 @@
 // What the chosen user shares and takes part in: who may do what, and what each of them sees.
-import {call, item, modify, place, people, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, copy, number, words, Room} from "./dom.js";
+import {call, item, modify, identifier, place, people, nameOf} from "./api.js";
+import {h, fill, field, select, button, dialog, confirm, notify, copy, number, words, message, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {address} from "./records.js";
 
@@ -13,6 +13,7 @@ class Sharing extends Room {
     #list = h("div", {});
     #message = h("div", {});
     #form = h("form", {});
+    #zones = "";
 
     async show() {
         fill(this, h("h1", {}, "Sharing"), this.#message);
@@ -23,7 +24,8 @@ class Sharing extends Room {
         const link = h("input", {required: true});
         const accept = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
-            this.#accept(link.value.trim().split("/").at(-1), place.user, accept);
+            // iCloud's links end with the title.
+            this.#accept(link.value.trim().split(/[?#]/)[0].split("/").at(-1), place.user, accept);
         }}, field("Link", link, "Or its last part"), h("p", {class: "actions"}, h("button", {}, words`Accept as ${nameOf(place.user)}`)));
         this.append(this.#list, h("h2", {}, "Share something"), this.#form, h("h2", {}, "Accept an invitation"), accept);
         await this.#load();
@@ -47,7 +49,14 @@ class Sharing extends Room {
     /** Does something, and shows what there is afterwards, before saying that it is done. */
     async #do(action, said, where = this.#message) {
         await this.attempt(async () => {
-            try { await action(); } finally { await this.#load(); }
+            try {
+                await action();
+            } catch (error) {
+                this.#load().catch(() => {});
+                throw error.code !== "CONFLICT" ? error
+                    : new Error("Somebody else has changed this share meanwhile. It is shown as it is now; look at it, and try again");
+            }
+            await this.#load();
             notify(said);
         }, where);
     }
@@ -107,7 +116,7 @@ class Sharing extends Room {
             const name = item(found).rootRecordName;
             fill(span, "the record ", h("a", {href: address({...where, record: name})}, name), " and what is below it");
         } catch (error) {
-            if (error.name !== "AbortError") span.textContent = error.message;
+            if (error.name !== "AbortError") span.textContent = message(error);
         }
     }
 
@@ -202,8 +211,11 @@ class Sharing extends Room {
         }, this.#message);
     }
 
-    /** Lets the user share a record or a zone. */
+    /** Lets the user share a record or a zone; what is typed stays as long as the zones do. */
     #compose(zones) {
+        const names = JSON.stringify(zones.map(each => each.zoneName));
+        if (names === this.#zones) return;
+        this.#zones = names;
         if (zones.length === 0) { fill(this.#form, h("p", {}, "There is no zone of one's own, which a share needs.")); return; }
         const zone = select(zones.map(each => each.zoneName), zones[0].zoneName);
         const record = h("input", {maxlength: 255}), title = h("input", {maxlength: 255});
@@ -211,10 +223,13 @@ class Sharing extends Room {
         this.#form.onsubmit = event => {
             event.preventDefault();
             const zoneID = zones.find(each => each.zoneName === zone.value), root = record.value.trim();
-            const share = {recordType: SHARE, recordName: root ? crypto.randomUUID() : WHOLE, publicPermission: everyone.value,
+            const share = {recordType: SHARE, recordName: root ? identifier() : WHOLE, publicPermission: everyone.value,
                 ...(root ? {forRecord: {recordName: root}} : {}),
                 fields: title.value ? {"cloudkit.title": {value: title.value, type: "STRING"}} : {}};
-            this.#do(() => modify("private", zoneID, "create", share), words`${title.value || root || `The zone ${zone.value}`} is shared`);
+            this.#do(async () => {
+                await modify("private", zoneID, "create", share);
+                record.value = title.value = "";
+            }, words`${title.value || root || `The zone ${zone.value}`} is shared`, this.#form);
         };
         fill(this.#form, h("div", {class: "choices"}, field("Zone", zone), field("Record", record, "The whole zone when empty"),
             field("Title", title), field("Everyone with the link", everyone), h("p", {class: "actions"}, h("button", {class: "main"}, "Share"))));

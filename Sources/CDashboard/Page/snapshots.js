@@ -12,6 +12,7 @@ class Snapshots extends Room {
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             this.attempt(async () => {
+                if (!name.value.trim()) throw new Error("The name is blank; type one by which the snapshot is found again");
                 const known = (await operate("GET", containerPath("snapshots"))).snapshots;
                 if (known.some(each => each.name === name.value)
                     && !await confirm("Replace snapshot", words`There is a snapshot ${name.value}. What it keeps is lost; it will keep what the container holds now.`, "Replace snapshot")) return;
@@ -47,10 +48,16 @@ class Snapshots extends Room {
     #archive() {
         if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
         const file = h("input", {type: "file", required: true, multiple: true}), progress = h("p", {role: "status"});
+        const outcome = h("div", {}, progress);
         const told = count => { progress.textContent = `${number(count)} records`; };
+        /** Runs one of both; nothing that was said before stays beside what is said then. */
+        const run = action => {
+            fill(progress);
+            return this.attempt(() => action().catch(error => { fill(progress); throw error; }), outcome);
+        };
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
-            this.attempt(async () => {
+            run(async () => {
                 const archive = await read([...file.files]);
                 if (!await confirm("Import", [words`The records of the file are saved for ${nameOf(place.user)} in ${place.container}, ${place.environment}. `,
                     "A record of the same name gets the file's values, and keeps the fields that the file does not have. Take a snapshot before, "
@@ -59,20 +66,20 @@ class Snapshots extends Room {
                 await schema(true);
                 fill(progress, `${number(saved)} records are imported, with ${amount(sent)}`,
                     refused.length > 0 && words`, ${number(refused.length)} ${refused.length === 1 ? "was" : "were"} refused: ${refused.slice(0, 5).join("; ")}`);
-            }, form);
+            });
         }}, field("File", file, "An export of this page; or what “cloudkit export” wrote, with its files of assets"),
         h("p", {class: "actions"}, h("button", {}, "Import")));
         const section = h("div", {}, h("p", {}, words`All zones of ${nameOf(place.user)}, with the files of assets and without shares, as one tar archive. `
             .concat("In it are the lines and the folder that “cloudkit export” writes, for “cloudkit import” and for this page: both save them again, as "
                 + "whoever is chosen then. “cloudkit backup” keeps all users and everything else.")),
-        h("p", {class: "actions"}, button(["Export the zones of ", h("bdi", {}, nameOf(place.user))], () => this.attempt(async () => {
+        h("p", {class: "actions"}, button(["Export the zones of ", h("bdi", {}, nameOf(place.user))], () => run(async () => {
             const name = `${place.container}-${new Date().toISOString().slice(0, 10)}`;
             const {blob, count} = await exportZones(name, told, this.signal);
             const url = URL.createObjectURL(blob);
             h("a", {href: url, download: `${name}.tar`}).click();
             setTimeout(() => URL.revokeObjectURL(url), 10_000);
             progress.textContent = `${number(count.records)} records are exported, with ${amount(count.assets)}`;
-        }, section))), form, progress);
+        }))), form, outcome);
         return section;
     }
 

@@ -1,5 +1,5 @@
 // Who is told of what, and what they are told.
-import {call, item, place, schema, ownAddress, send, operate, containerPath, feed, nameOf} from "./api.js";
+import {call, item, identifier, place, schema, ownAddress, send, answer, textOf, operate, containerPath, feed, nameOf} from "./api.js";
 import {h, fill, field, select, button, confirm, notify, time, moment, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
@@ -52,7 +52,8 @@ class Subscriptions extends Room {
     async #test(subscriptionID) {
         await this.attempt(async () => {
             const {devices} = await operate("POST", containerPath("test-pushes"),
-                {environment: place.environment, userRecordName: place.user, database: this.#database, subscriptionID});
+                {environment: place.environment, userRecordName: place.user, database: this.#database, subscriptionID})
+                .catch(error => { this.#load().catch(() => {}); throw error; });
             notify(devices === 0 ? "No device listens; “Listen” below makes this page one" : `Sent to ${devices} ${devices === 1 ? "device" : "devices"}`);
             await this.#tellSent();
         });
@@ -81,6 +82,8 @@ class Subscriptions extends Room {
         const zone = select(names.filter(each => each !== "_defaultZone" || kinds.includes("query")), names[0]);
         const type = select(outline.recordTypes.map(each => each.name), "");
         const alert = h("input", {});
+        // The same each time that it is tried.
+        let ownName = identifier();
         const own = [field("Zone", zone), field("Record type", type)];
         const draw = () => { own[0].hidden = kind.value !== "zone"; own[1].hidden = kind.value !== "query"; };
         kind.addEventListener("change", draw);
@@ -89,13 +92,14 @@ class Subscriptions extends Room {
             event.preventDefault();
             this.attempt(async () => {
                 const subscription = {
-                    subscriptionID: name.value || crypto.randomUUID(), subscriptionType: kind.value,
+                    subscriptionID: name.value || ownName, subscriptionType: kind.value,
                     notificationInfo: alert.value ? {alertBody: alert.value} : {shouldSendContentAvailable: true},
                     ...(kind.value === "zone" ? {zoneID: zones.find(each => each.zoneID.zoneName === zone.value).zoneID} : {}),
                     ...(kind.value === "query" ? {query: {recordType: type.value}, firesOn: ["create", "update", "delete"]} : {}),
                 };
                 await this.#modify("create", subscription);
                 notify(words`${subscription.subscriptionID} is subscribed`);
+                ownName = identifier();
                 await this.#load();
             }, this.#form);
         };
@@ -111,7 +115,8 @@ class Subscriptions extends Room {
     async #remove(subscriptionID) {
         if (!await confirm("Delete subscription", words`The subscription ${subscriptionID} of ${nameOf(place.user)} is deleted: no device of this user is notified because of it any more.`, "Delete subscription")) return;
         await this.attempt(async () => {
-            await this.#modify("delete", {subscriptionID});
+            // One that is gone already is what was wanted.
+            await this.#modify("delete", {subscriptionID}).catch(error => { if (error.code !== "NOT_FOUND") throw error; });
             notify(words`${subscriptionID} is deleted`);
             await this.#load();
         });
@@ -121,12 +126,12 @@ class Subscriptions extends Room {
     async #listen() {
         await this.attempt(async () => {
             const token = await call(null, "tokens/create",
-                {apnsEnvironment: place.environment, clientId: crypto.randomUUID()}, {signal: this.signal});
+                {apnsEnvironment: place.environment, clientId: identifier()}, {signal: this.signal});
             fill(this.#listening, h("span", {role: "status"}, "Listening…"));
             while (!this.signal.aborted) {
                 const response = await send(ownAddress(token.webcourierURL), {signal: this.signal});
-                const text = await response.text();
-                if (!response.ok) throw new Error(`The response has the status ${response.status}`);
+                if (!response.ok) await answer(response);
+                const text = await textOf(response);
                 if (!text) continue;
                 this.#heard.prepend(h("li", {class: "news"}, time(Date.now()),
                     h("pre", {tabindex: "0", role: "region", "aria-label": "Notification"}, text)));

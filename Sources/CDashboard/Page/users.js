@@ -1,5 +1,5 @@
 // Who there is, and the credentials that apps and people need.
-import {operate, containerPath, part, place, nameOf} from "./api.js";
+import {operate, containerPath, part, place, people, fullName, nameOf} from "./api.js";
 import {h, fill, field, button, notify, copy, confirm, dialog, moment, words, Room} from "./dom.js";
 
 /** What the command line calls credentials, and what people do. */
@@ -44,7 +44,7 @@ class Users extends Room {
             : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Users"}, h("table", {},
                 h("thead", {}, h("tr", {}, ["Name", "E-mail address", "Record name"].map(text => h("th", {scope: "col"}, text)), h("td", {}))),
                 h("tbody", {}, users.map(user => {
-                    const name = [user.givenName, user.familyName].filter(Boolean).join(" ") || user.userRecordName;
+                    const name = people.get(user.userRecordName) ?? fullName(user);
                     return h("tr", {}, h("th", {scope: "row"}, name), h("td", {}, user.emailAddress ?? ""),
                         h("td", {}, user.userRecordName), h("td", {class: "actions"},
                             button("Act as", () => place.choose({user: user.userRecordName}), {"aria-label": `Act as ${name}`}),

@@ -5,6 +5,7 @@ import {stringify, parse} from "./api.js";
 export const types = [
     "STRING", "INT64", "DOUBLE", "TIMESTAMP", "BYTES", "LOCATION", "REFERENCE", "ASSETID",
     "STRING_LIST", "INT64_LIST", "DOUBLE_LIST", "TIMESTAMP_LIST", "BYTES_LIST", "LOCATION_LIST", "REFERENCE_LIST",
+    "ASSETID_LIST",
 ];
 
 /** A value on one line. */

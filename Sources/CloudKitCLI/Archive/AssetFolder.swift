@@ -54,7 +54,8 @@ struct AssetFolder {
         return String(Hexadecimal.text(bytes).prefix(200))
     }
 
-    private static func size(of file: URL) -> Int64? {
+    /// Returns the size of a regular file; nil when there is none.
+    static func size(of file: URL) -> Int64? {
         // A file that is not there is downloaded.
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
         guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }

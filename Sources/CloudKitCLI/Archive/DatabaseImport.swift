@@ -165,7 +165,8 @@ struct DatabaseImport {
         }
         var found: [String: [URL]] = [:]
         for key in record.fields.keys.sorted() {
-            let count = record.assets(of: key).count
+            let needed = record.assets(of: key)
+            let count = needed.count
             guard count > 0 else { continue }
             let urls = (files[key] ?? []).compactMap { assets?.file(named: $0) }
             guard urls.count == count else {
@@ -174,6 +175,16 @@ struct DatabaseImport {
                     "Record \(name), field \(key): \(Amount.text(count, "file is", "files are")) needed, and \(urls.count) "
                         + (assets == nil ? "given; name their folder with --assets" : "are there")
                 )
+            }
+            for (asset, url) in zip(needed, urls) {
+                let size = AssetFolder.size(of: url) ?? 0
+                guard size >= asset.size ?? 0 else {
+                    return try refuse(
+                        line,
+                        "Record \(name), field \(key): \(url.path) was cut short: it has \(size) of "
+                            + "\(asset.size ?? 0) bytes; copy or export it again"
+                    )
+                }
             }
             found[key] = urls
         }

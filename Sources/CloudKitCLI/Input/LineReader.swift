@@ -44,6 +44,27 @@ struct LineReader {
         }
     }
 
+    /// Returns the last line of a regular file that is not blank, or its last part if it is long; nil
+    /// for other kinds of files.
+    ///
+    /// - Throws: `CommandFailure` when the file cannot be read.
+    static func last(path: String) throws -> Data? {
+        guard path != "-" else { return nil }
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            guard attributes[.type] as? FileAttributeType == .typeRegular,
+                let file = FileHandle(forReadingAtPath: path)
+            else { return nil }
+            let size = try file.seekToEnd()
+            try file.seek(toOffset: size - min(size, 64 * 1024))
+            let blanks = Array("\r\n ".utf8)
+            return try file.readToEnd()?.split(separator: UInt8(ascii: "\n"))
+                .last { !$0.allSatisfy(blanks.contains) } ?? Data()
+        } catch {
+            throw CommandFailure(unusable: "\(path): \(error)")
+        }
+    }
+
     /// Returns the next line; nil at the end.
     ///
     /// - Throws: `CommandFailure` when the file cannot be read further.

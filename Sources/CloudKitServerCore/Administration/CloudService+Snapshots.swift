@@ -45,6 +45,12 @@ extension CloudService {
                 reason: "A snapshot's name has 1 to 255 bytes; this one has \(name.utf8.count)"
             )
         }
+        guard !name.allSatisfy(\.isWhitespace) else {
+            throw RequestError(
+                .badRequest,
+                reason: "A snapshot's name is blank; give it one by which people find it again"
+            )
+        }
         let snapshot = StoredSnapshot(
             container: container,
             name: name,

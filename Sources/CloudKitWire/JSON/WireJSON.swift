@@ -62,8 +62,12 @@ public enum WireJSON {
     /// "operations[3].record.fields.due: Expected …".
     public static func place(of error: DecodingError) -> String {
         let context: DecodingError.Context
+        var expected: String?
         switch error {
-        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
+        case .typeMismatch(let type, let found), .valueNotFound(let type, let found):
+            context = found
+            expected = kind(of: type)
+        case .dataCorrupted(let found):
             context = found
         case .keyNotFound(let key, let found):
             let path = text(found.codingPath + [key])
@@ -71,8 +75,27 @@ public enum WireJSON {
         @unknown default: return String(describing: error)
         }
         let path = text(context.codingPath)
-        return path.isEmpty
-            ? context.debugDescription : "\(path): \(context.debugDescription)"
+        var message = context.debugDescription
+        // Foundation's own words name types of Swift, which clients in other languages do not know.
+        if let expected, ["Expected to decode", "Cannot get"].contains(where: message.hasPrefix) {
+            message = "Expected \(expected)"
+        } else if message.contains("does not fit in") || message.contains("not representable in") {
+            message = "Expected a number that fits"
+        }
+        return path.isEmpty ? message : "\(path): \(message)"
+    }
+
+    /// Returns the JSON values that a type of Swift is decoded from, in words; `nil` for other types.
+    private static func kind(of type: Any.Type) -> String? {
+        switch type {
+        case is String.Type: "a string"
+        case is Bool.Type: "true or false"
+        case is any BinaryInteger.Type: "an integer"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is [String: Any].Type: "an object"
+        case is [Any].Type: "a list"
+        default: nil
+        }
     }
 
     private static func text(_ path: [any CodingKey]) -> String {

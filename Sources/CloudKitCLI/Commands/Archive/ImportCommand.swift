@@ -50,6 +50,7 @@ struct ImportCommand: AsyncParsableCommand {
         let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber
         let identity = "\(size?.intValue ?? 0) \(String(decoding: first.data, as: UTF8.self))"
         let earlier = try checkpoint.flatMap { try ImportCheckpoint.read($0, file: identity) }
+        if header.version == ArchiveLine.Header.currentVersion { try checkEnd() }
         let kept = try rejects.map {
             try RejectedLines(path: $0, header: first, isContinued: earlier != nil)
         }
@@ -120,6 +121,23 @@ struct ImportCommand: AsyncParsableCommand {
                 Amount.text(report.rejected, "line was", "lines were") + " not imported"
             )
         }
+    }
+
+    /// Checks that the file has its last line, before anything of it is imported.
+    ///
+    /// What cannot be read twice, such as standard input, is checked after it was read.
+    ///
+    /// - Throws: `CommandFailure` when the file is truncated.
+    private func checkEnd() throws {
+        guard let last = try LineReader.last(path: file) else { return }
+        // Half a line is the end of no export either.
+        guard (try? WireJSON.decode(ArchiveLine.self, from: last))?.end == nil else { return }
+        throw CommandFailure(
+            unusable:
+                "\(file) has no last line \"end\": it was cut short, and nothing was imported. "
+                + "Copy or export it again; to import what it has, pass it as standard input: "
+                + "cloudkit import - < FILE"
+        )
     }
 
     /// Returns the header in the first line; nil when the file is not an export.
