@@ -30,12 +30,13 @@ struct HTTPAdapter: HTTPResponder {
         if answer.response.headers[.requestID] == nil {
             answer.response.headers[.requestID] = SystemRandomness().uuid().lowercased()
         }
-        observation.end(answer)
+        let noteCut = observation.end(answer)
         if request.method == .head {
             // A body after it would be read as the next response.
             answer.response = answer.response.createHeadResponse()
-        } else if let bytes = answer.service?.body.count {
-            connections.hold(bytes, for: context.channel)
+        } else {
+            let bytes = answer.service?.body.count ?? Self.heldBytes(of: answer.response)
+            connections.hold(bytes, answer.memory, for: context.channel, noteCut: noteCut)
         }
         if let origin = request.headers[.origin], policy.allows(origin: origin) {
             allow(origin, in: &answer.response)
@@ -74,6 +75,13 @@ struct HTTPAdapter: HTTPResponder {
         }
     }
 
+    /// Returns the bytes of a response that are in memory at a time: of a download, a piece and what
+    /// the connection buffers.
+    private static func heldBytes(of response: Response) -> Int {
+        min(response.body.contentLength ?? .max, downloadBytes)
+    }
+
+    private static let downloadBytes = 128 * 1024
     private static let signInPath = "/sign-in"
     private static let methods = "GET, POST, OPTIONS"
 
@@ -129,9 +137,12 @@ struct HTTPAdapter: HTTPResponder {
             case .answered(let early): return answer(early)
             case .admitted(let admission):
                 let share = memory.share(of: policy.client(of: request, from: peer))
+                let responseMemory = connections.memory()
+                asked.responseMemory = responseMemory
                 asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
                 defer { withExtendedLifetime(share) {} }
                 var answer = answer(await service.respond(to: asked, admittedAs: admission))
+                answer.memory = responseMemory
                 answer.requestBody = asked.body
                 answer.path = admission.path
                 return answer
@@ -165,6 +176,11 @@ struct HTTPAdapter: HTTPResponder {
         do {
             let contents = try await service.asset(token: token)
             let size = Int(contents.size)
+            let memory = connections.memory()
+            let held = min(size, Self.downloadBytes)
+            var hasMemory = request.method == .head || memory.reserve(held)
+            if !hasMemory { hasMemory = await memory.waitToReserve(held) }
+            guard hasMemory else { throw RequestError.noMemoryForResponse }
             return AdapterResponse(
                 response: Response(
                     status: .ok,
@@ -179,7 +195,8 @@ struct HTTPAdapter: HTTPResponder {
                             observer.noteUnreadable(error)
                         }
                 ),
-                delivery: contents.delivery
+                delivery: contents.delivery,
+                memory: memory
             )
         } catch {
             return answer(service.refusal(error))

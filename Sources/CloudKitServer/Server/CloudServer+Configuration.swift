@@ -47,9 +47,9 @@ extension CloudServer {
         public var requestSeconds = 60
         /// The maximum number of bytes of request bodies in memory at a time, and the same for responses.
         ///
-        /// A body that does not fit is refused, and its client retries. If responses exceed the
-        /// limit, the connections with the slowest readers are closed. One client's bodies use at
-        /// most half of it.
+        /// What does not fit is refused, and its client retries; before a response is, the
+        /// connections with the slowest readers are closed. One client's bodies use at most half of
+        /// it.
         public var memoryBytes = 256 << 20
         /// The addresses, other than loopback ones and pages of the allowed origins, to which a
         /// signed-in user may be redirected with a token, such as `myapp://signed-in`.
