@@ -160,6 +160,28 @@ struct HTTPTests {
         }
     }
 
+    @Test("What is no request of HTTP is answered with CloudKit's own error, and so is CONNECT")
+    func malformed() async throws {
+        try await TestServer.run { server in
+            for (text, words) in [
+                ("HELLO\r\n\r\n", "not HTTP/1.1"),
+                ("GET / HTTP/1.1\r\nA B: c\r\n\r\n", "not HTTP/1.1"),
+                ("CONNECT example.com:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "Method CONNECT"),
+            ] {
+                try await RawConnection.run(server) { connection in
+                    try await connection.send(text)
+                    let found = try await connection.answer()
+                    let answer = try #require(found, "\(text)")
+                    #expect(answer.status == 400)
+                    let body = try JSON(Data(answer.body.utf8))
+                    #expect(body.serverErrorCode == "BAD_REQUEST")
+                    #expect(body.reason.text?.contains(words) == true, "\(answer.body)")
+                    #expect(answer.head.contains("X-Apple-Request-UUID"))
+                }
+            }
+        }
+    }
+
     @Test("An archive comes down as a file with a length and a name that no page can show")
     func archive() async throws {
         try await TestServer.run { server in
