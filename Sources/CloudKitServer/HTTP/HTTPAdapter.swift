@@ -176,24 +176,45 @@ struct HTTPAdapter: HTTPResponder {
         do {
             let contents = try await service.asset(token: token)
             let size = Int(contents.size)
+            let isWhole = request.method == .head || request.headers[.ifRange] != nil
+            let range = ByteRange(isWhole ? nil : request.headers[.range], of: size)
+            if range == .unsatisfiable {
+                return AdapterResponse(
+                    response: Response(
+                        status: .rangeNotSatisfiable,
+                        headers: [.contentRange: "bytes */\(size)"]
+                    )
+                )
+            }
             let memory = connections.memory()
             let held = min(size, Self.downloadBytes)
             var hasMemory = request.method == .head || memory.reserve(held)
             if !hasMemory { hasMemory = await memory.waitToReserve(held) }
             guard hasMemory else { throw RequestError.noMemoryForResponse }
+            var headers: HTTPFields = [
+                .contentType: "application/octet-stream", .contentDisposition: "attachment",
+                .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
+            ]
+            let body: ResponseBody
+            if case .part(let part) = range {
+                headers[.contentRange] =
+                    "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+                let pieces = AssetPart(pieces: contents.chunks, range: part)
+                body = Self.body(pieces, length: part.count, contents.delivery) {
+                    observer.noteUnreadable($0)
+                }
+            } else if request.method == .head {
+                body = ResponseBody(contentLength: size) { try await $0.finish(nil) }
+            } else {
+                body = Self.body(contents.chunks, length: size, contents.delivery) {
+                    observer.noteUnreadable($0)
+                }
+            }
             return AdapterResponse(
                 response: Response(
-                    status: .ok,
-                    headers: [
-                        .contentType: "application/octet-stream",
-                        .contentDisposition: "attachment",
-                        .xContentTypeOptions: "nosniff",
-                    ],
-                    body: request.method == .head
-                        ? ResponseBody(contentLength: size) { try await $0.finish(nil) }
-                        : Self.body(contents.chunks, length: size, contents.delivery) { error in
-                            observer.noteUnreadable(error)
-                        }
+                    status: range == .whole ? .ok : .partialContent,
+                    headers: headers,
+                    body: body
                 ),
                 delivery: contents.delivery,
                 memory: memory
