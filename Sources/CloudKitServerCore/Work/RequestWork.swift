@@ -4,6 +4,13 @@ import Synchronization
 /// An error that is thrown from a shared commit that is too long for the others to wait for.
 struct NeedsOwnTurn: Error {}
 
+/// An error that is thrown from a read or a commit, which runs again when there is memory for its
+/// response.
+struct ResponseMemoryShortage: Error {
+    /// The number of bytes that the response needs as far as it was built.
+    let bytes: Int
+}
+
 /// Counts the work of a request so far, and ends it beyond its budget.
 final class RequestWork: Sendable {
     private struct State {

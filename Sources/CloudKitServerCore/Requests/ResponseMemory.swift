@@ -7,10 +7,3 @@ package protocol ResponseMemory: Sendable {
     /// if that takes too long.
     func waitToReserve(_ bytes: Int) async -> Bool
 }
-
-/// An error that is thrown from a read or a commit, which runs again when there is memory for its
-/// response.
-struct ResponseMemoryShortage: Error {
-    /// The number of bytes that the response needs as far as it was built.
-    let bytes: Int
-}
