@@ -10,11 +10,11 @@ struct ResponseMemoryTests {
     )
 
     @Test("A response that finds no memory gets it when another is given up")
-    func waits() async {
+    func waits() async throws {
         var first: Connections.Memory? = connections.memory()
         let second = connections.memory()
         #expect(first?.reserve(80) == true)
-        #expect(!second.reserve(30))
+        try #require(!second.reserve(30))
         #expect(second.reserve(20))
         // What it has is no reason to wait for itself.
         #expect(connections.answerBytes == 100)
