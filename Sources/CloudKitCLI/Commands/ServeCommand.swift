@@ -38,6 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static let fileSetting = "config"
 
     func run() async throws {
+        Allocator.returnLargeBlocks()
         let variables = ProcessInfo.processInfo.environment
         let path = config ?? variables[ServerSettings.variable(Self.fileSetting)]
         var settings = ServerSettings(
