@@ -254,6 +254,61 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A role of the schema is granted and revoked beside the running server, and by its route")
+    func roles() async throws {
+        try await ServedCloud.run { cloud in
+            let file = try cloud.file(
+                "s.ckdb",
+                """
+                DEFINE SCHEMA CREATE ROLE editor;
+                RECORD TYPE Article (title STRING, "___recordID" REFERENCE QUERYABLE,
+                    GRANT READ, CREATE, WRITE TO editor);
+                """
+            )
+            func administer(_ arguments: String...) async throws -> CommandProcess.Outcome {
+                try await CommandProcess.run(arguments + ["--data", cloud.data])
+            }
+            #expect(try await administer("schema", "import", file).status == 0)
+            let settings = try cloud.settings(of: "ada")
+            let save = ["records", "save", "--type", "Article", "--database", "public"]
+            let refused = try await CommandProcess.run(save, settings: settings)
+            #expect(refused.errors.contains("ACCESS_DENIED"), "\(refused.errors)")
+            let granted = try await administer("users", "roles", "Ada", "--grant", "editor")
+            #expect(granted.output.contains("editor"), "\(granted.errors)")
+            // The server looks again within 5 seconds.
+            var saved = refused
+            while saved.status != 0 {
+                saved = try await CommandProcess.run(save, settings: settings)
+            }
+            let unknown = try await administer("users", "roles", "Ada", "--grant", "boss")
+            #expect(unknown.status == 1)
+            #expect(unknown.errors.contains("no role 'boss'"), "\(unknown.errors)")
+            let other = try await administer("users", "roles", "Ada", "--revoke", "boss")
+            #expect(other.errors.contains("but editor"), "\(other.errors)")
+            let operators = ServedCloud.settings(
+                try String(contentsOfFile: cloud.data + "/operator.env", encoding: .utf8)
+            )
+            let name =
+                try await administer("users", "list", "--json").objects()
+                .first { $0["givenName"] as? String == "Ada" }?["userRecordName"] as? String
+            let container = try #require(operators["CLOUDKIT_CONTAINER"])
+            let route = "containers/\(container)/users/\(try #require(name))/roles"
+            let read = try await CommandProcess.run(
+                ["operate", "GET", route],
+                settings: operators
+            )
+            #expect(read.output.contains("editor"), "\(read.output)\(read.errors)")
+            let body = #"{"environment": "development", "roles": []}"#
+            let changed = try await CommandProcess.run(
+                ["operate", "PUT", route, "--body", body],
+                settings: operators
+            )
+            #expect(changed.status == 0, "\(changed.errors)")
+            let denied = try await CommandProcess.run(save, settings: settings)
+            #expect(denied.errors.contains("ACCESS_DENIED"), "\(denied.errors)")
+        }
+    }
+
     @Test("A folder that is none of a server is not made by a command that nobody told to")
     func noFolder() async throws {
         for arguments in [

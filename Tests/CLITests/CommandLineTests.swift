@@ -121,6 +121,7 @@ struct CommandLineTests {
             #expect(second.errors.contains("Port \(port) of 127.0.0.1 is in use"))
             #expect(second.errors.contains("--port 0"))
             #expect(second.errors.split(separator: "\n").count == 1, "\(second.errors)")
+            #expect(!FileManager.default.fileExists(atPath: folder.path + "/b"))
         }
     }
 

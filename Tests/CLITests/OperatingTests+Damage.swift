@@ -163,6 +163,85 @@ extension OperatingTests {
         }
     }
 
+    @Test(
+        "Index entries that are out of order are rebuilt by a repair, and are no reason to restore"
+    )
+    func misplacedEntries() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            try damage(
+                data,
+                page: "indexEntry",
+                "assert page[0] == 10; page[8:10], page[10:12] = page[10:12], page[8:10]"
+            )
+            let backup = try await run("backup", cloud.path("b.tar"), "--data", data)
+            #expect(backup.errors.contains("cloudkit check --repair"), "\(backup.errors)")
+            let found = try await run("check", "--data", data)
+            #expect(found.output.contains("finds an index damaged"), "\(found.output)")
+            #expect(!found.output.contains("backup"), "\(found.output)")
+            #expect(found.errors.contains("--repair corrects"), "\(found.errors)")
+            let repaired = try await run("check", "--data", data, "--repair")
+            #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
+            #expect(try await run("check", "--data", data).status == 0)
+        }
+    }
+
+    @Test("A repair does not begin where the database itself is damaged, and says what to do")
+    func hopelessRepair() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            // An entry that a repair could correct, and a table that it could not.
+            try sqlite(data + "/cloud.sqlite", "DELETE FROM indexEntry")
+            try damage(data, page: "push", "page[0] = 7")
+            let outcome = try await run("check", "--data", data, "--repair")
+            #expect(outcome.status == 1)
+            #expect(!outcome.output.contains("(repaired)"), "\(outcome.output)")
+            #expect(outcome.errors.contains("restore a backup"), "\(outcome.errors)")
+        }
+    }
+
+    @Test("A full disk is that of the backup or of the new folder, not of the data")
+    func fullDisk() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            let size =
+                try FileManager.default
+                .attributesOfItem(atPath: data + "/cloud.sqlite")[.size] as? Int
+            // Enough for the database, not for the archive with its assets.
+            let blocks = (try #require(size) + 100_000) / 1024
+            let limited = try await CommandProcess.run(
+                [
+                    "-c", #"trap '' XFSZ; ulimit -f \#(blocks); exec "$0" "$@""#,
+                    CommandProcess.executable.path, "backup", cloud.path("b.tar"), "--data", data,
+                ],
+                executable: URL(fileURLWithPath: "/bin/bash")
+            )
+            #expect(limited.status == 2)
+            #expect(
+                limited.errors.contains("The disk of \(cloud.path("b.tar")) is full"),
+                "\(limited.errors)"
+            )
+            let archive = cloud.path("copied.tar")
+            let restored = try await CommandProcess.run(
+                [
+                    "-c", #"trap '' XFSZ; ulimit -f 100; exec "$0" "$@""#,
+                    CommandProcess.executable.path, "restore", archive, "--data",
+                    cloud.path("again"),
+                ],
+                executable: URL(fileURLWithPath: "/bin/bash")
+            )
+            #expect(restored.status == 2)
+            #expect(
+                restored.errors.contains("The disk of \(cloud.path("again")) is full"),
+                "\(restored.errors)"
+            )
+            #expect(!FileManager.default.fileExists(atPath: cloud.path("again")))
+        }
+    }
+
     @Test("A damaged record is replaced as a whole from the command line, as check says")
     func replacing() async throws {
         try await ServedCloud.run { cloud in

@@ -25,6 +25,8 @@ struct OperatorRouteTests {
         #"GET ["users"]"#: "users list",
         #"POST ["users"]"#: "users add",
         #"DELETE 5, "users""#: "users sign-out",
+        #"GET 5, "users""#: "users roles",
+        #"PUT 5, "users""#: "users roles",
         #"POST ["api-tokens"]"#: "tokens api",
         #"POST 3, "containers""#: "tokens web-auth",
         #"POST 3, "server-keys""#: "tokens server-key",

@@ -334,8 +334,9 @@ struct ServeTests {
         defer { try? FileManager.default.removeItem(at: data) }
         let server = try await CommandProcess.start([
             "serve", "--data", data.path, "--port", "0", "--public-url",
-            "https://cloud.example.com",
+            "https://cloud.example.com/",
         ])
+        #expect(try settings("ada")["CLOUDKIT_URL"] == "https://cloud.example.com")
         let url = try url(server)
         #expect(try await ask(url + "/metrics", key: "none").contains("key for operators"))
         server.end(SIGTERM)

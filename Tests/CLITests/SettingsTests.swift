@@ -102,6 +102,9 @@ struct SettingsTests {
             (#"{"allowed-origin": ["app.example.com"]}"#, [:], "--allowed-origin"),
             (#"{"trusted-proxy": ["here"]}"#, [:], "--trusted-proxy"),
             (#"{"public-url": "cloud.example.com"}"#, [:], "--public-url"),
+            (#"{"public-url": "https://cloud.example.com/?a"}"#, [:], "leave out the query"),
+            (#"{"port": 1, "data": "port\"", "port": 2}"#, [:], "'port' stands there twice"),
+            (#"{"admin-key-file": "/nowhere/key"}"#, [:], "there is no file that this user can"),
             (#"{"sign-in-callback": ["javascript:alert(1)"]}"#, [:], "--sign-in-callback"),
             (#"{"memory-bytes": 3000000, "max-request-bytes": 2000000}"#, [:], "--memory-bytes"),
         ]
@@ -162,7 +165,7 @@ struct SettingsTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("serve.json")
         let text = """
-            {"data": "\(data)", "port": 0, "user": ["Bob"], "quota": "1kB", "public-quota": "1GiB",
+            {"data": "\(data)", "port": 0, "user": ["Bob"], "quota": 1000, "public-quota": "1GiB",
              "grows-schema": false, "tombstone-days": 7, "session-days": 1, "log-format": "json"}
             """
         try Data(text.utf8).write(to: file)

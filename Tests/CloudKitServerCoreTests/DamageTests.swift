@@ -3,6 +3,7 @@ import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import ServerFixtures
+import Synchronization
 import Testing
 
 @Suite("Records that are damaged on the disk")
@@ -108,5 +109,65 @@ struct DamageTests {
         #expect(found.records.map(\.recordName) == ["a", "c"])
         let deleted = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "b")])
         #expect(deleted.records[0].deleted == true)
+    }
+
+    @Test("A repair that could not be committed is not reported as done, and the next one is")
+    func uncommittedRepair() async throws {
+        let storage = try UncommittingStorage()
+        let cloud = try await TestCloud(storage: storage)
+        let ada = try await cloud.addUser()
+        try await cloud.addZone("Notes", as: ada)
+        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a", ["n": ["value": 1]])])
+        try await storage.write { writer in
+            for environment in try writer.environments() {
+                for zone in try writer.zones(environment.id) {
+                    guard let record = try writer.record(zone.id, name: "a") else { continue }
+                    try writer.removeEntries(of: record.id, in: zone.id)
+                }
+            }
+        }
+        storage.fails.store(true, ordering: .relaxed)
+        let failed = try await cloud.service.check(repairs: true)
+        #expect(failed.findings.contains { $0.record == "a" && $0.isDerived })
+        #expect(!failed.findings.contains { $0.isRepaired })
+        #expect(!failed.canBeRepaired)
+        storage.fails.store(false, ordering: .relaxed)
+        let repaired = try await cloud.service.check(repairs: true)
+        #expect(repaired.findings.map(\.isRepaired) == [true])
+        #expect(try await cloud.service.check().findings == [])
+    }
+}
+
+/// A storage whose file turns out to be damaged when a repair is committed.
+private final class UncommittingStorage: Storage {
+    let fails = Atomic(false)
+    private let storage: SQLiteStorage
+
+    init() throws {
+        storage = try SQLiteStorage(path: nil)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
+        try await storage.read(body)
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await storage.write(body)
+    }
+
+    func writeExclusively<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await storage.writeExclusively { [fails = fails.load(ordering: .relaxed)] writer in
+            let value = try body(writer)
+            if fails {
+                throw StorageError(.corrupt, "The file is malformed - while executing COMMIT")
+            }
+            return value
+        }
     }
 }

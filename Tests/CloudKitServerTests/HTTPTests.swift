@@ -157,6 +157,62 @@ struct HTTPTests {
             }
             let forged = try await server.send(String(link.dropLast(5)) + "AAAAA", method: "GET")
             #expect(forged.status == 404)
+            let last = bytes.count - 1
+            for (range, part) in [
+                ("bytes=0-0", 0...0), ("bytes=65535-65536", 65_535...65_536),
+                ("bytes=70000-", 70_000...last), ("bytes=-1", last...last),
+                ("bytes=2999999-99999999999999999999", last...last),
+                ("bytes=-9999999", 0...last), ("bytes=1-2,5-6", nil), ("bytes=2-1", nil),
+                ("bytes=-", nil), ("bytes=a-b", nil), ("lines=1-2", nil),
+            ] as [(String, ClosedRange<Int>?)] {
+                let answer = try await server.send(
+                    link,
+                    method: "GET",
+                    headers: [("Range", range)]
+                )
+                #expect(answer.status == (part == nil ? 200 : 206), "\(range)")
+                #expect(answer.data == part.map { bytes[$0] } ?? bytes, "\(range)")
+                #expect(answer.headers["accept-ranges"] == "bytes")
+                let place = part.map { "bytes \($0.lowerBound)-\($0.upperBound)/3000000" }
+                #expect(answer.headers["content-range"] == place, "\(range)")
+            }
+            for range in ["bytes=3000000-", "bytes=-0"] {
+                let answer = try await server.send(
+                    link,
+                    method: "GET",
+                    headers: [("Range", range)]
+                )
+                #expect(answer.status == 416)
+                #expect(answer.headers["content-range"] == "bytes */3000000")
+            }
+            let changed = try await server.send(
+                link,
+                method: "GET",
+                headers: [("Range", "bytes=0-0"), ("If-Range", "\"etag\"")]
+            )
+            #expect(changed.status == 200)
+        }
+    }
+
+    @Test("What is no request of HTTP is answered with CloudKit's own error, and so is CONNECT")
+    func malformed() async throws {
+        try await TestServer.run { server in
+            for (text, words) in [
+                ("HELLO\r\n\r\n", "not HTTP/1.1"),
+                ("GET / HTTP/1.1\r\nA B: c\r\n\r\n", "not HTTP/1.1"),
+                ("CONNECT example.com:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "Method CONNECT"),
+            ] {
+                try await RawConnection.run(server) { connection in
+                    try await connection.send(text)
+                    let found = try await connection.answer()
+                    let answer = try #require(found, "\(text)")
+                    #expect(answer.status == 400)
+                    let body = try JSON(Data(answer.body.utf8))
+                    #expect(body.serverErrorCode == "BAD_REQUEST")
+                    #expect(body.reason.text?.contains(words) == true, "\(answer.body)")
+                    #expect(answer.head.contains("X-Apple-Request-UUID"))
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import Logging
+import NIOCore
 import ServerFixtures
 import Synchronization
 import Testing
@@ -154,6 +155,32 @@ struct HealthTests {
                 if kind == "histogram" {
                     #expect(name.hasSuffix("_seconds") || name.hasSuffix("_bytes"))
                 }
+            }
+        }
+    }
+}
+
+extension HealthTests {
+    @Test("A server that holds requests answers them when its program lets it")
+    func held() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.holdsRequests = true
+        let cloud = try CloudServer(configuration: configuration)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await cloud.run() }
+            defer { group.cancelAll() }
+            let server = TestServer(url: try await cloud.url(), apiToken: "", webToken: "")
+            let isTold = Mutex(false)
+            try await RawConnection.run(server) { connection in
+                try await connection.send("GET", "/health/ready")
+                // A server that does not wait answers before.
+                connection.channel.eventLoop.scheduleTask(in: .milliseconds(300)) {
+                    isTold.withLock { $0 = true }
+                    cloud.answerRequests()
+                }
+                let answer = try await connection.answer()
+                #expect(answer?.status == 200)
+                #expect(isTold.withLock { $0 })
             }
         }
     }

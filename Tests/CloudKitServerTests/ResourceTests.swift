@@ -2,6 +2,7 @@ import CloudKitServer
 import CloudKitServerCore
 import CloudKitWire
 import Foundation
+import Logging
 import NIOCore
 import ServerFixtures
 import Synchronization
@@ -208,6 +209,101 @@ struct ResourceTests {
         }
     }
 
+    /// Saves notes, and returns the body of a request for all of them, whose response has twelve
+    /// megabytes, more than the system buffers for a reader that does not read.
+    private static func lookup(ofLargeNotesOn server: TestServer) async throws -> String {
+        try await server.addZone("Notes")
+        let text = String(repeating: "x", count: 900_000)
+        for name in 0..<14 {
+            let note = TestCloud.note("create", "n\(name)", ["text": ["value": .string(text)]])
+            #expect(try await server.save([note]).status == 200)
+        }
+        let names = (0..<14).map { "{\"recordName\":\"n\($0)\"}" }.joined(separator: ",")
+        return "{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(names)]}"
+    }
+
+    @Test(
+        "Responses that nobody reads take no more memory than there is, and the operator hears of it"
+    )
+    func unread() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.memoryBytes = 16 << 20
+        configuration.service.requestBodyBytes = 8 << 20
+        configuration.requestSeconds = 3_600
+        configuration.idleSeconds = 3_600
+        let lines = LogLines()
+        let logger = Logger(label: "test") { _ in lines.handler }
+        let cloud = try CloudServer(configuration: configuration, logger: logger)
+        let key = try #require(cloud.administrationKey)
+        try await TestServer.run(cloud) { server in
+            let body = try await Self.lookup(ofLargeNotesOn: server)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try await RawConnection.run(server) { connection in
+                            try await connection.send(
+                                "POST",
+                                server.target("records/lookup"),
+                                body: body
+                            )
+                            // It reads nothing until the test is over.
+                            let (end, continuation) = AsyncStream<Void>.makeStream()
+                            for await _ in end {}
+                            continuation.finish()
+                        }
+                    }
+                }
+                defer { group.cancelAll() }
+                var largest = 0
+                var answers: [Int] = []
+                while answers.reduce(0, +) < 8 {
+                    let metrics = try await Self.metrics(of: server)
+                    let held = try #require(metrics["cloudkit_response_memory_bytes"])
+                    largest = max(largest, held)
+                    answers = metrics.filter {
+                        $0.key.hasPrefix(#"cloudkit_requests_total{endpoint="records/lookup""#)
+                    }.map(\.value)
+                }
+                #expect(largest >= 12_600_000)
+                #expect(largest <= 2 * 16 << 20)
+                let metrics = try await Self.metrics(of: server)
+                let refused =
+                    #"endpoint="records/lookup",status="503",code="TRY_AGAIN_LATER""#
+                #expect(metrics["cloudkit_requests_total{\(refused)}"] ?? 0 > 0)
+                #expect(metrics["cloudkit_responses_cut_total"] ?? 0 > 0)
+            }
+            let cut = lines.all.filter { $0["message"] == "A response was cut off" }
+            let line = try #require(cut.first)
+            #expect(line["level"] == "warning")
+            #expect(line["endpoint"] == "records/lookup")
+            let journal = try await server.send(
+                server.url + "/_ck/journal",
+                method: "GET",
+                headers: [("Authorization", "Bearer \(key)")]
+            )
+            let entry = journal.body.entries.elements.first { $0.id.text == line["request.id"] }
+            #expect(entry?.problems[0].code == "RESPONSE_CUT")
+            // Everything was given back.
+            while try await Self.metrics(of: server)["cloudkit_response_memory_bytes"] ?? 1 > 1
+                << 20
+            {}
+        }
+    }
+
+    /// Returns the values of the metrics that are whole numbers, by their lines.
+    private static func metrics(of server: TestServer) async throws -> [String: Int] {
+        let answer = try await server.send(server.url + "/metrics", method: "GET")
+        let lines = String(decoding: answer.data, as: UTF8.self).split(separator: "\n")
+        var values: [String: Int] = [:]
+        for line in lines {
+            let parts = line.split(separator: " ")
+            if let value = parts.last.flatMap({ Int($0) }) {
+                values[parts.dropLast().joined(separator: " ")] = value
+            }
+        }
+        return values
+    }
+
     @Test("Of answers that are too many, those go whose readers take longest")
     func answers() async throws {
         var configuration = CloudServer.Configuration()
@@ -217,17 +313,9 @@ struct ResourceTests {
         configuration.requestSeconds = 3_600
         configuration.idleSeconds = 3_600
         try await TestServer.run(configuration) { server in
-            try await server.addZone("Notes")
-            let text = String(repeating: "x", count: 900_000)
-            for name in 0..<14 {
-                let note = TestCloud.note("create", "n\(name)", ["text": ["value": .string(text)]])
-                #expect(try await server.save([note]).status == 200)
-            }
-            let names = (0..<14).map { "{\"recordName\":\"n\($0)\"}" }.joined(separator: ",")
-            let body = "{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(names)]}"
+            let body = try await Self.lookup(ofLargeNotesOn: server)
             let url = server.endpoint("records/lookup")
             try await RawConnection.run(server) { reader in
-                // Twelve megabytes, more than the system buffers for a reader that does not read.
                 try await reader.send("POST", server.target("records/lookup"), body: body)
                 let channel = reader.channel
                 // Others get responses, one after the other, until the server has ended the first.

@@ -38,6 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static let fileSetting = "config"
 
     func run() async throws {
+        Allocator.returnLargeBlocks()
         let variables = ProcessInfo.processInfo.environment
         let path = config ?? variables[ServerSettings.variable(Self.fileSetting)]
         var settings = ServerSettings(
@@ -48,6 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
         let own = try serve.read(from: &settings, into: &choice.configuration)
         try settings.checkNames(besides: [Self.fileSetting])
         choice.configuration.version = PackageVersion.current
+        choice.configuration.holdsRequests = true
         let server: CloudServer
         do {
             if printConfig {
@@ -81,7 +83,7 @@ struct ServeCommand: AsyncParsableCommand {
             let url = try await server.url()
             let access = try await ServerAccess(
                 server.service,
-                url: choice.configuration.publicURL ?? url,
+                url: choice.configuration.baseURL ?? url,
                 container: container,
                 apiToken: files.apiToken(of: container, server.service),
                 users: Self.users(choice, files, server.service, container)
@@ -91,6 +93,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try files.write(OperatorOptions.settings(url: url, container: container, key: $0))
             }
             let written = try await files.write(access, server.service)
+            server.answerRequests()
             var lines = Self.greeting(access, written, at: url)
             if let key, let operators {
                 lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")

@@ -238,10 +238,16 @@ struct ServeOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure` when it has none.
     static func key(in file: String) throws -> String {
-        // The error below names the file, and what it must contain.
-        let key = (try? String(contentsOfFile: file, encoding: .utf8))?
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw CommandFailure(
+                unusable:
+                    "--admin-key-file \(file): there is no file that this user can read; make one "
+                    + "with a key of 16 characters or more"
+            )
+        }
+        let key = String(decoding: data, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        guard let key, key.utf8.count >= 16 else {
+        guard key.utf8.count >= 16 else {
             throw CommandFailure(
                 unusable: "--admin-key-file \(file): the file must hold a key of 16 characters or "
                     + "more"

@@ -22,6 +22,8 @@ struct ServerSettings {
     private let file: SettingsFile?
 
     private static let prefix = ["cloudkit", "serve"]
+    /// The settings that are texts because a unit may follow the number.
+    static let byteCounts: Set = ["quota", "public-quota"]
 
     /// Creates settings from their sources.
     ///

@@ -36,6 +36,11 @@ struct SettingsFile {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CommandFailure(unusable: "--config \(path): there is no file that can be read")
         }
+        if let name = Self.repeatedKey(in: data) {
+            throw CommandFailure(
+                unusable: "--config \(path): '\(name)' stands there twice; leave one"
+            )
+        }
         let found: [String: Value]
         do {
             found = try JSONDecoder().decode([String: Value].self, from: data)
@@ -54,9 +59,41 @@ struct SettingsFile {
         self.path = path
         names = Array(found.keys)
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for case (let name, .content(let content)) in found {
+        for case (let name, .content(var content)) in found {
+            // A number of bytes needs no unit.
+            if ServerSettings.byteCounts.contains(name), case .int(let bytes) = content {
+                content = .string("\(bytes)")
+            }
             values[ServerSettings.key(name)] = ConfigValue(content, isSecret: false)
         }
         self.values = InMemoryProvider(name: path, values: values)
+    }
+
+    /// Returns a key that the outermost object of a JSON text has more than once; nil if there is none.
+    private static func repeatedKey(in data: Data) -> String? {
+        var keys: Set<String> = []
+        var (depth, isText, isEscaped) = (0, false, false)
+        var text: [UInt8] = []
+        for byte in data {
+            if isText {
+                if !isEscaped, byte == UInt8(ascii: "\"") {
+                    isText = false
+                } else {
+                    text.append(byte)
+                }
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): (isText, text) = (true, [])
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ":") where depth == 1:
+                let key = String(decoding: text, as: UTF8.self)
+                if !keys.insert(key).inserted { return key }
+            default: break
+            }
+        }
+        return nil
     }
 }

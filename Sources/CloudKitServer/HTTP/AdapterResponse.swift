@@ -15,6 +15,8 @@ struct AdapterResponse: Sendable {
     var delivery = ServiceResponse.Delivery()
     /// The service's response; nil for responses of the adapter itself, such as pages.
     var service: ServiceResponse?
+    /// The memory that was reserved for the response.
+    var memory: Connections.Memory?
     /// The body of the request, if it was read.
     var requestBody: Data?
     /// The requested path, if the service has parsed it.

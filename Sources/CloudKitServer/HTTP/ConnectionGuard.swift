@@ -129,7 +129,10 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         timer = nil
         guard let next = [requestDeadline, answerDeadline].compactMap(\.self).min() else { return }
         let now = context.eventLoop.now
-        if next <= now { return context.close(promise: nil) }
+        if next <= now {
+            if next == answerDeadline { connections.cut(context.channel) }
+            return context.close(promise: nil)
+        }
         look(at: min(next, now + times.interval), context)
     }
 

@@ -1,8 +1,9 @@
-import NIOCore
+import CloudKitServerCore
+package import NIOCore
 import Synchronization
 
-/// The open connections of a server, with their numbers per address and the bytes of their
-/// responses that are in memory because they have not been read yet.
+/// The open connections of a server, with their numbers per address and the bytes of responses
+/// that are in memory because they are being built or have not been read yet.
 package final class Connections: Sendable {
     /// The limits on connections and on unread responses.
     package struct Limits: Sendable {
@@ -13,10 +14,12 @@ package final class Connections: Sendable {
         var countsLoopback: Bool
         /// The addresses of proxies, whose connections count toward no address.
         var proxies: Set<String> = []
-        /// The maximum number of response bytes that wait for their readers.
+        /// The maximum number of bytes of responses that are built or wait for their readers.
         var answerBytes: Int
         /// The time that a reader has before its connection may be closed to free memory for others.
         var patience: Duration = .seconds(2)
+        /// The time that a response waits for memory before it is refused.
+        var waiting: Duration = .seconds(5)
 
         /// Creates limits.
         package init(
@@ -41,13 +44,22 @@ package final class Connections: Sendable {
         let address: String?
         var answerBytes = 0
         var answeredSince = ContinuousClock.now
+        /// Receives the news that the connection is closed although its response was not read.
+        var noteCut: (@Sendable () -> Void)?
         var leaveWatchers: [Int: AsyncStream<Void>.Continuation] = [:]
         var hasLeft = false
+
+        /// Closes the connection, outside of the lock.
+        func cut() {
+            noteCut?()
+            channel.close(promise: nil)
+        }
     }
 
     private struct State {
         var connections: [ObjectIdentifier: Connection] = [:]
         var addresses: [String: Int] = [:]
+        /// The bytes of all responses, those that are being built among them.
         var answerBytes = 0
         var lastWatcher = 0
     }
@@ -102,36 +114,58 @@ package final class Connections: Sendable {
 
     // MARK: Responses that wait for their readers
 
+    /// The bytes of responses that are built or wait for their readers.
+    package var answerBytes: Int { state.withLock(\.answerBytes) }
+
+    /// Returns the memory of a response that is about to be built; it is returned when the memory
+    /// is released.
+    package func memory() -> Memory { Memory(connections: self) }
+
     /// Counts a response that stays in memory until it is read.
     ///
     /// If the sum exceeds the limit, the connections with the slowest readers are closed.
-    func hold(_ bytes: Int, for channel: any Channel) {
-        let slow = state.withLock { state -> [any Channel] in
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of the response in memory.
+    ///   - memory: What was reserved for it, which is returned.
+    ///   - channel: Its connection.
+    ///   - noteCut: A closure that is called if the server closes the connection before the
+    ///     response was read.
+    package func hold(
+        _ bytes: Int,
+        _ memory: Memory? = nil,
+        for channel: any Channel,
+        noteCut: @escaping @Sendable () -> Void = {}
+    ) {
+        let slow = state.withLock { state -> [Connection] in
+            state.answerBytes -= memory?.take() ?? 0
             let id = ObjectIdentifier(channel)
             guard state.connections[id] != nil else { return [] }
             state.connections[id]?.answerBytes += bytes
             state.connections[id]?.answeredSince = .now
+            state.connections[id]?.noteCut = noteCut
             state.answerBytes += bytes
-            return Self.slowest(&state, limits, but: id)
+            return Self.slowest(&state, limits, but: id) { $0.answerBytes <= limits.answerBytes }
         }
-        for channel in slow { channel.close(promise: nil) }
+        for connection in slow { connection.cut() }
     }
 
-    /// Removes the slowest connections from the sum until it is within the limit, and returns them.
+    /// Removes the slowest connections from the sum until there is room, and returns them.
     private static func slowest(
         _ state: inout State,
         _ limits: Limits,
-        but own: ObjectIdentifier
-    ) -> [any Channel] {
-        guard state.answerBytes > limits.answerBytes else { return [] }
-        var closed: [any Channel] = []
+        but own: ObjectIdentifier? = nil,
+        until hasRoom: (State) -> Bool
+    ) -> [Connection] {
+        guard !hasRoom(state) else { return [] }
+        var closed: [Connection] = []
         let waiting = state.connections.filter { $0.value.answerBytes > 0 && $0.key != own }
             .sorted { $0.value.answeredSince < $1.value.answeredSince }
-        for (id, connection) in waiting where state.answerBytes > limits.answerBytes {
+        for (id, connection) in waiting where !hasRoom(state) {
             guard ContinuousClock.now - connection.answeredSince >= limits.patience else { break }
             state.connections[id]?.answerBytes = 0
             state.answerBytes -= connection.answerBytes
-            closed.append(connection.channel)
+            closed.append(connection)
         }
         return closed
     }
@@ -142,6 +176,84 @@ package final class Connections: Sendable {
             let id = ObjectIdentifier(channel)
             state.answerBytes -= state.connections[id]?.answerBytes ?? 0
             state.connections[id]?.answerBytes = 0
+            state.connections[id]?.noteCut = nil
+        }
+    }
+
+    /// Closes a connection whose response was not read in time.
+    func cut(_ channel: any Channel) {
+        let connection = state.withLock { $0.connections[ObjectIdentifier(channel)] }
+        connection?.cut()
+    }
+
+    /// The memory that one response takes while it is built.
+    package final class Memory: ResponseMemory {
+        private struct Reservation {
+            var bytes = 0
+            var waitingSince: ContinuousClock.Instant?
+        }
+
+        /// The time between two looks for room, which readers make at any moment.
+        private static let interval = Duration.milliseconds(20)
+
+        private let connections: Connections
+        private let reservation = Mutex(Reservation())
+
+        fileprivate init(connections: Connections) {
+            self.connections = connections
+        }
+
+        /// Reserves memory for a number of bytes in total; returns false if there is not enough now.
+        ///
+        /// A response of any size is built while all others take at most half of the memory, since
+        /// one that is larger than the memory would find no room ever.
+        package func reserve(_ bytes: Int) -> Bool {
+            let limit = connections.limits.answerBytes
+            let (isReserved, slow) = connections.state.withLock { state in
+                let own = reservation.withLock(\.bytes)
+                let hasRoom = { (state: State) in
+                    let others = state.answerBytes - own
+                    return others + bytes <= limit || others <= limit / 2
+                }
+                let slow = Connections.slowest(&state, connections.limits, until: hasRoom)
+                guard hasRoom(state) else { return (false, slow) }
+                state.answerBytes += bytes - own
+                reservation.withLock { $0.bytes = bytes }
+                return (true, slow)
+            }
+            for connection in slow { connection.cut() }
+            return isReserved
+        }
+
+        /// Returns what is reserved, and waits until a number of bytes can be reserved; returns
+        /// false if all waits of the response together take too long.
+        package func waitToReserve(_ bytes: Int) async -> Bool {
+            connections.state.withLock { $0.answerBytes -= take() }
+            let since = reservation.withLock { reservation in
+                reservation.waitingSince = reservation.waitingSince ?? .now
+                return reservation.waitingSince ?? .now
+            }
+            while !reserve(bytes) {
+                // A request that is cancelled is refused like one that has waited in vain.
+                guard ContinuousClock.now - since < connections.limits.waiting,
+                    (try? await Task.sleep(for: Self.interval)) != nil
+                else { return false }
+            }
+            return true
+        }
+
+        /// Takes the reservation out, for who subtracts it from the sum.
+        fileprivate func take() -> Int {
+            reservation.withLock { reservation in
+                defer { reservation.bytes = 0 }
+                return reservation.bytes
+            }
+        }
+
+        deinit {
+            let bytes = take()
+            guard bytes > 0 else { return }
+            connections.state.withLock { $0.answerBytes -= bytes }
         }
     }
 

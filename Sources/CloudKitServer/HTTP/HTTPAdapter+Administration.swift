@@ -103,6 +103,7 @@ extension HTTPAdapter {
         metrics.setGauge("cloudkit_connections", Double(connections.count))
         metrics.setGauge("cloudkit_waiting_requests", Double(service.waitingRequests))
         metrics.setGauge("cloudkit_request_memory_bytes", Double(memory.taken))
+        metrics.setGauge("cloudkit_response_memory_bytes", Double(connections.answerBytes))
         ProcessMetrics.set(metrics)
         return metrics.text
     }

@@ -37,7 +37,13 @@ extension HTTPAdapter {
                 )
             )
         default:
-            return try await credentials(container, request.method.rawValue, path, body)
+            return try await account(
+                container,
+                request.method.rawValue,
+                path,
+                request.uri.query,
+                body
+            )
         }
     }
 
@@ -73,12 +79,13 @@ extension HTTPAdapter {
         return try json(SentPush(devices: devices))
     }
 
-    // MARK: Credentials
+    // MARK: Credentials and roles
 
-    private func credentials(
+    private func account(
         _ container: String,
         _ method: String,
         _ path: [String],
+        _ query: String?,
         _ body: Data
     ) async throws -> AdapterResponse? {
         switch (method, path.count, path[2]) {
@@ -97,6 +104,21 @@ extension HTTPAdapter {
         case ("DELETE", 5, "users") where path[4] == "sessions":
             let user = try await user(path[3], of: container)
             return try json(Credentials(try await service.endSessions(of: user)))
+        case ("GET", 5, "users") where path[4] == "roles":
+            let name = QueryParameters(query)["environment"]
+            guard let kind = ServiceEnvironment(rawValue: name ?? "development") else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "environment is '\(name ?? "")', not development or production"
+                )
+            }
+            let user = try await user(path[3], of: container)
+            return try json(Roles(try await service.roles(of: user, environment: kind)))
+        case ("PUT", 5, "users") where path[4] == "roles":
+            let asked = try message(NewRoles.self, body)
+            let user = try await user(path[3], of: container)
+            try await service.setRoles(asked.roles, of: user, environment: asked.environment)
+            return try json(Roles(asked.roles))
         case ("POST", 3, "server-keys"):
             let asked = try message(NewServerKey.self, body)
             let keyID = try await service.addServerKey(
@@ -142,6 +164,19 @@ private struct TestPush: Decodable {
 
 private struct SentPush: Encodable {
     var devices: Int
+}
+
+private struct NewRoles: Decodable {
+    var environment: ServiceEnvironment
+    var roles: Set<String>
+}
+
+private struct Roles: Encodable {
+    var roles: [String]
+
+    init(_ roles: Set<String>) {
+        self.roles = roles.sorted()
+    }
 }
 
 private struct NewServerKey: Decodable {

@@ -30,12 +30,13 @@ struct HTTPAdapter: HTTPResponder {
         if answer.response.headers[.requestID] == nil {
             answer.response.headers[.requestID] = SystemRandomness().uuid().lowercased()
         }
-        observation.end(answer)
+        let noteCut = observation.end(answer)
         if request.method == .head {
             // A body after it would be read as the next response.
             answer.response = answer.response.createHeadResponse()
-        } else if let bytes = answer.service?.body.count {
-            connections.hold(bytes, for: context.channel)
+        } else {
+            let bytes = answer.service?.body.count ?? Self.heldBytes(of: answer.response)
+            connections.hold(bytes, answer.memory, for: context.channel, noteCut: noteCut)
         }
         if let origin = request.headers[.origin], policy.allows(origin: origin) {
             allow(origin, in: &answer.response)
@@ -74,6 +75,13 @@ struct HTTPAdapter: HTTPResponder {
         }
     }
 
+    /// Returns the bytes of a response that are in memory at a time: of a download, a piece and what
+    /// the connection buffers.
+    private static func heldBytes(of response: Response) -> Int {
+        min(response.body.contentLength ?? .max, downloadBytes)
+    }
+
+    private static let downloadBytes = 128 * 1024
     private static let signInPath = "/sign-in"
     private static let methods = "GET, POST, OPTIONS"
 
@@ -129,9 +137,12 @@ struct HTTPAdapter: HTTPResponder {
             case .answered(let early): return answer(early)
             case .admitted(let admission):
                 let share = memory.share(of: policy.client(of: request, from: peer))
+                let responseMemory = connections.memory()
+                asked.responseMemory = responseMemory
                 asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
                 defer { withExtendedLifetime(share) {} }
                 var answer = answer(await service.respond(to: asked, admittedAs: admission))
+                answer.memory = responseMemory
                 answer.requestBody = asked.body
                 answer.path = admission.path
                 return answer
@@ -165,21 +176,48 @@ struct HTTPAdapter: HTTPResponder {
         do {
             let contents = try await service.asset(token: token)
             let size = Int(contents.size)
+            let isWhole = request.method == .head || request.headers[.ifRange] != nil
+            let range = ByteRange(isWhole ? nil : request.headers[.range], of: size)
+            if range == .unsatisfiable {
+                return AdapterResponse(
+                    response: Response(
+                        status: .rangeNotSatisfiable,
+                        headers: [.contentRange: "bytes */\(size)"]
+                    )
+                )
+            }
+            let memory = connections.memory()
+            let held = min(size, Self.downloadBytes)
+            var hasMemory = request.method == .head || memory.reserve(held)
+            if !hasMemory { hasMemory = await memory.waitToReserve(held) }
+            guard hasMemory else { throw RequestError.noMemoryForResponse }
+            var headers: HTTPFields = [
+                .contentType: "application/octet-stream", .contentDisposition: "attachment",
+                .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
+            ]
+            let body: ResponseBody
+            if case .part(let part) = range {
+                headers[.contentRange] =
+                    "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+                let pieces = AssetPart(pieces: contents.chunks, range: part)
+                body = Self.body(pieces, length: part.count, contents.delivery) {
+                    observer.noteUnreadable($0)
+                }
+            } else if request.method == .head {
+                body = ResponseBody(contentLength: size) { try await $0.finish(nil) }
+            } else {
+                body = Self.body(contents.chunks, length: size, contents.delivery) {
+                    observer.noteUnreadable($0)
+                }
+            }
             return AdapterResponse(
                 response: Response(
-                    status: .ok,
-                    headers: [
-                        .contentType: "application/octet-stream",
-                        .contentDisposition: "attachment",
-                        .xContentTypeOptions: "nosniff",
-                    ],
-                    body: request.method == .head
-                        ? ResponseBody(contentLength: size) { try await $0.finish(nil) }
-                        : Self.body(contents.chunks, length: size, contents.delivery) { error in
-                            observer.noteUnreadable(error)
-                        }
+                    status: range == .whole ? .ok : .partialContent,
+                    headers: headers,
+                    body: body
                 ),
-                delivery: contents.delivery
+                delivery: contents.delivery,
+                memory: memory
             )
         } catch {
             return answer(service.refusal(error))

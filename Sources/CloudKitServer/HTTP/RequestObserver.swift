@@ -78,6 +78,19 @@ struct RequestObserver: Sendable {
         logger.error("A response was cut off", metadata: ["error": "\(cause)"])
     }
 
+    /// Records that the server cut a response because its client did not read it.
+    private func noteCut(_ endpoint: String, _ number: Int, _ id: String, bytes: Int) {
+        series.cuts.increment()
+        if let entry = journal.note(.unread, of: number) { watcher?(entry) }
+        logger.warning(
+            "A response was cut off",
+            metadata: [
+                "request.id": "\(id)", "endpoint": "\(endpoint)",
+                "bytes": .stringConvertible(bytes), "error": "its client did not read it in time",
+            ]
+        )
+    }
+
     /// A request in flight.
     struct Observation {
         let observer: RequestObserver
@@ -86,12 +99,14 @@ struct RequestObserver: Sendable {
         let time: Int64
 
         /// Records the response.
-        func end(_ answer: AdapterResponse) {
+        ///
+        /// - Returns: A closure that records that the server cut the response because nobody read it.
+        func end(_ answer: AdapterResponse) -> @Sendable () -> Void {
             observer.series.inFlight.decrement()
             let path = answer.path ?? ServicePath(request.uri.path)
             let endpoint = endpoint(path)
             // Requests by operators do not count as clients' requests.
-            guard endpoint != Self.administration else { return }
+            guard endpoint != Self.administration else { return {} }
             let duration = ContinuousClock.now - start
             let status = answer.response.status.code
             let size = answer.response.body.contentLength ?? 0
@@ -125,6 +140,9 @@ struct RequestObserver: Sendable {
             )
             observer.watcher?(entry)
             log(entry, endpoint, path, code, answer.service?.cause)
+            return { [observer, number = entry.number, id = entry.id] in
+                observer.noteCut(endpoint, number, id, bytes: size)
+            }
         }
 
         private static let administration = "administration"

@@ -1,13 +1,23 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
+import CloudKitWire
 import NIOCore
 import NIOHTTP1
 
-/// A handler that adds the host of a request's target as a second `Host` if the two differ.
+/// A handler that adds the host of a request's target as a second `Host` if the two differ, and
+/// answers what is no request of HTTP.
 ///
 /// That host would take precedence over `Host` (RFC 9112, 3.2.2), but code that reads requests
 /// after this handler no longer sees it.
-final class TargetGuard: ChannelInboundHandler, RemovableChannelHandler {
+final class TargetGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// `true` between the head of a request and the end of its response.
+    private var isAnswering = false
+    private var hasRefused = false
 
     /// Adds the handler after the one that decodes requests.
     static func add(to pipeline: ChannelPipeline) throws {
@@ -17,16 +27,58 @@ final class TargetGuard: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data), !Self.namesOneHost(head) else {
+        guard case .head(var head) = unwrapInboundIn(data) else {
             return context.fireChannelRead(data)
         }
+        isAnswering = true
+        guard !Self.namesOneHost(head) else { return context.fireChannelRead(data) }
         head.headers.add(name: "Host", value: "target")
         context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .end = unwrapOutboundIn(data) { isAnswering = false }
+        context.write(data, promise: promise)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The library ends a request that is being answered; it would refuse others with an empty body.
+        guard error is HTTPParserError, !isAnswering, !hasRefused else {
+            return context.fireErrorCaught(error)
+        }
+        hasRefused = true
+        refuse(context, "The request is not HTTP/1.1, or its head is too long (\(error))")
+    }
+
+    /// Sends the error of a request that cannot be read, and closes the connection.
+    private func refuse(_ context: ChannelHandlerContext, _ reason: String) {
+        var failure = RequestError(.badRequest, reason: reason)
+        failure.uuid = SystemRandomness().uuid().lowercased()
+        var writer = JSONWriter()
+        writer.requestError(failure)
+        let body = ByteBuffer(bytes: writer.data)
+        let head = HTTPResponseHead(
+            version: .http1_1,
+            status: .badRequest,
+            headers: [
+                "Content-Type": "application/json; charset=UTF-8",
+                "Content-Length": "\(body.readableBytes)", "Connection": "close",
+                "X-Apple-Request-UUID": failure.uuid ?? "",
+            ]
+        )
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+            loopBound.value.close(promise: nil)
+        }
     }
 
     /// Returns whether the target is a path, or an address with the same host as `Host`.
     private static func namesOneHost(_ head: HTTPRequestHead) -> Bool {
         if head.uri.hasPrefix("/") || (head.uri == "*" && head.method == .OPTIONS) { return true }
+        // The method is refused, whatever its target.
+        if head.method == .CONNECT { return true }
         // A request without a host is refused for that reason.
         guard let text = head.headers.first(name: "Host") else { return true }
         guard let origin = WebOrigin(ofAddress: head.uri),

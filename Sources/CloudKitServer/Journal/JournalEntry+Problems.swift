@@ -37,6 +37,15 @@ extension JournalEntry.Problem {
         }
     }
 
+    /// The problem of a response that the server cut.
+    static let unread = Self(
+        item: nil,
+        code: "RESPONSE_CUT",
+        reason: "The client did not read the response in time, so its connection was closed",
+        remedy:
+            "Look for a client or a network that is slow or stuck; ask for fewer records at a time."
+    )
+
     private init(_ item: String?, _ code: ServerErrorCode, _ reason: String?) {
         self.init(
             item: item,

@@ -70,6 +70,17 @@ public final class RequestJournal: Sendable {
         }
     }
 
+    /// Adds a problem to a request; returns the request, or nil if the journal does not have it.
+    func note(_ problem: JournalEntry.Problem, of number: Int) -> JournalEntry? {
+        ring.withLock { ring in
+            guard let place = ring.kept.firstIndex(where: { $0.entry.number == number }) else {
+                return nil
+            }
+            ring.kept[place].entry.problems.append(problem)
+            return ring.kept[place].entry
+        }
+    }
+
     /// Waits until there is a request after the one with a number, or the task is cancelled.
     func waitForEntry(after number: Int) async {
         let (news, continuation) = AsyncStream.makeStream(

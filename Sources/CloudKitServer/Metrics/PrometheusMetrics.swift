@@ -27,6 +27,8 @@ public final class PrometheusMetrics: MetricsFactory {
         "cloudkit_waiting_requests": "Requests that wait for a notification.",
         "cloudkit_connections": "Open connections.",
         "cloudkit_request_memory_bytes": "Bytes of request bodies in memory.",
+        "cloudkit_response_memory_bytes": "Bytes of responses that are built or not yet read.",
+        "cloudkit_responses_cut_total": "Responses that were cut because nobody read them.",
         "process_resident_memory_bytes": "Resident memory of the process in bytes.",
         "process_open_fds": "Open file descriptors of the process.",
         "process_start_time_seconds": "Start time of the process, in seconds since 1970.",

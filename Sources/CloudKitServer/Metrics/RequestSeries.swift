@@ -19,12 +19,15 @@ final class RequestSeries: Sendable {
 
     /// The number of requests in flight.
     let inFlight: Meter
+    /// The number of responses that were cut because nobody read them.
+    let cuts: Counter
     private let factory: any MetricsFactory
     private let made = Mutex(Made())
 
     init(_ factory: any MetricsFactory) {
         self.factory = factory
         inFlight = Meter(label: "cloudkit_requests_in_flight", factory: factory)
+        cuts = Counter(label: "cloudkit_responses_cut_total", factory: factory)
     }
 
     /// Counts a response.

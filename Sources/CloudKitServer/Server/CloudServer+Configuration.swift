@@ -12,8 +12,8 @@ extension CloudServer {
         public var port: Int
         /// The point at which a write counts as done.
         public var durability: SQLiteStorage.Durability
-        /// The URL at which clients reach the server, without a trailing slash; `nil` takes it from
-        /// each request's `Host`.
+        /// The URL at which clients reach the server, without a query or a fragment; `nil` takes it
+        /// from each request's `Host`.
         public var publicURL: String?
         /// The names, other than the machine's own loopback names, that a request's `Host` may have.
         ///
@@ -47,9 +47,9 @@ extension CloudServer {
         public var requestSeconds = 60
         /// The maximum number of bytes of request bodies in memory at a time, and the same for responses.
         ///
-        /// A body that does not fit is refused, and its client retries. If responses exceed the
-        /// limit, the connections with the slowest readers are closed. One client's bodies use at
-        /// most half of it.
+        /// What does not fit is refused, and its client retries; before a response is, the
+        /// connections with the slowest readers are closed. One client's bodies use at most half of
+        /// it.
         public var memoryBytes = 256 << 20
         /// The addresses, other than loopback ones and pages of the allowed origins, to which a
         /// signed-in user may be redirected with a token, such as `myapp://signed-in`.
@@ -68,6 +68,9 @@ extension CloudServer {
         public var journalCapacity = 1000
         /// The version of the running program, which operators can read; `nil` for none.
         public var version: String?
+        /// A Boolean value that indicates whether requests wait for `CloudServer.answerRequests()`,
+        /// so that a program can first write what its clients need.
+        package var holdsRequests = false
         /// A closure that receives the journal entry of each request after its response, for live output.
         public var onRequest: (@Sendable (JournalEntry) -> Void)?
 
@@ -94,6 +97,11 @@ extension CloudServer {
             self.idleSeconds = idleSeconds
             self.courierSeconds = courierSeconds
             self.service = service
+        }
+
+        /// The public URL without slashes at its end, for paths to be appended.
+        package var baseURL: String? {
+            publicURL.map { url in String(url.reversed().drop { $0 == "/" }.reversed()) }
         }
 
         /// The maximum size of any body in bytes.

@@ -30,8 +30,12 @@ public final class CloudServer: Service {
     /// The service behind the server, to which you add containers, tokens and users.
     public let service: CloudService
     private let configuration: Configuration
+    /// `true` if the folder of the data did not exist before.
+    private let hasNewFolder: Bool
     private let logger: Logger
     private let bound = BoundAddress()
+    /// Ends when requests may be answered.
+    private let (opening, opened) = AsyncStream<Void>.makeStream()
     private let clock: any ServiceClock
     private let policy: OriginPolicy
     private let memory: MemoryBudget
@@ -64,13 +68,14 @@ public final class CloudServer: Service {
         let storage: SQLiteStorage
         let assets: FileAssetStorage
         if let directory = configuration.directory {
-            try ServerFolder(path: directory).prepare(logger)
+            hasNewFolder = try ServerFolder(path: directory).prepare(logger)
             assets = try FileAssetStorage(directory: directory + "/assets")
             storage = try SQLiteStorage(
                 path: directory + "/cloud.sqlite",
                 durability: configuration.durability
             )
         } else {
+            hasNewFolder = false
             assets = try FileAssetStorage.temporary()
             storage = try SQLiteStorage(path: nil)
         }
@@ -92,6 +97,7 @@ public final class CloudServer: Service {
         logger: Logger = Logger(label: "cloudkit.server")
     ) {
         self.service = service
+        hasNewFolder = false
         self.configuration = configuration
         self.clock = clock
         self.logger = logger
@@ -137,10 +143,21 @@ public final class CloudServer: Service {
             }
             bound.fail(CancellationError())
         } catch {
-            let error = ServerConfigurationError(listening: error, configuration) ?? error
-            bound.fail(error)
-            throw error
+            let failure = ServerConfigurationError(listening: error, configuration)
+            if failure != nil { await removeUnusedFolder() }
+            bound.fail(failure ?? error)
+            throw failure ?? error
         }
+    }
+
+    /// Removes the folder of the data if this server made it and nothing was stored in it.
+    private func removeUnusedFolder() async {
+        guard hasNewFolder, let directory = configuration.directory,
+            // A folder that cannot be read is left as it is.
+            (try? await service.containers()) == []
+        else { return }
+        // What is left is harmless: the next start uses it.
+        try? FileManager.default.removeItem(atPath: directory)
     }
 
     /// Updates the indexes of a database from an older version, while requests are served.
@@ -185,6 +202,10 @@ public final class CloudServer: Service {
         }
     }
 
+    /// Lets requests be answered that arrived since the server began to listen; necessary only if
+    /// its configuration holds them.
+    package func answerRequests() { opened.finish() }
+
     /// Returns the port as soon as the server listens.
     ///
     /// - Throws: The error that ended `run()`, if it ended before.
@@ -216,7 +237,7 @@ public final class CloudServer: Service {
                 service: service,
                 policy: policy,
                 bodyLimit: configuration.service.requestBodyBytes,
-                publicURL: configuration.publicURL,
+                publicURL: configuration.baseURL,
                 courierWait: .seconds(configuration.courierSeconds),
                 connections: connections,
                 memory: memory,
@@ -265,7 +286,11 @@ public final class CloudServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: nil
             ),
-            onServerRunning: { [bound] channel in bound.set(channel.localAddress?.port ?? 0) },
+            onServerRunning: { [bound, opening, configuration] channel in
+                bound.set(channel.localAddress?.port ?? 0)
+                guard configuration.holdsRequests else { return }
+                for await _ in opening {}
+            },
             logger: logger
         )
     }

@@ -97,6 +97,12 @@ extension CloudServer.Configuration {
                         + "https://cloud.example.com"
                 )
             }
+            guard !publicURL.contains(where: { "?#".contains($0) }) else {
+                throw ServerConfigurationError(
+                    "publicURL (--public-url) is '\(publicURL)', to which no path can be appended; leave out "
+                        + "the query and the fragment, as in https://cloud.example.com"
+                )
+            }
         }
         guard !OriginPolicy(self).isPrivate else { return }
         let settings = [

@@ -23,8 +23,10 @@ struct ServerFolder {
 
     /// Creates the folder if it is missing, and warns if others can read it.
     ///
+    /// - Returns: `true` if the folder was created.
     /// - Throws: `StorageError` when it cannot be created.
-    func prepare(_ logger: Logger) throws {
+    func prepare(_ logger: Logger) throws -> Bool {
+        let isNew = !FileManager.default.fileExists(atPath: path)
         do {
             try FileManager.default.createDirectory(
                 atPath: path,
@@ -48,13 +50,14 @@ struct ServerFolder {
         }
         try checkIsWhole()
         let open = openNames
-        guard !open.isEmpty else { return }
+        guard !open.isEmpty else { return isNew }
         logger.warning(
             "Other users of this machine can read the data",
             metadata: [
                 "open": "\(open.joined(separator: ", "))", "remedy": "chmod -R go= '\(path)'",
             ]
         )
+        return isNew
     }
 
     /// Refuses a folder without its database: a new database would consider all assets unused, and

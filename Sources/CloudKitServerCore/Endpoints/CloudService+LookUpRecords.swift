@@ -50,6 +50,7 @@ extension CloudService {
                     writer.itemError(RecordFailure(.accessDenied, reason).item(record.name))
                     continue
                 }
+                try call.work.reserve(record)
                 let keys = item.desiredKeys ?? request.desiredKeys
                 try answer.write(record, desiredKeys: keys, to: &writer)
             }

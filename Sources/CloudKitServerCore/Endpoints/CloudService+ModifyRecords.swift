@@ -114,6 +114,7 @@ extension CloudService {
                     links: links
                 )
                 let outcomes = try commit.run()
+                for case .saved(let record) in outcomes { try call.work.reserve(record) }
                 try commit.finish(schemas, randomness)
                 var push = PushCommit(
                     call: call,

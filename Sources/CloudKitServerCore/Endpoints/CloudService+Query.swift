@@ -112,6 +112,7 @@ extension CloudService {
         writer.key(RecordsResponse.CodingKeys.records)
         writer.openArray()
         for result in results {
+            try call.work.reserve(result.record)
             let answer = RecordResponseWriter(
                 zone: result.zone,
                 namesZone: !result.zone.isDefault,

@@ -123,6 +123,7 @@ extension CloudService {
             if record.isDeleted || !isShown {
                 answer.writeTombstone(record.name, type: record.type, to: &writer)
             } else {
+                try call.work.reserve(record)
                 try answer.write(record, desiredKeys: keys, to: &writer)
             }
         }

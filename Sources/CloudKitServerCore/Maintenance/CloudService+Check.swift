@@ -31,15 +31,14 @@ extension CloudService {
         CheckFinding("SQLite finds the file damaged: \(problem); restore it from a backup")
     }
 
-    /// Lets the engine check its own database.
-    private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws {
+    /// Lets the engine check its own database; returns whether the database can be repaired.
+    private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool {
         let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
-        guard !problems.isEmpty else { return }
-        let isRepaired = repairs ? try await rebuildsIndexes() : false
+        guard !problems.isEmpty else { return true }
+        let isRepaired = repairs ? try await rebuildsDerivedTables() : false
+        let canBeRepaired = isRepaired || !repairs && problems.allSatisfy(\.isDerived)
         report.findings += problems.map { problem in
-            guard isRepaired || problem.isOfIndex && !repairs else {
-                return Self.damage(problem.text)
-            }
+            guard canBeRepaired else { return Self.damage(problem.text) }
             var finding = CheckFinding(
                 "SQLite finds an index damaged: \(problem.text)",
                 isDerived: true
@@ -47,17 +46,18 @@ extension CloudService {
             finding.isRepaired = isRepaired
             return finding
         }
+        return canBeRepaired
     }
 
-    /// Rebuilds the engine's indexes, and returns whether nothing is wrong then.
+    /// Rebuilds what the engine derives, and returns whether nothing is wrong then.
     ///
     /// Otherwise nothing is changed, because an index of a damaged table would hide what the table
     /// has lost.
-    private func rebuildsIndexes() async throws -> Bool {
+    private func rebuildsDerivedTables() async throws -> Bool {
         do {
             try await storage.writeExclusively { writer in
                 guard let rows = writer as? any DerivedRows else { return }
-                try rows.rebuildIndexes()
+                try rows.rebuildDerivedTables()
                 guard let problem = try rows.fileProblems().first else { return }
                 throw StorageError(.corrupt, problem.text)
             }
@@ -68,7 +68,9 @@ extension CloudService {
     }
 
     private func check(_ repairs: Bool, _ report: inout CheckReport) async throws {
-        try await checkDatabase(repairs, &report)
+        // A write to a damaged table may fail, or hide what the table has lost.
+        report.canBeRepaired = try await checkDatabase(repairs, &report)
+        let repairs = repairs && report.canBeRepaired
         if repairs { try await updateIndexes() }
         for environment in try await storage.read({ try $0.environments() }) {
             try await check(environment, repairs, &report)
@@ -96,15 +98,34 @@ extension CloudService {
             return
         }
         for zone in zones {
-            let result =
-                repairs
-                ? try await storage.writeExclusively { try Self.check(zone, environment, $0, $0) }
-                : try await storage.read { try Self.check(zone, environment, $0, nil) }
+            let result = try await check(zone, environment, repairs, &report)
             guard let result else { continue }
             report.zones += 1
             report.records += result.records
             report.findings += result.findings
         }
+    }
+
+    /// Checks one zone; returns nil if it was deleted meanwhile.
+    ///
+    /// If its repair cannot be committed, nothing in it counts as repaired.
+    private func check(
+        _ zone: RowID<StoredZone>,
+        _ environment: StoredEnvironment,
+        _ repairs: Bool,
+        _ report: inout CheckReport
+    ) async throws -> (records: Int, findings: [CheckFinding])? {
+        if repairs {
+            do {
+                return try await storage.writeExclusively {
+                    try Self.check(zone, environment, $0, $0)
+                }
+            } catch let error as StorageError where error.code == .corrupt {
+                report.canBeRepaired = false
+                report.findings.append(Self.damage(error.message))
+            }
+        }
+        return try await storage.read { try Self.check(zone, environment, $0, nil) }
     }
 
     /// Checks one zone; returns nil if it was deleted meanwhile.

@@ -32,21 +32,22 @@ package protocol DerivedRows {
     func holders(of checksum: Data) throws -> [RowID<StoredRecord>]
     /// Returns the problems that the engine's own check of its database finds; empty if there are none.
     func fileProblems() throws -> [FileProblem]
-    /// Rebuilds the indexes of the engine's own tables; inside a write only.
-    func rebuildIndexes() throws
+    /// Rebuilds the indexes of the engine's own tables and, if that is not enough, adds the rows of
+    /// the derived tables again in their order; inside a write only.
+    func rebuildDerivedTables() throws
 }
 
 /// A problem that an engine's own check of its database finds.
 package struct FileProblem: Hashable, Sendable {
     /// A description in the engine's words.
     package var text: String
-    /// `true` when the problem concerns an index, which can be rebuilt from its table.
-    package var isOfIndex: Bool
+    /// `true` when the problem concerns an index, or a table of data that derives from the records.
+    package var isDerived: Bool
 
     /// Creates a problem.
-    package init(_ text: String, isOfIndex: Bool) {
+    package init(_ text: String, isDerived: Bool) {
         self.text = text
-        self.isOfIndex = isOfIndex
+        self.isDerived = isDerived
     }
 }
 

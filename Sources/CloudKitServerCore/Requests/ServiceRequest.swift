@@ -19,6 +19,8 @@ public struct ServiceRequest: Sendable {
     /// The scheme, host and port at which the client reached the service, without a trailing slash;
     /// asset URLs in responses begin with it.
     public var baseURL: String
+    /// The memory that the response counts toward; nil for no limit.
+    package var responseMemory: (any ResponseMemory)?
 
     /// Creates a request.
     public init(

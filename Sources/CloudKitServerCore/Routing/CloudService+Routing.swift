@@ -39,7 +39,7 @@ extension CloudService {
             caller: caller,
             environment: entry.environment,
             now: now,
-            work: RequestWork(configuration.budget, clock),
+            work: RequestWork(configuration.budget, clock, memory: request.responseMemory),
             untagged: configuration.untaggedValues
         )
     }

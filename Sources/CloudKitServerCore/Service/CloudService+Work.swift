@@ -13,9 +13,11 @@ extension CloudService {
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
         let (work, mark) = (call.work, call.work.mark)
-        return try await storage.read { reader in
-            work.begin(at: mark)
-            return try body(MeteredReader(source: reader, work: work))
+        return try await withMemory(work) {
+            try await self.storage.read { reader in
+                work.begin(at: mark)
+                return try body(MeteredReader(source: reader, work: work))
+            }
         }
     }
 
@@ -28,19 +30,35 @@ extension CloudService {
         let (work, mark) = (call.work, call.work.mark)
         // Row IDs of users begin at 1: callers without a user share a number within the environment.
         let user = call.caller.user?.id.rawValue ?? -call.environment.id.rawValue
-        do {
-            return try await storage.write { [writerTurns] writer in
-                // Another request of the user may have been found slow while this one waited.
-                guard !writerTurns.isSlow(user) else { throw NeedsOwnTurn() }
-                work.begin(at: mark, besideOthers: true)
-                return try body(MeteredWriter(base: writer, work: work))
-            }
-        } catch is NeedsOwnTurn {
-            return try await writerTurns.run(for: user) { [storage] in
-                try await storage.writeExclusively { writer in
-                    work.begin(at: mark)
+        return try await withMemory(work) { [storage, writerTurns] in
+            do {
+                return try await storage.write { writer in
+                    // Another request of the user may have been found slow while this one waited.
+                    guard !writerTurns.isSlow(user) else { throw NeedsOwnTurn() }
+                    work.begin(at: mark, besideOthers: true)
                     return try body(MeteredWriter(base: writer, work: work))
                 }
+            } catch is NeedsOwnTurn {
+                return try await writerTurns.run(for: user) {
+                    try await storage.writeExclusively { writer in
+                        work.begin(at: mark)
+                        return try body(MeteredWriter(base: writer, work: work))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a read or a commit, again if it ended because there was no memory for the response.
+    private func withMemory<Value: Sendable>(
+        _ work: RequestWork,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        while true {
+            do {
+                return try await body()
+            } catch let shortage as ResponseMemoryShortage {
+                try await work.wait(out: shortage)
             }
         }
     }

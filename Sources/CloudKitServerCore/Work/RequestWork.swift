@@ -1,8 +1,15 @@
-import CloudKitWire
+package import CloudKitWire
 import Synchronization
 
 /// An error that is thrown from a shared commit that is too long for the others to wait for.
 struct NeedsOwnTurn: Error {}
+
+/// An error that is thrown from a read or a commit, which runs again when there is memory for its
+/// response.
+struct ResponseMemoryShortage: Error {
+    /// The number of bytes that the response needs as far as it was built.
+    let bytes: Int
+}
 
 /// Counts the work of a request so far, and ends it beyond its budget.
 final class RequestWork: Sendable {
@@ -15,6 +22,10 @@ final class RequestWork: Sendable {
         /// The number of rows beyond which the current commit must run apart from others.
         var sharedLimit = Int.max
         var nextLook = 0
+        /// The bytes of records in the response.
+        var responseBytes = 0
+        /// The bytes that the response may have before more memory must be reserved.
+        var reservedBytes = RequestWork.unreservedBytes
         /// The records that were found damaged.
         var damage: Set<String> = []
     }
@@ -22,31 +33,47 @@ final class RequestWork: Sendable {
     private static let nameBytes = 4 * Limits.nameLength
     /// The number of rows after which the clock is read.
     private static let interval = 64
+    /// The size of a response that needs no reservation, because most have it and are sent at once.
+    private static let unreservedBytes = 64 * 1024
 
     let budget: RequestBudget
     private let clock: any ServiceClock
+    /// The memory of the response; nil for no limit.
+    private let memory: (any ResponseMemory)?
     private let state = Mutex(State())
 
-    init(_ budget: RequestBudget, _ clock: any ServiceClock) {
+    init(
+        _ budget: RequestBudget,
+        _ clock: any ServiceClock,
+        memory: (any ResponseMemory)? = nil
+    ) {
         self.budget = budget
         self.clock = clock
+        self.memory = memory
     }
 
-    /// The number of rows so far, to which a commit that runs again is reset.
-    var mark: Int { state.withLock { $0.rows } }
+    /// The counts to which a read or a commit that runs again is reset.
+    struct Mark {
+        fileprivate var rows: Int
+        fileprivate var responseBytes: Int
+    }
+
+    /// The counts so far.
+    var mark: Mark { state.withLock { Mark(rows: $0.rows, responseBytes: $0.responseBytes) } }
 
     /// Begins a read or a commit, which may run again from its mark.
     ///
     /// - Parameters:
-    ///   - mark: The rows that were counted before it.
+    ///   - mark: The counts before it.
     ///   - isShared: `true` for a commit together with others, who wait for it.
-    func begin(at mark: Int, besideOthers isShared: Bool = false) {
+    func begin(at mark: Mark, besideOthers isShared: Bool = false) {
         let deadline = clock.milliseconds + budget.milliseconds
         state.withLock { state in
-            state.rows = mark
-            state.nextLook = mark
+            state.rows = mark.rows
+            state.responseBytes = mark.responseBytes
+            state.nextLook = mark.rows
             state.deadline = deadline
-            state.sharedLimit = isShared ? mark + budget.rowsBesideOthers : .max
+            state.sharedLimit = isShared ? mark.rows + budget.rowsBesideOthers : .max
         }
     }
 
@@ -69,6 +96,31 @@ final class RequestWork: Sendable {
                 + "split it, or narrow it down",
             retryAfter: 30
         )
+    }
+
+    /// Reserves memory for a record in the response.
+    ///
+    /// - Throws: `ResponseMemoryShortage`, with which the read or the commit ends.
+    func reserve(_ record: StoredRecord) throws(ResponseMemoryShortage) {
+        guard let memory else { return }
+        // Twice the bytes: a body that is built is copied once, into the buffer that is sent.
+        let needed = state.withLock { state -> Int? in
+            state.responseBytes += record.fields.count
+            return state.responseBytes > state.reservedBytes ? 2 * state.responseBytes : nil
+        }
+        guard let needed else { return }
+        guard memory.reserve(needed) else { throw ResponseMemoryShortage(bytes: needed) }
+        state.withLock { $0.reservedBytes = needed }
+    }
+
+    /// Waits for memory that a response lacked.
+    ///
+    /// - Throws: `RequestError` with `TRY_AGAIN_LATER` when there is none in time.
+    func wait(out shortage: ResponseMemoryShortage) async throws {
+        guard await memory?.waitToReserve(shortage.bytes) != false else {
+            throw RequestError.noMemoryForResponse
+        }
+        state.withLock { $0.reservedBytes = shortage.bytes }
     }
 
     /// Returns whether a deletion of a number of rows may begin without a closer look.
@@ -171,6 +223,15 @@ final class RequestWork: Sendable {
 }
 
 extension RequestError {
+    /// The error of a request whose response finds no memory.
+    package static var noMemoryForResponse: Self {
+        RequestError(
+            .tryAgainLater,
+            reason: "The server has no memory for more responses just now; nothing was changed",
+            retryAfter: 2
+        )
+    }
+
     /// `true` when the whole request ends and is undone: its budget or its time is used up.
     var endsRequest: Bool {
         nativeErrorCode == NativeErrorCode.limitExceeded.rawValue

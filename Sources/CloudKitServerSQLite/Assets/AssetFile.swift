@@ -134,7 +134,9 @@ final class AssetFile: Sendable {
     }
 
     private static func failure(_ verb: String, _ what: String) -> StorageError {
-        let code: StorageError.Code = errno == ENOSPC || errno == EDQUOT ? .full : .inputOutput
+        // The last is a limit of the file system, or of the process.
+        let isFull = [ENOSPC, EDQUOT, EFBIG].contains(errno)
+        let code: StorageError.Code = isFull ? .full : .inputOutput
         return StorageError(code, "Cannot \(verb) \(what): \(String(cString: strerror(errno)))")
     }
 }

@@ -54,6 +54,17 @@ package struct Backup {
     ///   written then, and an existing one stays.
     @concurrent
     package func write(to path: String, seconds: Int64) async throws -> Report {
+        do {
+            return try await writeAndVerify(path, seconds)
+        } catch let error as StorageError where error.code == .full {
+            throw BackupError(
+                "The disk of \(path) is full (\(error.message)), so nothing was written; make room "
+                    + "there, or name a file on another disk"
+            )
+        }
+    }
+
+    private func writeAndVerify(_ path: String, _ seconds: Int64) async throws -> Report {
         let work = try Self.folder(beside: path)
         defer { work.remove() }
         let part = work.url.path + "/backup.tar"
@@ -138,7 +149,7 @@ package struct Backup {
         let problems = try SQLiteConnection(database).fileProblems()
         guard let problem = problems.first else { return }
         let remedy =
-            problems.allSatisfy(\.isOfIndex)
+            problems.allSatisfy(\.isDerived)
             ? "cloudkit check --repair rebuilds it" : "restore the last backup"
         throw BackupError(
             "\(path) is damaged (\(problem.text)), so nothing was written; \(remedy)"

@@ -35,7 +35,11 @@ package struct Restore {
             Self.empty(folder)
             // The error below is the one to report.
             if isNew { try? FileManager.default.removeItem(atPath: folder) }
-            throw error
+            guard let failure = error as? StorageError, failure.code == .full else { throw error }
+            throw BackupError(
+                "The disk of \(folder) is full (\(failure.message)), so nothing was restored; make "
+                    + "room there, or name a folder on another disk with --data"
+            )
         }
     }
 

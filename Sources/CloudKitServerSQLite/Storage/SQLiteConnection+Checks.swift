@@ -76,24 +76,41 @@ extension SQLiteConnection: DerivedRows {
             found = try rows("PRAGMA integrity_check(20)")
         } catch  where StorageError.isDamage(error) {
             // The check itself may not get through.
-            return [FileProblem("\(error)", isOfIndex: false)]
+            return [FileProblem("\(error)", isDerived: false)]
         }
         let lines = found.flatMap { row in
             (String.fromDatabaseValue(row[0]) ?? "").split(separator: "\n").map(String.init)
         }.filter { $0 != "ok" && !$0.hasPrefix("***") }
         guard !lines.isEmpty else { return [] }
-        let roots = try rows("SELECT rootpage FROM sqlite_master WHERE type = 'index'")
-            .compactMap { Int64.fromDatabaseValue($0[0]) }
+        let names = Self.derivedTables.map { "'\($0)'" }.joined(separator: ", ")
+        let roots = try rows(
+            "SELECT rootpage FROM sqlite_master WHERE type = 'index' OR name IN (\(names))"
+        ).compactMap { Int64.fromDatabaseValue($0[0]) }
         return lines.map { line in
             // SQLite names a tree by its root: Tree 12 page 34 cell 5: …
             let words = line.split(separator: " ")
             let tree = words.first == "Tree" && words.count > 1 ? Int64(words[1]) : nil
+            // A table without row IDs is named at the end: row not in PRIMARY KEY order for …
+            let isOfTable = Self.derivedTables.contains { line.hasSuffix(" for \($0)") }
             let isOfIndex = line.contains(" index ") || tree.map(roots.contains) ?? false
-            return FileProblem(line, isOfIndex: isOfIndex)
+            return FileProblem(line, isDerived: isOfIndex || isOfTable)
         }
     }
 
-    func rebuildIndexes() throws { try runOnce("REINDEX") }
+    /// The tables whose rows derive from the records, which have no row IDs.
+    private static let derivedTables = ["indexEntry", "reference", "asset"]
+
+    func rebuildDerivedTables() throws {
+        try runOnce("REINDEX")
+        guard try !fileProblems().isEmpty else { return }
+        for table in Self.derivedTables {
+            try runOnce("CREATE TEMP TABLE rebuilt AS SELECT * FROM main.\(table)")
+            try runOnce("DELETE FROM main.\(table)")
+            try runOnce("INSERT OR IGNORE INTO main.\(table) SELECT * FROM rebuilt")
+            try runOnce("DROP TABLE rebuilt")
+        }
+        try runOnce("REINDEX")
+    }
 
     /// Returns the number of records whose rows do not match their checksums.
     func damagedRecordCount() throws -> Int {

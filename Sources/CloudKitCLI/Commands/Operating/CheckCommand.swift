@@ -40,10 +40,15 @@ struct CheckCommand: AsyncParsableCommand {
         guard !report.isGood else { return }
         let left = report.findings.filter { !$0.isRepaired }
         let derived = left.filter(\.isDerived).count
-        throw CommandFailure(
-            Amount.text(left.count, "thing is", "things are") + " wrong"
-                + (derived > 0 ? "; --repair corrects \(derived) of them" : "")
-        )
+        let remedy =
+            if !report.canBeRepaired {
+                "; the database itself is damaged, so --repair cannot correct them: restore a backup"
+            } else if derived > 0, !repair {
+                "; --repair corrects \(derived) of them"
+            } else {
+                ""
+            }
+        throw CommandFailure(Amount.text(left.count, "thing is", "things are") + " wrong" + remedy)
     }
 
     private static func text(_ finding: CheckFinding) -> String {

@@ -7,7 +7,8 @@ struct UsersCommand: AsyncParsableCommand {
         abstract: "Identify users, and manage the users in a server's data.",
         subcommands: [
             UsersCurrentCommand.self, UsersDiscoverCommand.self, UsersAddCommand.self,
-            UsersPasswordCommand.self, UsersSignOutCommand.self, UsersListCommand.self,
+            UsersPasswordCommand.self, UsersRolesCommand.self, UsersSignOutCommand.self,
+            UsersListCommand.self,
         ]
     )
 }
