@@ -300,7 +300,10 @@ let package = Package(
                 asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
-        .testTarget(name: "CloudKitTests", dependencies: [cloudKit, coreLocation, "Support"]),
+        .testTarget(
+            name: "CloudKitTests",
+            dependencies: [cloudKit, coreLocation, "CloudKitBasics", "Support"]
+        ),
         .testTarget(
             name: "CloudKitQueryTests",
             dependencies: [

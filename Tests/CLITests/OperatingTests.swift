@@ -322,7 +322,10 @@ struct OperatingTests {
             for arguments in [["check", "--data", data], ["check", "--data", data, "--repair"]] {
                 let outcome = try await CommandProcess.run(arguments)
                 #expect(outcome.status == 1, "\(outcome.errors)")
-                #expect(outcome.output.contains("restore it from a backup"), "\(outcome.output)")
+                let remedy =
+                    arguments.contains("--repair") ? "restore it from a backup" : "check --repair"
+                #expect(outcome.output.contains(remedy), "\(outcome.output)")
+                #expect(outcome.errors.contains("restore a backup"), "\(outcome.errors)")
             }
         }
     }

@@ -130,7 +130,7 @@ struct DamageTests {
         let failed = try await cloud.service.check(repairs: true)
         #expect(failed.findings.contains { $0.record == "a" && $0.isDerived })
         #expect(!failed.findings.contains { $0.isRepaired })
-        #expect(!failed.canBeRepaired)
+        #expect(failed.canBeRepaired == false)
         storage.fails.store(false, ordering: .relaxed)
         let repaired = try await cloud.service.check(repairs: true)
         #expect(repaired.findings.map(\.isRepaired) == [true])

@@ -100,6 +100,22 @@ struct SnapshotTests {
         #expect(try await cloud.lookUp(["a", "b"], as: user).records == before)
     }
 
+    @Test("After a restore no tag is used again, so no stale version overwrites another one")
+    func newTags() async throws {
+        let (cloud, user) = try await Self.cloud()
+        try await cloud.service.takeSnapshot("s", of: container)
+        let first = try await cloud.lookUp(["a"], as: user).records[0].recordChangeTag
+        func save(_ tag: JSON) async throws -> JSON {
+            try await cloud.modify(as: user, [TestCloud.note("update", "a", tag: tag)]).records[0]
+        }
+        let stale = try await save(first).recordChangeTag
+        for _ in 0..<2 {
+            try await cloud.service.restoreSnapshot("s", of: container)
+            #expect(try await save(first).recordChangeTag != stale)
+            #expect(try await save(stale).serverErrorCode == "CONFLICT")
+        }
+    }
+
     @Test("A snapshot's name is not blank", arguments: ["", "  ", "\u{A0}\n"])
     func blankName(name: String) async throws {
         let (cloud, _) = try await Self.cloud()

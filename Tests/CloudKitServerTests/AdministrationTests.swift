@@ -94,6 +94,18 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A user's name is not blank", arguments: ["", "  ", "\u{A0}\n"])
+    func blankUser(name: String) async throws {
+        try await Self.run { server in
+            let body: JSON = ["name": .string(name)]
+            let answer = try await Self.ask(server, "POST", Self.container + "/users", body)
+            #expect(answer.status == 400)
+            #expect(answer.body.reason == "The user's name is blank; give one")
+            let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
+            #expect(users.elements.count == 1)
+        }
+    }
+
     @Test("A page of another origin is refused, whatever key it has")
     func origin() async throws {
         try await Self.run { server in

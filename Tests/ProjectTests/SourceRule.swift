@@ -66,6 +66,42 @@ struct SourceRule: Sendable {
             }
     }
 
+    /// Requires files that are found by the names of their types.
+    ///
+    /// A file with one or two types at its top level is named after one of them, possibly with the type
+    /// in which it is nested; `X+Topic.swift` extends `X`, or the types of a module `X`. Files of
+    /// more types, or of none, are named after their subject.
+    static let fileName = SourceRule(name: "files are named after their types") { file in
+        let name = file.path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
+        let extended = names(/^(?:\w+ +)*extension +([\w.]+)/, in: file)
+            .map { $0.replacing(".", with: "") }
+        if let plus = name.firstIndex(of: "+") {
+            let base = name[..<plus]
+            let isExtended =
+                extended.contains { $0.hasPrefix(base) }
+                || names(/^(?:\w+ +)*import +(\w+)/, in: file).contains(String(base))
+            return isExtended ? [] : ["\(file.path) extends no \(base); rename it"]
+        }
+        let kind = /(?:struct|class|enum|actor|protocol|typealias) +(\w+)/
+        let types = names(/^(?:[\w@()]+ +)*?(?:struct|class|enum|actor|protocol) +(\w+)/, in: file)
+        guard (1...2).contains(types.count) else { return [] }
+        let all = file.text.matches(of: kind).map { String($0.1) }
+        let isNamed =
+            all.contains(String(name))
+            || (types + extended).contains { outer in
+                name.hasPrefix(outer) && all.contains(String(name.dropFirst(outer.count)))
+            }
+        return isNamed
+            ? [] : ["\(file.path) declares \(types.joined(separator: " and ")); rename it"]
+    }
+
+    private static func names(
+        _ pattern: Regex<(Substring, Substring)>,
+        in file: SourceFile
+    ) -> [String] {
+        file.lines.compactMap { line in line.prefixMatch(of: pattern).map { String($0.1) } }
+    }
+
     /// Forbids paths of the machine on which sources were written.
     static func machinePaths(root: String) -> SourceRule {
         let homes = ["/home/", "/Users/", "/root/"]

@@ -35,6 +35,31 @@ struct SourceRulesTests {
         #expect(found == [])
     }
 
+    @Test("Every file is named after a type in it")
+    func fileNames() throws {
+        let found = try Repository.swiftFiles(under: "Sources")
+            .flatMap(SourceRule.fileName.violations)
+        #expect(found == [])
+    }
+
+    @Test("A name of another type fails, and so does one that extends nothing")
+    func otherFileNames() {
+        func isAllowed(_ name: String, _ text: String) -> Bool {
+            SourceRule.fileName.violations(SourceFile(path: "A/\(name).swift", text: text)).isEmpty
+        }
+        let two = "public struct Note {}\nfinal class Box: Note {\n    enum Kind {}\n}\n"
+        for name in ["Note", "Box", "BoxKind"] { #expect(isAllowed(name, two), "\(name)") }
+        for name in ["Notes", "Kinds", "Note+Kind"] { #expect(!isAllowed(name, two), "\(name)") }
+        #expect(isAllowed("Things", two + "enum Third {}\n"))
+        #expect(isAllowed("Helpers", "func f() {}\n"))
+        let extensions = "import GRDB\nextension Note.Kind {\n    struct Color {}\n}\n"
+        for name in ["Note+Colors", "NoteKind+Colors", "GRDB+Colors", "NoteKindColor"] {
+            #expect(isAllowed(name, extensions), "\(name)")
+        }
+        #expect(!isAllowed("Box+Colors", extensions))
+        #expect(!isAllowed("Old", "extension Note {}\nprivate enum Other {}\n"))
+    }
+
     @Test("More than five parameters without a label fail, and more than eight with one")
     func parameterCounts() {
         func lines(_ count: Int, _ parameter: String) -> String {

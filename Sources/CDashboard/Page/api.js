@@ -255,6 +255,8 @@ export async function modify(database, zoneID, operationType, record) {
         return result;
     } catch (error) {
         const isLost = error.status === 0;
+        // The first try of a delete may have arrived: browsers send again by themselves.
+        if (/delete/i.test(operationType) && error.code === "NOT_FOUND") return {recordName, recordType, deleted: true};
         if (!isLost && error.code !== "CONFLICT") throw error;
         const earlier = unanswered.get(name) ?? [];
         if (isLost) unanswered.set(name, [...earlier, record]);

@@ -200,7 +200,8 @@ class RecordPage extends HTMLElement {
         const {database, zoneID, record, room} = this;
         const {recordName, recordType, recordChangeTag} = record;
         if (!await confirm("Delete record", words`The record ${recordName} of ${zoneID.zoneName} is deleted, and with it every record that `
-            .concat("refers to it with the action DELETE_SELF. Undoing brings back this record alone."), "Delete record")) return;
+            .concat("refers to it with the action DELETE_SELF. ", record.shortGUID ? "Its share ends, and its link leads nowhere. " : "",
+                "Undoing brings back this record alone."), "Delete record")) return;
         await this.#attempt(async () => {
             const files = await keepFiles(record.fields);
             await modify(database, zoneID, "delete", {recordName, recordType, recordChangeTag});
@@ -344,6 +345,9 @@ function inputFor(name, type, edit, remove) {
         remove && button("Remove", remove, {class: "quiet", "aria-label": `Remove ${name}`}));
 }
 
+/** The names by which queries and tables mean what every record has. */
+const systemFields = new Set(["recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp", "modifiedUserRecordName"]);
+
 /** Asks for the name and the type of another field, for which `add` answers the row. */
 function addField(recordType, taken, add) {
     const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*", title: "Letters, digits and _, a letter first"});
@@ -355,6 +359,7 @@ function addField(recordType, taken, add) {
             const {outline} = await schema();
             const known = outline.recordTypes.find(each => each.name === recordType)?.fields.find(each => each.name === name.value);
             if (taken.has(name.value)) throw new Error(`There is a field ${name.value} already; choose another name`);
+            if (systemFields.has(name.value)) throw new Error(`${name.value} is a name of the system's; choose another one`);
             if (known && known.type !== type.value) {
                 throw new Error(`In the schema ${name.value} of ${recordType} is of the type ${known.type}; choose that one, or another name`);
             }

@@ -56,6 +56,7 @@ export function read(text, type, old) {
     case "STRING": case "BYTES": return text;
     case "INT64":
         if (!/^\s*-?\d+\s*$/.test(text)) wrong("a whole number");
+        if (BigInt.asIntN(64, BigInt(text.trim())) !== BigInt(text.trim())) wrong("a whole number of 64 bits");
         return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text.trim());
     case "DOUBLE":
         if (text.trim() === "" || !Number.isFinite(Number(text))) wrong("a number");

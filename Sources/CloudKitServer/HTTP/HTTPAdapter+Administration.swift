@@ -220,6 +220,9 @@ extension HTTPAdapter {
     }
 
     private func addUser(_ request: NewUser, _ container: String) async throws -> User {
+        guard request.name.contains(where: { !$0.isWhitespace }) else {
+            throw RequestError(.badRequest, reason: "The user's name is blank; give one")
+        }
         let user = try await service.addUser(
             container: container,
             name: request.name,

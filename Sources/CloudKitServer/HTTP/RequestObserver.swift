@@ -176,8 +176,10 @@ struct RequestObserver: Sendable {
             _ code: String,
             _ cause: String?
         ) {
-            // A damaged record does not fail the request that found it.
-            let isOurs = (entry.status >= 500 || cause != nil) && entry.faults.isEmpty
+            // A damaged record does not fail the request that found it, and a request that is to
+            // come again later was refused, whatever the status.
+            let hasFailed = entry.status >= 500 && code != ServerErrorCode.tryAgainLater.rawValue
+            let isOurs = (hasFailed || cause != nil) && entry.faults.isEmpty
             let level: Logger.Level = isOurs ? .error : .debug
             observer.logger.log(
                 level: level,

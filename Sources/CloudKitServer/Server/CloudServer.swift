@@ -175,7 +175,7 @@ public final class CloudServer: Service {
         guard let damage = await service.damage(foundWithin: .seconds(10)) else { return }
         logger.critical(
             "The database is damaged",
-            metadata: ["error": "\(damage)", "remedy": "cloudkit check"]
+            metadata: ["error": "\(damage)", "remedy": "cloudkit check --repair"]
         )
     }
 

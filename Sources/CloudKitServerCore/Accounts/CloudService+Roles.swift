@@ -20,10 +20,14 @@ extension CloudService {
             let row = try Self.environment(user.container, environment, writer)
             let known = try schemas.current(row, writer).roles
             if let unknown = roles.subtracting(known).min() {
+                let others =
+                    known.isEmpty
+                    ? "none: declare it with CREATE ROLE in a schema, and import that"
+                    : known.sorted().joined(separator: ", ")
                 throw RequestError(
                     .notFound,
                     reason: "The schema of \(user.container), \(environment.rawValue) has no role "
-                        + "'\(unknown)'; it has \(known.sorted().joined(separator: ", "))"
+                        + "'\(unknown)'; it has \(others)"
                 )
             }
             let found = try Self.user(user, writer)

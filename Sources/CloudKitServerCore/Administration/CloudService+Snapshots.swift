@@ -79,9 +79,11 @@ extension CloudService {
         try await storage.write { writer in
             let environments = try Self.environments(of: container, writer)
             try Self.checkSnapshot(name, of: container, writer)
+            let newest = try Self.newestSequences(environments, writer)
             try Self.empty(environments, writer)
             try writer.restoreSnapshot(container, name)
             try Self.begin(incarnation, environments, writer)
+            try Self.skip(newest, writer)
         }
         // A snapshot from an older version has index keys in another format.
         try await updateIndexes()
@@ -146,6 +148,35 @@ extension CloudService {
             for database in try writer.databases(environment.id)
             where try writer.zone(database.id, name: WireZoneID.defaultZoneName) == nil {
                 try addDefaultZone(to: database, writer)
+            }
+        }
+    }
+
+    /// Returns the highest sequence number of each environment's zones, deleted ones included.
+    private static func newestSequences(
+        _ environments: [StoredEnvironment],
+        _ reader: any StorageReader
+    ) throws -> [(RowID<StoredEnvironment>, Int64)] {
+        try environments.map { environment in
+            let zones = try reader.databases(environment.id).flatMap {
+                try reader.changedZones($0.id, after: -1, limit: .max)
+            }
+            return (environment.id, zones.map(\.headSequence).max() ?? 0)
+        }
+    }
+
+    /// Continues the sequence numbers of all zones after those that were used before a restore.
+    ///
+    /// Change tags are made of them: if a tag were used again, a client with a version from before
+    /// the restore would overwrite another version that has the same tag, without a conflict.
+    private static func skip(
+        _ newest: [(RowID<StoredEnvironment>, Int64)],
+        _ writer: any StorageWriter
+    ) throws {
+        for (environment, sequence) in newest {
+            for var zone in try writer.zones(environment) where zone.headSequence < sequence {
+                zone.headSequence = sequence
+                try writer.updateZone(zone)
             }
         }
     }

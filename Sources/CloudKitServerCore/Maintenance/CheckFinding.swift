@@ -34,8 +34,9 @@ package struct CheckReport: Hashable, Sendable, Codable {
     /// The problems found.
     package var findings: [CheckFinding] = []
 
-    /// `false` when the database itself is damaged beyond what a repair can do.
-    package var canBeRepaired = true
+    /// `false` when a repair found the database itself damaged beyond what it can do; nil when only
+    /// a repair would show that.
+    package var canBeRepaired: Bool? = true
 
     /// `true` when there are no problems, or all were repaired.
     package var isGood: Bool { findings.allSatisfy(\.isRepaired) }

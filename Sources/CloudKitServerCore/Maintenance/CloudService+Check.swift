@@ -22,23 +22,34 @@ extension CloudService {
             try await check(repairs, &report)
         } catch let error as StorageError where error.code == .corrupt {
             // SQLite's own check ends here too if the database is too damaged for it.
-            report.findings.append(Self.damage(error.message))
+            report.canBeRepaired = repairs ? false : nil
+            report.findings.append(Self.damage(error.message, isFinal: repairs))
         }
         return report
     }
 
-    private static func damage(_ problem: String) -> CheckFinding {
-        CheckFinding("SQLite finds the file damaged: \(problem); restore it from a backup")
+    /// Returns a finding about the database itself, which is final when a repair has been tried.
+    private static func damage(_ problem: String, isFinal: Bool) -> CheckFinding {
+        let remedy =
+            isFinal
+            ? "restore it from a backup"
+            : "check --repair corrects it if nothing but derived data is damaged, and changes "
+                + "nothing otherwise"
+        return CheckFinding("SQLite finds the file damaged: \(problem); \(remedy)")
     }
 
-    /// Lets the engine check its own database; returns whether the database can be repaired.
-    private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool {
+    /// Lets the engine check its own database; returns whether the database can be repaired, nil if
+    /// only a repair would show that.
+    private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool? {
         let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
         guard !problems.isEmpty else { return true }
         let isRepaired = repairs ? try await rebuildsDerivedTables() : false
-        let canBeRepaired = isRepaired || !repairs && problems.allSatisfy(\.isDerived)
+        let canBeRepaired: Bool? =
+            repairs ? isRepaired : problems.allSatisfy(\.isDerived) ? true : nil
         report.findings += problems.map { problem in
-            guard canBeRepaired else { return Self.damage(problem.text) }
+            guard canBeRepaired == true else {
+                return Self.damage(problem.text, isFinal: repairs)
+            }
             var finding = CheckFinding(
                 "SQLite finds an index damaged: \(problem.text)",
                 isDerived: true
@@ -70,7 +81,7 @@ extension CloudService {
     private func check(_ repairs: Bool, _ report: inout CheckReport) async throws {
         // A write to a damaged table may fail, or hide what the table has lost.
         report.canBeRepaired = try await checkDatabase(repairs, &report)
-        let repairs = repairs && report.canBeRepaired
+        let repairs = repairs && report.canBeRepaired == true
         if repairs { try await updateIndexes() }
         for environment in try await storage.read({ try $0.environments() }) {
             try await check(environment, repairs, &report)
@@ -122,7 +133,7 @@ extension CloudService {
                 }
             } catch let error as StorageError where error.code == .corrupt {
                 report.canBeRepaired = false
-                report.findings.append(Self.damage(error.message))
+                report.findings.append(Self.damage(error.message, isFinal: true))
             }
         }
         return try await storage.read { try Self.check(zone, environment, $0, nil) }

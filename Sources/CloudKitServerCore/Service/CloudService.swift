@@ -75,7 +75,8 @@ public final class CloudService: Sendable {
             return "The storage cannot be read"
         }
         return storage.damage == nil
-            ? nil : "The database is damaged; run cloudkit check, and start the server again"
+            ? nil
+            : "The database is damaged; run cloudkit check --repair, and start the server again"
     }
 
     /// Looks for damage in the storage for a limited time; returns a description for the operator,

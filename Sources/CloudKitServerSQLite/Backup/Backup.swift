@@ -150,7 +150,8 @@ package struct Backup {
         guard let problem = problems.first else { return }
         let remedy =
             problems.allSatisfy(\.isDerived)
-            ? "cloudkit check --repair rebuilds it" : "restore the last backup"
+            ? "cloudkit check --repair rebuilds it"
+            : "cloudkit check --repair corrects it, or changes nothing; restore the last backup then"
         throw BackupError(
             "\(path) is damaged (\(problem.text)), so nothing was written; \(remedy)"
         )

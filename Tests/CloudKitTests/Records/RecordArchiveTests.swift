@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitBasics
 import Support
 import Testing
 
@@ -211,7 +212,7 @@ struct RecordArchiveTests {
     }
 
     private final class OwnRecord: CKRecord, @unchecked Sendable {
-        // @unchecked Sendable like its superclass; it adds no properties.
+        // @unchecked Sendable because its superclass is; it adds no properties.
 
         override func encodeSystemFields(with coder: NSCoder) {
             super.encodeSystemFields(with: coder)
@@ -253,14 +254,30 @@ struct RecordArchiveTests {
         #expect(CKRecord(systemFieldsArchive: Data()) == nil)
     }
 
-    @Test("Lists within lists a thousand levels deep are not followed")
+    @Test("Lists within lists a hundred thousand levels deep do not end the process")
     func deepArchive() throws {
-        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-        var list: NSArray = []
-        for _ in 0..<200 { list = [list] }
-        archiver.encode("Note" as NSString, forKey: "RecordType")
-        archiver.encode(list, forKey: "RecordID")
-        archiver.finishEncoding()
-        #expect(CKRecord(systemFieldsArchive: archiver.encodedData) == nil)
+        let levels = 100_000
+        var writer = BinaryPropertyListWriter()
+        func pair(_ key: String, _ value: BinaryPropertyList.Object) -> BinaryPropertyList.Pair {
+            BinaryPropertyList.Pair(key: writer.add(.string(key)), value: writer.add(value))
+        }
+        // Each list has the next object as its only element; the last object is none.
+        var objects = [writer.add(.string("$null")), writer.add(.string("Note"))]
+        objects.append(writer.add(.dictionary([pair("$classname", .string("NSArray"))])))
+        for level in 0..<levels {
+            let next = writer.add(.reference(objects.count + 1))
+            objects.append(
+                writer.add(
+                    .dictionary([
+                        pair("$class", .reference(2)),
+                        pair("NS.objects", .array(level < levels - 1 ? [next] : [])),
+                    ])
+                )
+            )
+        }
+        let top = [pair("RecordType", .reference(1)), pair("RecordID", .reference(3))]
+        let parts = [pair("$top", .dictionary(top)), pair("$objects", .array(objects))]
+        let list = writer.add(.dictionary(parts))
+        #expect(CKRecord(systemFieldsArchive: Data(writer.bytes(top: list))) == nil)
     }
 }

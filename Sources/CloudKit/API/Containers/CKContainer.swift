@@ -26,6 +26,13 @@ extension _CKContainerMaking where Self: CKContainer {
 
 /// An app's part of CloudKit: its databases, its users and their account status.
 ///
+/// ```swift
+/// let container = CKContainer(identifier: "iCloud.com.example.notes")
+/// guard try await container.accountStatus() == .available else { return }
+/// let user = try await container.userRecordID()
+/// let notes = container.privateCloudDatabase
+/// ```
+///
 /// The environment configures the connection (`CLOUDKIT_URL`, `CLOUDKIT_CONTAINER`,
 /// `CLOUDKIT_ENVIRONMENT`, `CLOUDKIT_API_TOKEN`, `CLOUDKIT_WEB_AUTH_TOKEN`,
 /// `CLOUDKIT_WEB_AUTH_TOKEN_FILE`, `CLOUDKIT_KEY_ID`, `CLOUDKIT_PRIVATE_KEY_FILE`), or code does,

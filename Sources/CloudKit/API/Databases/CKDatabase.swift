@@ -2,6 +2,14 @@ public import Foundation
 
 /// One of a container's databases, which holds records in zones.
 ///
+/// ```swift
+/// let database = CKContainer.default().privateCloudDatabase
+/// let zone = try await database.save(CKRecordZone(zoneName: "Notes"))
+/// let noteID = CKRecord.ID(recordName: "first", zoneID: zone.zoneID)
+/// let note = try await database.save(CKRecord(recordType: "Note", recordID: noteID))
+/// let changes = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: nil)
+/// ```
+///
 /// Methods that belong to Objective-C on Apple platforms are declared in the class, where
 /// subclasses can override them; methods that Apple's framework adds for Swift are declared in
 /// extensions.

@@ -6,7 +6,7 @@ public import Foundation
 /// do {
 ///     try await database.save(record)
 /// } catch let error as CKError where error.code == .serverRecordChanged {
-///     let newer = error.serverRecord
+///     print("newer:", error.serverRecord as Any)
 /// }
 /// ```
 public struct CKError: CustomNSError, Hashable, @unchecked Sendable {

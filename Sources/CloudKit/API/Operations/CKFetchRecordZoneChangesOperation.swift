@@ -2,6 +2,21 @@ public import Foundation
 
 /// An operation that fetches the changes in zones since their tokens, one zone after the other.
 ///
+/// ```swift
+/// let operation = CKFetchRecordZoneChangesOperation(
+///     recordZoneIDs: [zoneID],
+///     configurationsByRecordZoneID: [
+///         zoneID: .init(previousServerChangeToken: token)
+///     ]
+/// )
+/// operation.recordWasChangedBlock = { recordID, result in print(recordID, result) }
+/// operation.recordWithIDWasDeletedBlock = { recordID, type in print(recordID, type) }
+/// operation.recordZoneFetchResultBlock = { zoneID, result in
+///     if case .success(let state) = result { print("next time:", state.serverChangeToken) }
+/// }
+/// database.add(operation)
+/// ```
+///
 /// A token passed to a closure covers every change reported before it, and may be stored
 /// immediately, even if the operation fails later.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -2,6 +2,16 @@ public import Foundation
 
 /// An operation that saves and deletes records.
 ///
+/// ```swift
+/// let operation = CKModifyRecordsOperation(recordsToSave: notes, recordIDsToDelete: oldIDs)
+/// operation.savePolicy = .changedKeys
+/// operation.perRecordSaveBlock = { recordID, result in
+///     if case .failure(let error) = result { print(recordID.recordName, error) }
+/// }
+/// operation.modifyRecordsResultBlock = { result in print(result) }
+/// database.add(operation)
+/// ```
+///
 /// In a custom zone all changes are made or none, unless `isAtomic` is false. An operation takes at
 /// most 400 items; a request to the service holds 200: with more, each group of 200 is atomic on
 /// its own.

@@ -1,6 +1,17 @@
 import Foundation
 
 /// An operation that fetches one page of a query's results, with a cursor if there are more.
+///
+/// ```swift
+/// let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
+/// let operation = CKQueryOperation(query: query)
+/// operation.resultsLimit = 50
+/// operation.recordMatchedBlock = { recordID, result in print(recordID, result) }
+/// operation.queryResultBlock = { result in
+///     if case .success(let cursor?) = result { database.add(CKQueryOperation(cursor: cursor)) }
+/// }
+/// database.add(operation)
+/// ```
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     // @unchecked Sendable because the blocks and values are set before the operation starts.
 

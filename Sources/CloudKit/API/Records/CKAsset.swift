@@ -3,6 +3,12 @@ public import Foundation
 
 /// A field value that holds a file, stored apart from its record.
 ///
+/// ```swift
+/// note["photo"] = CKAsset(fileURL: photoURL)
+/// let saved = try await database.save(note)
+/// let photo = (saved["photo"] as? CKAsset)?.fileURL
+/// ```
+///
 /// Saving a record uploads the file; fetching one downloads it to a temporary file, which is
 /// deleted when the process ends. Only the bytes are stored, not the file's name.
 open class CKAsset: NSObject, CKRecordValueProtocol, __CKRecordObjCValue, @unchecked Sendable {

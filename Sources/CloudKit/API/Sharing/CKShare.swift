@@ -2,6 +2,14 @@ public import Foundation
 
 /// A record that grants people access to a hierarchy of records or to a whole zone.
 ///
+/// ```swift
+/// let share = CKShare(rootRecord: list)
+/// share[CKShare.SystemFieldKey.title] = "Shopping"
+/// share.publicPermission = .readOnly
+/// _ = try await database.modifyRecords(saving: [list, share], deleting: [])
+/// let link = share.url
+/// ```
+///
 /// Save a new share together with its root record, in one operation. A share is always saved under
 /// `.ifServerRecordUnchanged`.
 open class CKShare: CKRecord, @unchecked Sendable {

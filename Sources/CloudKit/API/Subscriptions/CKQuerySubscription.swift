@@ -1,6 +1,19 @@
 public import Foundation
 
 /// A subscription to records that match a predicate, in the public or the private database.
+///
+/// ```swift
+/// let subscription = CKQuerySubscription(
+///     recordType: "Note",
+///     predicate: NSPredicate(format: "count > %d", 1),
+///     subscriptionID: "many",
+///     options: [.firesOnRecordCreation, .firesOnRecordUpdate]
+/// )
+/// let info = CKSubscription.NotificationInfo()
+/// info.shouldSendContentAvailable = true
+/// subscription.notificationInfo = info
+/// try await database.save(subscription)
+/// ```
 open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     // @unchecked Sendable because apps fill in a subscription before they hand it over.
 

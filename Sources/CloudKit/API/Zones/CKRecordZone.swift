@@ -1,6 +1,12 @@
 public import Foundation
 
 /// A part of a database whose records can be saved atomically and fetched by changes.
+///
+/// ```swift
+/// let zone = CKRecordZone(zoneName: "Notes")
+/// _ = try await database.modifyRecordZones(saving: [zone], deleting: [])
+/// let note = CKRecord(recordType: "Note", recordID: .init(recordName: "a", zoneID: zone.zoneID))
+/// ```
 open class CKRecordZone: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked Sendable because every stored property is a constant.
 

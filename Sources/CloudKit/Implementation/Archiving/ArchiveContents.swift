@@ -111,19 +111,27 @@ struct ArchiveBytes: ArchiveContents {
     private let objects: [Int]
     let top: Container
 
-    /// Parses an archive; nil if the bytes are none.
+    /// Parses an archive; nil if the bytes are none, or one as XML, which Foundation reads.
     init?(_ data: Data) {
-        // Bytes that are no binary property list may still be an archive as XML, which Foundation reads.
+        // The bytes of something else have no list.
         guard let list = try? BinaryPropertyList(Array(data)),
-            case .dictionary(let parts)? = try? list.object(list.top),
+            case .dictionary(let parts)? = Self.object(list.top, list),
             let objects = Self.place("$objects", parts, list),
             let top = Self.place("$top", parts, list),
-            case .array(let numbers)? = try? list.object(objects),
-            case .dictionary(let container)? = try? list.object(top)
+            case .array(let numbers)? = Self.object(objects, list),
+            case .dictionary(let container)? = Self.object(top, list)
         else { return nil }
         self.list = list
         self.objects = numbers
         self.top = container
+    }
+
+    private static func object(
+        _ place: Int,
+        _ list: BinaryPropertyList
+    ) -> BinaryPropertyList.Object? {
+        // A damaged object has no value.
+        try? list.object(place)
     }
 
     private static func place(
@@ -147,8 +155,7 @@ struct ArchiveBytes: ArchiveContents {
     }
 
     private func value(_ place: Int) -> ArchivedValue<Container>? {
-        // A damaged object has no value.
-        switch try? list.object(place) {
+        switch Self.object(place, list) {
         case .string(let text): return .text(text)
         case .data(let bytes): return .data(Data(bytes))
         case .dictionary(let pairs): return .container(pairs)
@@ -158,7 +165,7 @@ struct ArchiveBytes: ArchiveContents {
         case .reference(let number): return .reference(number)
         case .array(let places):
             let numbers = places.compactMap { place -> Int? in
-                guard case .reference(let number)? = try? list.object(place) else { return nil }
+                guard case .reference(let number)? = Self.object(place, list) else { return nil }
                 return number
             }
             return numbers.count == places.count ? .references(numbers) : nil

@@ -41,7 +41,10 @@ struct CheckCommand: AsyncParsableCommand {
         let left = report.findings.filter { !$0.isRepaired }
         let derived = left.filter(\.isDerived).count
         let remedy =
-            if !report.canBeRepaired {
+            if report.canBeRepaired == nil {
+                "; the database itself is damaged: run it with --repair, which changes nothing if it "
+                    + "cannot help, and restore a backup then"
+            } else if report.canBeRepaired == false {
                 "; the database itself is damaged, so --repair cannot correct them: restore a backup"
             } else if derived > 0, !repair {
                 "; --repair corrects \(derived) of them"
