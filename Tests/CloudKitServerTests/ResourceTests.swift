@@ -222,18 +222,23 @@ struct ResourceTests {
         return "{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(names)]}"
     }
 
-    @Test(
-        "Responses that nobody reads take no more memory than there is, and the operator hears of it"
-    )
-    func unread() async throws {
+    /// The settings of a server that ends connections because of the sum of their responses alone.
+    private static var littleMemory: CloudServer.Configuration {
         var configuration = CloudServer.Configuration()
         configuration.memoryBytes = 16 << 20
         configuration.service.requestBodyBytes = 8 << 20
         configuration.requestSeconds = 3_600
         configuration.idleSeconds = 3_600
+        return configuration
+    }
+
+    @Test(
+        "Responses that nobody reads take no more memory than there is, and the operator hears of it"
+    )
+    func unread() async throws {
         let lines = LogLines()
         let logger = Logger(label: "test") { _ in lines.handler }
-        let cloud = try CloudServer(configuration: configuration, logger: logger)
+        let cloud = try CloudServer(configuration: Self.littleMemory, logger: logger)
         let key = try #require(cloud.administrationKey)
         try await TestServer.run(cloud) { server in
             let body = try await Self.lookup(ofLargeNotesOn: server)
@@ -306,13 +311,7 @@ struct ResourceTests {
 
     @Test("Of answers that are too many, those go whose readers take longest")
     func answers() async throws {
-        var configuration = CloudServer.Configuration()
-        configuration.memoryBytes = 16 << 20
-        configuration.service.requestBodyBytes = 8 << 20
-        // So that only the sum of the responses ends a connection.
-        configuration.requestSeconds = 3_600
-        configuration.idleSeconds = 3_600
-        try await TestServer.run(configuration) { server in
+        try await TestServer.run(Self.littleMemory) { server in
             let body = try await Self.lookup(ofLargeNotesOn: server)
             let url = server.endpoint("records/lookup")
             try await RawConnection.run(server) { reader in

@@ -255,9 +255,9 @@ export async function modify(database, zoneID, operationType, record) {
         return result;
     } catch (error) {
         const isLost = error.status === 0;
-        // The first try of a delete may have arrived: browsers send again by themselves.
-        if (/delete/i.test(operationType) && error.code === "NOT_FOUND") return {recordName, recordType, deleted: true};
-        if (!isLost && error.code !== "CONFLICT") throw error;
+        const isDelete = /delete/i.test(operationType);
+        // The first try may have arrived: browsers send again by themselves.
+        if (!isLost && error.code !== (isDelete ? "NOT_FOUND" : "CONFLICT")) throw error;
         const earlier = unanswered.get(name) ?? [];
         if (isLost) unanswered.set(name, [...earlier, record]);
         const fails = what => isLost ? new Failure(0, {reason: `${error.message}. ${what}`}) : error;
@@ -267,7 +267,7 @@ export async function modify(database, zoneID, operationType, record) {
         } catch (why) {
             if (why.code !== "NOT_FOUND") throw fails("Whether the change was made is not known; try again, it is not made twice");
         }
-        if (/delete/i.test(operationType)) {
+        if (isDelete) {
             if (!found) return {recordName, recordType, deleted: true};
         } else if (found && found.recordChangeTag !== recordChangeTag) {
             if (holds(found, record)) return found;
