@@ -1,5 +1,6 @@
 import CloudKitServerCore
 import CloudKitServerSQLite
+import CloudKitWire
 import Foundation
 import StorageConformance
 import Synchronization
@@ -54,6 +55,25 @@ struct SQLiteStorageTests {
         }
         let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
         #expect((1...processors).contains(running.most))
+    }
+
+    @Test("A connection reads what another one has written since its last read")
+    func writesBetweenReads() async throws {
+        let folder = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: folder.path + "/cloud.sqlite")
+        let environment = try await storage.write {
+            try $0.addEnvironment(container: "iCloud.a", .development)
+        }
+        // One read at a time has the same connection each time.
+        for version in Int64(0)..<3 {
+            let read = try await storage.read { try $0.environment(environment.id) }
+            let again = try await storage.read { try $0.environment(environment.id) }
+            #expect(read?.schemaVersion == version)
+            #expect(again == read)
+            try await storage.write {
+                try $0.setSchema(environment.id, version: version + 1, Data())
+            }
+        }
     }
 
     @Test("A file that is opened again has everything")

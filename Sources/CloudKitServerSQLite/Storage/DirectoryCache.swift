@@ -1,8 +1,8 @@
 import CloudKitServerCore
 
-/// The rows that nearly every write reads first, as read by one transaction.
+/// The rows that nearly every request reads first, as one transaction or an unchanged database has them.
 ///
-/// Writes that share a transaction share the cache. Every statement that may change one of the rows
+/// Writes that share a transaction share the cache, and so do the reads of one connection. Every statement that may change one of the rows
 /// clears it, except those that declare that they do not, such as inserts of records.
 final class DirectoryCache {
     /// A database by its environment and owner.
@@ -19,18 +19,22 @@ final class DirectoryCache {
 
     /// Rows by key, each read once.
     struct Rows<Key: Hashable, Value> {
+        /// The maximum number of rows; one more replaces them all.
+        private static var limit: Int { 1000 }
+
         private var known: [Key: Value] = [:]
 
         /// Returns the value of a key, which a closure reads the first time.
         mutating func value(_ key: Key, read: () throws -> Value) rethrows -> Value {
             if let value = known[key] { return value }
             let value = try read()
-            known[key] = value
+            replace(key, value)
             return value
         }
 
-        /// Stores a value that was just written.
+        /// Stores a value that was just read or written.
         mutating func replace(_ key: Key, _ value: Value) {
+            if known.count >= Self.limit { known = [:] }
             known[key] = value
         }
     }

@@ -10,10 +10,11 @@ import Foundation
 /// The storage on one connection inside a transaction.
 struct SQLiteConnection {
     private let database: Database
-    let directory = DirectoryCache()
+    let directory: DirectoryCache
 
-    init(_ database: Database) {
+    init(_ database: Database, _ directory: DirectoryCache = DirectoryCache()) {
         self.database = database
+        self.directory = directory
     }
 
     /// A value for a statement's question mark.

@@ -26,7 +26,8 @@ public final class SQLiteStorage: Storage {
 
     private let database: any DatabaseWriter
     private let commits: GroupCommit
-    private let isFile: Bool
+    /// `nil` for a database in memory, which has one connection.
+    private let readers: ReadConnections?
     private let noticed = DamageNote()
 
     /// Opens or creates a database.
@@ -42,15 +43,15 @@ public final class SQLiteStorage: Storage {
         durability: Durability = .full,
         writesPerCommit: Int = 256
     ) throws {
-        isFile = path != nil
         if let path { try SQLiteFile.prepare(path) }
         do {
             if let path {
                 var configuration = Configuration()
                 configuration.busyMode = .timeout(10)
-                configuration.maximumReaderCount = 16
                 configuration.label = "cloudkit"
                 let pool = try DatabasePool(path: path, configuration: configuration)
+                configuration.readonly = true
+                readers = ReadConnections(path: path, configuration: configuration, limit: 16)
                 try pool.writeWithoutTransaction { database in
                     let level = durability == .full ? "FULL" : "NORMAL"
                     try database.execute(sql: "PRAGMA synchronous = \(level)")
@@ -60,6 +61,7 @@ public final class SQLiteStorage: Storage {
                 database = pool
             } else {
                 database = try DatabaseQueue()
+                readers = nil
             }
             try SQLiteTables.migrator.migrate(database)
             commits = GroupCommit(
@@ -119,13 +121,11 @@ public final class SQLiteStorage: Storage {
     /// microseconds, less than handing it to another thread and back would.
     private func readNow<Value>(_ body: (any StorageReader) throws -> Value) throws -> Value {
         do {
-            // An in-memory database has one connection, which nothing else uses meanwhile. Making
-            // it temporarily read-only would compile all its statements again.
             return try StorageThreads.shared.reading {
-                try database.unsafeRead { database in
-                    guard isFile else { return try body(SQLiteConnection(database)) }
-                    return try database.snapshot { try body(SQLiteConnection(database)) }
-                }
+                if let readers { return try readers.read(body) }
+                // Nothing else uses the one connection meanwhile. Making it temporarily read-only
+                // would compile all its statements again.
+                return try database.unsafeRead { try body(SQLiteConnection($0)) }
             }
         } catch let error as DatabaseError {
             noticed.add(error)
@@ -138,7 +138,7 @@ public final class SQLiteStorage: Storage {
 
     /// Lets SQLite check the database, unless it is in memory, until it is done or the time is over.
     public func lookForDamage(within limit: Duration) async {
-        guard isFile else { return }
+        guard readers != nil else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [database, noticed] in
                 do {
@@ -178,7 +178,8 @@ public final class SQLiteStorage: Storage {
     /// - Throws: `StorageError`.
     package func close() throws {
         do {
-            if isFile {
+            if let readers {
+                try readers.close()
                 try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             }
             try database.close()
@@ -195,7 +196,7 @@ public final class SQLiteStorage: Storage {
     /// This is SQLite's own number: for a connection it changes when another one has written, and
     /// this storage writes only through one connection.
     public func externalChangeCount() async throws -> Int64? {
-        guard isFile else { return nil }
+        guard readers != nil else { return nil }
         do {
             return try await database.writeWithoutTransaction { database in
                 try Int64.fetchOne(database, sql: "PRAGMA data_version")

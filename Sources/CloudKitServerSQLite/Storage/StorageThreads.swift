@@ -20,8 +20,9 @@ import Darwin
 /// The threads on which requests read: as many as may wait for the disk at a time, separate from
 /// those of Swift's global executor.
 ///
-/// There is one set in the process. Outside of reads, no more of them compute than there are
-/// processors: more would only take turns, with each other and with the one thread that writes.
+/// There is one set in the process. No more of them compute than there are processors: more would
+/// only take turns, with each other and with the one thread that writes. A read counts as computing
+/// at first, because most take microseconds; after a millisecond it is taken to wait for the disk.
 final class StorageThreads: TaskExecutor {
     static let shared = StorageThreads(
         limit: 48,
@@ -36,8 +37,15 @@ final class StorageThreads: TaskExecutor {
         var threads = 0
         /// The number of threads that wait for a signal.
         var idle = 0
-        /// The number of threads that compute: those that neither wait for a signal nor read.
+        /// The number of threads that compute: those that neither wait for a signal nor for the disk.
         var computing = 0
+        /// The number of reads that have begun.
+        var begun = 0
+        /// The numbers of the reads that count as computing.
+        var quick: [Int] = []
+        /// The number of the last read that had begun when waiting jobs were last looked after; `nil`
+        /// when nobody will look.
+        var watched: Int?
 
         /// Returns the next job of a thread that computes; nil if the thread has to wait.
         mutating func next(_ processors: Int) -> UnownedJob? {
@@ -56,9 +64,11 @@ final class StorageThreads: TaskExecutor {
         }
     }
 
-    /// The way in which another thread joins those that compute.
+    /// The way in which waiting jobs get another thread.
     private enum Joining {
         case none, woken, started
+        /// Later, if one of the reads takes long.
+        case watched
     }
 
     private static let stackBytes = 2 * 1024 * 1024
@@ -67,6 +77,7 @@ final class StorageThreads: TaskExecutor {
     private let processors: Int
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
+    private let watch = DispatchQueue(label: "cloudkit.reads")
     private let key: pthread_key_t
 
     private init(limit: Int, processors: Int) {
@@ -91,21 +102,34 @@ final class StorageThreads: TaskExecutor {
     }
 
     /// Runs a closure that may wait for the disk or another thread, on one of these threads; others
-    /// compute meanwhile.
+    /// compute meanwhile if it takes long.
     func reading<Value>(_ body: () throws -> Value) rethrows -> Value {
-        join(
+        let (number, next) = state.withLock { state -> (Int, Joining) in
+            state.begun += 1
+            state.quick.append(state.begun)
+            return (state.begun, joining(&state))
+        }
+        join(next)
+        defer {
             state.withLock { state in
-                state.computing -= 1
-                return joining(&state)
+                if let place = state.quick.firstIndex(of: number) {
+                    state.quick.remove(at: place)
+                } else {
+                    state.computing += 1
+                }
             }
-        )
-        defer { state.withLock { $0.computing += 1 } }
+        }
         return try body()
     }
 
     /// Counts another thread as one that computes if there is work and a processor for it.
     private func joining(_ state: inout State) -> Joining {
-        guard state.first < state.jobs.count, state.computing < processors else { return .none }
+        guard state.first < state.jobs.count else { return .none }
+        guard state.computing < processors else {
+            guard state.watched == nil, !state.quick.isEmpty else { return .none }
+            state.watched = state.begun
+            return .watched
+        }
         if state.idle > 0 {
             state.idle -= 1
             state.computing += 1
@@ -122,7 +146,24 @@ final class StorageThreads: TaskExecutor {
         case .none: break
         case .woken: signal.signal()
         case .started: start()
+        case .watched:
+            watch.asyncAfter(deadline: .now() + .milliseconds(1)) { self.replaceSlowReads() }
         }
+    }
+
+    /// Lets waiting jobs have the processors of reads that have not ended since they were last seen.
+    private func replaceSlowReads() {
+        state.withLock { state in
+            let slow = state.quick.partition { $0 <= state.watched ?? 0 }
+            state.computing -= state.quick.count - slow
+            state.quick.removeSubrange(slow...)
+            state.watched = nil
+        }
+        var joining: Joining
+        repeat {
+            joining = state.withLock { self.joining(&$0) }
+            join(joining)
+        } while joining == .woken || joining == .started
     }
 
     private func start() {
