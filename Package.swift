@@ -106,6 +106,7 @@ let package = Package(
         .library(name: "CloudKitServerCore", targets: ["CloudKitServerCore"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
+        .library(name: "CloudKitStoreTesting", targets: ["CloudKitStoreTesting"]),
         .executable(name: "cloudkit", targets: ["CloudKitTool"]),
     ],
     traits: [
@@ -277,6 +278,15 @@ let package = Package(
             ]
         ),
 
+        // Rank 6: an app's tables on several devices, in the test's own process.
+        .target(
+            name: "CloudKitStoreTesting",
+            dependencies: [
+                cloudKit, "CloudKitServerCore", "CloudKitStore", "CloudKitTesting",
+                "CloudKitWebClient", grdb,
+            ]
+        ),
+
         // Rank 6: the command line, as a library and as the executable that starts it.
         .target(
             name: "CloudKitCLI",
@@ -398,6 +408,10 @@ let package = Package(
             path: "Tests/StoreProcess"
         ),
         .testTarget(
+            name: "CloudKitStoreTestingTests",
+            dependencies: ["CloudKitStore", "CloudKitStoreTesting", grdb]
+        ),
+        .testTarget(
             name: "CLITests",
             dependencies: [
                 cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
@@ -451,8 +465,8 @@ let package = Package(
             name: "SnippetTests",
             dependencies: [
                 cloudKit, "CloudKitCodable", "CloudKitCoreData", "CloudKitExtras", "CloudKitServer",
-                "CloudKitStore", "CloudKitTesting", "CloudKitWebClient", "Support", asyncHTTPClient,
-                grdb, hummingbird, logging, nioSSL,
+                "CloudKitStore", "CloudKitStoreTesting", "CloudKitTesting", "CloudKitWebClient",
+                "Support", asyncHTTPClient, grdb, hummingbird, logging, nioSSL,
             ]
         ),
     ],
@@ -496,18 +510,20 @@ func settings(of target: String) -> [SwiftSetting] {
 let testsOurCloudKit: Set = [
     "Support", "StoreProcess", "CloudKitTests", "CloudKitQueryTests", "CloudKitCodableTests",
     "EndToEndTests", "CloudKitSyncEngineTests", "CloudKitStoreTests", "CLITests", "SnippetTests",
-    "CloudKitWebClientTests",
+    "CloudKitStoreTestingTests", "CloudKitWebClientTests",
 ]
 
 #if os(macOS)
 // A build of this package for Apple platforms makes every target but those that another one names
 // under a condition that does not hold. So it makes none of our `CloudKit`, which compilers would find
-// before Apple's, and none of `CloudKitTesting`. They stay in the manifest: another package that
+// before Apple's, and none of `CloudKitTesting` and what is above it. They stay in the manifest: another package that
 // names their products for Linux could not be loaded without them.
 if !isPortable {
     package.targets.removeAll { testsOurCloudKit.contains($0.name) }
-    package.targets.first { $0.name == "ProjectTests" }?.dependencies
-        .append(.target(name: "CloudKitTesting", condition: whereAppleHasNone))
+    package.targets.first { $0.name == "ProjectTests" }?.dependencies += [
+        .target(name: "CloudKitTesting", condition: whereAppleHasNone),
+        .target(name: "CloudKitStoreTesting", condition: whereAppleHasNone),
+    ]
 }
 #endif
 

@@ -14,6 +14,11 @@ let testing: Target.Dependency = .product(
     package: "swift-cloudkit",
     condition: whereAppleHasNone
 )
+let storeTesting: Target.Dependency = .product(
+    name: "CloudKitStoreTesting",
+    package: "swift-cloudkit",
+    condition: whereAppleHasNone
+)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let store: Target.Dependency = .product(name: "CloudKitStore", package: "swift-cloudkit")
 
@@ -33,7 +38,9 @@ let package = Package(
         .executableTarget(name: "notes", dependencies: ["Notebook", cloudKit, store]),
         .testTarget(
             name: "NotebookTests",
-            dependencies: ["Notebook", "notes", cloudKit, store, support, testing]
+            dependencies: [
+                "Notebook", "notes", cloudKit, store, support, testing, storeTesting,
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

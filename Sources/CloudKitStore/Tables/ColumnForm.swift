@@ -31,7 +31,7 @@ public enum ColumnForm: Hashable, Sendable {
     /// Creates the form that a declared type implies; nil if it implies none.
     ///
     /// The recognized names are those of SQLite's documentation and GRDB's column types.
-    init?(declaredType: String) {
+    package init?(declaredType: String) {
         let type = declaredType.uppercased()
         let name = type.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
         switch name {

@@ -8,6 +8,9 @@ import CloudKitServer
 import CloudKitServerCore
 import CloudKitWebClient
 import Logging
+import CloudKitStore
+import CloudKitStoreTesting
+import GRDB
 
 func snippet1Intesting() async throws {
     let cloud = try await TestCloud()
@@ -119,4 +122,31 @@ func snippet5Intesting() async throws {
         ])
     )
     print(try await phone.accountStatus())  // restricted
+}
+
+func snippet6Intesting() async throws {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { database in
+        try database.execute(
+            sql: """
+                CREATE TABLE list (id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL);
+                CREATE TABLE task (
+                    id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL,
+                    priority TEXT CHECK (priority IN ('low', 'high')), done BOOLEAN NOT NULL DEFAULT 0,
+                    list TEXT NOT NULL REFERENCES list (id) ON DELETE CASCADE
+                );
+                """
+        )
+    }
+
+    var simulation = StoreSimulation(migrator: migrator, tables: [.table("list"), .table("task")])
+    // Random values would break the column's constraint.
+    simulation.values["task.priority"] = { $0.chance(50) ? "low" : "high" }
+    simulation.edits = [
+        .init("complete a task") { database, _ in
+            try database.execute(sql: "UPDATE task SET done = 1 WHERE id = (SELECT min(id) FROM task)")
+        }
+    ]
+    let report = try await simulation.run(seeds: 1...10)
+    print("\(report.edits) edits, \(report.crashes) crashes")
 }

@@ -19,6 +19,28 @@ package struct Notebook: Sendable {
     /// - Throws: When the file cannot be opened, or is not a database.
     package init(at path: String, container: CKContainer, syncsAutomatically: Bool = true) throws {
         database = try DatabasePool(path: path)
+        try Self.migrator.migrate(database)
+        var configuration = CloudStore.Configuration()
+        configuration.zoneName = "Notes"
+        configuration.syncsAutomatically = syncsAutomatically
+        // Lost edits are reported on both sides.
+        configuration.journal = .shared
+        store = try CloudStore(
+            database: database,
+            container: container,
+            tables: Self.tables,
+            configuration: configuration
+        )
+    }
+
+    /// The synced tables.
+    package static let tables: [SyncedTable] = [
+        .table("note", fieldRules: ["tags": .set], forms: ["tags": .list]),
+        .table("attachment", assets: ["data": .withRow]),
+    ]
+
+    /// The versions of the file.
+    package static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("notes") { database in
             try database.execute(
@@ -39,21 +61,7 @@ package struct Notebook: Sendable {
                     """
             )
         }
-        try migrator.migrate(database)
-        var configuration = CloudStore.Configuration()
-        configuration.zoneName = "Notes"
-        configuration.syncsAutomatically = syncsAutomatically
-        // Lost edits are reported on both sides.
-        configuration.journal = .shared
-        store = try CloudStore(
-            database: database,
-            container: container,
-            tables: [
-                .table("note", fieldRules: ["tags": .set], forms: ["tags": .list]),
-                .table("attachment", assets: ["data": .withRow]),
-            ],
-            configuration: configuration
-        )
+        return migrator
     }
 
     // MARK: Reading

@@ -1,5 +1,6 @@
 #if canImport(CloudKitTesting)
 import CloudKit
+import CloudKitStoreTesting
 import CloudKitTesting
 import Foundation
 import Notebook
@@ -31,6 +32,12 @@ struct NotebookTests {
         for _ in 0..<2 {
             for device in devices { try await device.store.sync() }
         }
+    }
+
+    @Test("Whatever happens to three devices, they end with the same notes")
+    func simulation() async throws {
+        try await StoreSimulation(migrator: Notebook.migrator, tables: Notebook.tables)
+            .run(seeds: 1...20)
     }
 
     @Test("What one device adds, changes, attaches and deletes, the other has after a sync")
