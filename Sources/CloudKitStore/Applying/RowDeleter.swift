@@ -136,7 +136,7 @@ struct RowDeleter: ApplyPhase {
         try entry?.clear(database)
         entry = nil
         if table.declaration.deletion == .editWins {
-            try DeletedRecord.save(database, known.name, zone, base.known)
+            try DeletedRecord(zone: zone, fields: base.known).save(database, known.name)
         }
         if isOthers {
             try withdrawer.withdraw(key, table, existing)

@@ -172,16 +172,15 @@ final class ChangeSender: Sendable {
     /// Keeps the last versions of records that are about to be deleted.
     private func keep(_ records: [CKRecord], _ zone: StoreZone) async throws {
         let mapping = file.mapping
-        let last = records.compactMap { record -> (name: String, fields: [String: StoreValue])? in
+        let last = records.compactMap { record -> (name: String, record: DeletedRecord)? in
             // Another client's record that cannot be read has no edits of this store's.
             guard let fields = try? RemoteRecord(record, mapping).fields.get() else { return nil }
-            return (record.recordID.recordName, fields)
+            let kept = DeletedRecord(zone: zone, fields: fields, wasShared: record.share != nil)
+            return (record.recordID.recordName, kept)
         }
         guard !last.isEmpty else { return }
         try await file.writer.write { database in
-            for record in last {
-                try DeletedRecord.save(database, record.name, zone, record.fields)
-            }
+            for (name, record) in last { try record.save(database, name) }
         }
     }
 
