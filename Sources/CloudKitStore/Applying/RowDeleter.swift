@@ -127,9 +127,9 @@ struct RowDeleter: ApplyPhase {
             return try known.save(database)
         }
         var overruled = plan.overruled
-        if overruled.isEmpty, known.session == KnownRecord.savedHere {
+        if overruled.isEmpty, !isOthers, known.session == KnownRecord.savedHere {
             // The deleting device may not have seen this device's last save: CloudKit deletes the
-            // record whatever its version.
+            // record whatever its version. Another user's record may only be out of sight, with the save.
             overruled.append(.init(fields: local, side: .local, rule: "deletion"))
         }
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))

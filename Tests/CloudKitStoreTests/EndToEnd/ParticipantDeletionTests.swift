@@ -290,6 +290,21 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test("A row that leaves the share with an edit that was sent takes nothing into the journal")
+    func movedOutAfterEdit() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("UPDATE note SET title = 'Big tent' WHERE id = 'n'")
+            try await bob.store.sync()
+            try await ada.run("UPDATE note SET folder = 'lone' WHERE id = 'n'")
+            try await ada.store.sync()
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Big tent")
+            #expect(try await bob.value("SELECT count(*) FROM note WHERE id = 'n'") == "0")
+            #expect(try await bob.store.journal() == [])
+        }
+    }
+
     @Test("A deletion of a row that its owner deleted too is not in the journal")
     func deletedByBoth() async throws {
         try await Self.withFriends { friends in
