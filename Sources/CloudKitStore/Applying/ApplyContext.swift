@@ -32,8 +32,8 @@ final class ApplyContext {
     var located: [String: RowKey] = [:]
     /// The tops of another user's shares that arrived while their deletion waited to be sent.
     var deletedTops: [RowKey] = []
-    /// The changes that were reverted because the user may not make them.
-    var editsRefused: [RowKey] = []
+    /// The rows with changes that are in the journal because the user may not make them.
+    private(set) var editsRefused: [RowKey] = []
     /// The rows that are leaving this user's sight.
     var leaving: Set<RowKey> = []
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
@@ -80,6 +80,10 @@ final class ApplyContext {
 
     func note(_ kind: RowChange.Kind, _ key: RowKey) {
         changes.append(RowChange(kind, key))
+    }
+
+    func refuseEdits(of key: RowKey) {
+        if !editsRefused.contains(key) { editsRefused.append(key) }
     }
 
     /// Withdraws the report of an arrived row.

@@ -28,7 +28,7 @@ struct ChangeApplier: ApplyPhase {
     var changes: [RowChange] { context.changes }
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
     var sawKnownRecord: Bool { context.sawKnownRecord }
-    /// The changes that were reverted because the user may not make them.
+    /// The rows with changes that are in the journal because the user may not make them.
     var editsRefused: [RowKey] { context.editsRefused }
     /// The rows that lost to others with the same UNIQUE values.
     var replacedByDuplicate: [RowKey] { context.replacedByDuplicate }

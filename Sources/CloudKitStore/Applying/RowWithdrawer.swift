@@ -93,6 +93,7 @@ struct RowWithdrawer: ApplyPhase {
         let lost = try mapping.fields(row, table).filter { edited.contains($0.key) }
         let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
         try journal.add([overruled], key, kept: nil, at: clock.edit(entry.version))
+        context.refuseEdits(of: key)
         for field in edited { entry.changed[field] = nil }
         if entry.changed.isEmpty {
             try entry.clear(database)
@@ -200,6 +201,7 @@ struct RowWithdrawer: ApplyPhase {
             if !fields.isEmpty {
                 let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
                 try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
+                context.refuseEdits(of: key)
             }
         }
         try entry.clear(database)
@@ -214,5 +216,6 @@ struct RowWithdrawer: ApplyPhase {
         let kept = try known.baseFields().known.filter { table.byField[$0.key] != nil }
         let lost = MergePlan.Overruled(fields: [:], side: .local, rule: "access")
         try journal.add([lost], entry.key, kept: kept, at: clock.edit(entry.version))
+        context.refuseEdits(of: entry.key)
     }
 }

@@ -44,6 +44,7 @@ struct Acknowledgements {
     var outcome: Outcome {
         var outcome = answer
         outcome.changes = applier.changes
+        outcome.editsRefused = applier.editsRefused
         outcome.replacedByDuplicate = applier.replacedByDuplicate
         return outcome
     }
@@ -199,7 +200,7 @@ struct Acknowledgements {
             guard let entry else { return }
             try applier.reverter.takeBack(known, entry)
             changedSight = true
-            answer.editsRefused.append(entry.key)
+            applier.context.refuseEdits(of: entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.

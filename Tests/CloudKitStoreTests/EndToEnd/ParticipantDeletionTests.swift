@@ -305,6 +305,33 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test(
+        "What was not sent below a folder that somebody else deletes is in the journal, and reported",
+        arguments: [false, true]
+    )
+    func deletedAbove(isByOwner: Bool) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let (phone, _) = try await Self.phone(friends)
+            try await phone.run(
+                """
+                UPDATE note SET title = 'Big tent' WHERE id = 'n';
+                INSERT INTO note (id, title, folder) VALUES ('new', 'Rope', 'deep');
+                """
+            )
+            let other = isByOwner ? ada : bob
+            try await other.run("DELETE FROM folder WHERE id = 'sub'")
+            try await settle(other, phone, ada)
+            #expect(try await phone.value(Self.folders) == "trip")
+            let journal = try await phone.store.journal()
+            #expect(Set(journal.map(\.key)) == ["n", "new"])
+            #expect(Set(journal.map(\.rule)) == ["access"])
+            #expect(Set(friends.events.all) == ["editsRefused note n", "editsRefused note new"])
+            #expect(friends.events.all.count == 2)
+            for device in [ada, phone] { try await device.store.settled() }
+        }
+    }
+
     @Test("A deletion of a row that its owner deleted too is not in the journal")
     func deletedByBoth() async throws {
         try await Self.withFriends { friends in
