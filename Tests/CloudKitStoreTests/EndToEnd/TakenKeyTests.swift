@@ -70,7 +70,10 @@ struct TakenKeyTests {
             let status = try await bob.store.status
             #expect(status.waitingForParents == 4 && status.inaccessibleReferenceCount == 0)
             #expect(status.quarantined.map { $0.reason.contains("leave(_:in:)") } == [true])
-            #expect(try await bob.store.verify().differences == [])
+            let found = try await bob.store.verify()
+            #expect(found.differences == [])
+            #expect(found.hidden.map(\.recordName).contains("folder:food"))
+            #expect(found.hidden.count == 5)
         }
     }
 
