@@ -88,7 +88,7 @@ final class ChangeSender: Sendable {
         let (attempted, limit, waiting) = state.withLock {
             ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
         }
-        let (zone, batch, outcome) = try await file.writeDurably {
+        let (zone, batch, outcome, shown) = try await file.writeDurably {
             [file, folder, freed, scope = context.scope] database in
             let outcome = try waiting.map { responses in
                 if !responses.errors.isEmpty { freed.forget() }
@@ -96,6 +96,7 @@ final class ChangeSender: Sendable {
                     try responses.write(database, file.mapping)
                 }
             }
+            var shown: [RowChange] = []
             for zone in try scope.zones(database) {
                 var builder = try BatchBuilder(
                     database,
@@ -105,10 +106,18 @@ final class ChangeSender: Sendable {
                     freed: freed
                 )
                 let batch = try builder.next(limit: limit, except: attempted)
-                if !batch.isEmpty { return (zone, batch, outcome) }
+                if batch.freesKeys, builder.hasPlaces {
+                    shown += try ControlTables.applying(database, file.catalog) {
+                        let applier = try ChangeApplier(database, file.mapping, zone: zone)
+                        try applier.retryTakenKeys()
+                        return applier.changes
+                    }
+                }
+                if !batch.isEmpty { return (zone, batch, outcome, shown) }
             }
-            return (.own, OutgoingBatch(), outcome)
+            return (.own, OutgoingBatch(), outcome, shown)
         }
+        context.reporter.received(shown)
         if let waiting, let outcome { wrote(waiting, outcome) }
         return (zone, batch)
     }
