@@ -22,7 +22,14 @@ public enum CloudFixture: String, CaseIterable, Sendable {
         configuration: ServiceConfiguration = ServiceConfiguration(),
         _ body: @Sendable (Cloud) async throws -> Void
     ) async throws {
-        let cloud = try await TestCloud(configuration: configuration)
+        try await run(TestCloud(configuration: configuration), body)
+    }
+
+    /// Runs a test against a cloud.
+    public func run(
+        _ cloud: TestCloud,
+        _ body: @Sendable (Cloud) async throws -> Void
+    ) async throws {
         switch self {
         case .inProcess: try await body(Cloud(cloud: cloud, url: nil))
         case .overHTTP:

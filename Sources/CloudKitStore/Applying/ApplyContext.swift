@@ -32,10 +32,12 @@ final class ApplyContext {
     var located: [String: RowKey] = [:]
     /// The tops of another user's shares that arrived while their deletion waited to be sent.
     var deletedTops: [RowKey] = []
-    /// The changes that were reverted because the user may not make them.
-    var editsRefused: [RowKey] = []
+    /// The rows with changes that are in the journal because the user may not make them.
+    private(set) var editsRefused: [RowKey] = []
     /// The rows that are leaving this user's sight.
     var leaving: Set<RowKey> = []
+    /// `true` when rows gave up their keys, so that what was read of a batch before may be out of date.
+    var hasFreedKeys = false
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
     var sawKnownRecord = false
     private var defersForeignKeys = false
@@ -80,6 +82,16 @@ final class ApplyContext {
 
     func note(_ kind: RowChange.Kind, _ key: RowKey) {
         changes.append(RowChange(kind, key))
+    }
+
+    /// Adds what happened to the rows of another zone.
+    func add(_ other: ApplyContext) {
+        changes += other.changes
+        for key in other.editsRefused { refuseEdits(of: key) }
+    }
+
+    func refuseEdits(of key: RowKey) {
+        if !editsRefused.contains(key) { editsRefused.append(key) }
     }
 
     /// Withdraws the report of an arrived row.

@@ -28,7 +28,7 @@ struct ChangeApplier: ApplyPhase {
     var changes: [RowChange] { context.changes }
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
     var sawKnownRecord: Bool { context.sawKnownRecord }
-    /// The changes that were reverted because the user may not make them.
+    /// The rows with changes that are in the journal because the user may not make them.
     var editsRefused: [RowKey] { context.editsRefused }
     /// The rows that lost to others with the same UNIQUE values.
     var replacedByDuplicate: [RowKey] { context.replacedByDuplicate }
@@ -89,22 +89,26 @@ struct ChangeApplier: ApplyPhase {
         try showWaiting()
     }
 
-    /// Inserts the rows of records that were quarantined because of their key, if it is free now.
+    /// Inserts the rows of records that were quarantined because of their key, if they have it now.
     func retryTakenKeys() throws {
         for known in try TakenKeys.quarantined(database) {
             guard let table = catalog.table(ofType: known.type),
                 let key = RowKey(recordName: known.recordName, table)
             else { continue }
             let applier = try ChangeApplier(database, mapping, zone: known.zone)
+            let keys = TakenKeys(context: applier.context)
             let other = try KnownRecord.fetch(database, name: known.recordName)
-            guard try !TakenKeys(context: applier.context).isTaken(key, by: other, table) else {
+            if let holder = try keys.holder(of: key, other, table),
+                try !keys.takes(key, from: holder)
+            {
+                try keys.keep(known, table, holder: holder)
                 continue
             }
             try known.delete(database)
+            // It may have arrived once more since.
+            if other?.system != nil, other?.zone == known.zone { continue }
             try applier.apply([RemoteRecord(kept: known, mapping)])
-            for change in applier.changes {
-                context.note(change.kind, RowKey(table: change.table, text: change.key))
-            }
+            context.add(applier.context)
         }
     }
 

@@ -79,7 +79,7 @@ struct EditReverter: ApplyPhase {
             guard let candidate = try candidate(known.name) else { return }
             try RowPlacer(context: context).place([candidate])
         }
-        context.editsRefused.append(entry.key)
+        context.refuseEdits(of: entry.key)
     }
 
     /// Reverts edits of rows that refer to a row which the server does not have, before it is removed.

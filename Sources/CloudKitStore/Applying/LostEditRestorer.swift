@@ -17,8 +17,19 @@ struct LostEditRestorer: ApplyPhase {
         for candidate in inserted {
             guard let last = deleted[candidate.known.name], last.zone == candidate.known.zone
             else { continue }
+            if last.wasShared { try noteShare(of: candidate, last.fields) }
             try restore(candidate, last.fields)
         }
+    }
+
+    /// Notes in the journal that the share of a row was deleted with it, and did not return with it.
+    private func noteShare(of candidate: Candidate, _ before: [String: StoreValue]) throws {
+        let fields = try candidate.known.baseFields(like: candidate.fields)
+        guard zone == .own, candidate.known.archived()?.share == nil,
+            RecordStamp(fields: fields).hasAncestor(of: RecordStamp(fields: before))
+        else { return }
+        let lost = MergePlan.Overruled(fields: [:], side: .local, rule: JournalEntry.share)
+        try journal.add([lost], candidate.key, kept: candidate.fields, at: clock.edit(0))
     }
 
     private func restore(_ candidate: Candidate, _ before: [String: StoreValue]) throws {

@@ -16,7 +16,9 @@ struct RecordDecider: ApplyPhase {
         guard !records.isEmpty else { return [] }
         _ = try Words.adding(records.lazy.flatMap(\.missingWords), database)
         let batch = try BatchLookup(records, rows)
-        return try records.compactMap { try decide($0, batch) }
+        return try records.compactMap { record in
+            try decide(record, context.hasFreedKeys ? BatchLookup([record], rows) : batch)
+        }
     }
 
     /// Removes the unread records whose version the file has, and reads the other unread ones.
@@ -44,7 +46,7 @@ struct RecordDecider: ApplyPhase {
         _ remote: RemoteRecord,
         _ batch: BatchLookup
     ) throws -> Candidate? {
-        var known = batch.known(remote.name)
+        var (known, batch) = (batch.known(remote.name), batch)
         if let known, known.tag != nil, known.tag == remote.tag, known.zone == zone {
             // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
             if known.session != KnownRecord.savedHere { context.sawKnownRecord = true }
@@ -52,10 +54,15 @@ struct RecordDecider: ApplyPhase {
             return nil
         }
         if let table = catalog.table(ofType: remote.type), !table.isPublic,
-            let key = remote.key, try takenKeys.isTaken(key, by: known, table)
+            let key = remote.key, let holder = try takenKeys.holder(of: key, known, table)
         {
-            try takenKeys.quarantine(remote, table)
-            return nil
+            guard try takenKeys.takes(key, from: holder) else {
+                try takenKeys.quarantine(remote, table, holder: holder)
+                return nil
+            }
+            try takenKeys.free(key, from: holder)
+            batch = try BatchLookup([remote], rows)
+            known = nil
         }
         let before = known
         known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type, zone: zone)

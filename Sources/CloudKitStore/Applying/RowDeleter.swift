@@ -127,16 +127,16 @@ struct RowDeleter: ApplyPhase {
             return try known.save(database)
         }
         var overruled = plan.overruled
-        if overruled.isEmpty, known.session == KnownRecord.savedHere {
+        if overruled.isEmpty, !isOthers, known.session == KnownRecord.savedHere {
             // The deleting device may not have seen this device's last save: CloudKit deletes the
-            // record whatever its version.
+            // record whatever its version. Another user's record may only be out of sight, with the save.
             overruled.append(.init(fields: local, side: .local, rule: "deletion"))
         }
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
         entry = nil
         if table.declaration.deletion == .editWins {
-            try DeletedRecord.save(database, known.name, zone, base.known)
+            try DeletedRecord(zone: zone, fields: base.known).save(database, known.name)
         }
         if isOthers {
             try withdrawer.withdraw(key, table, existing)

@@ -63,6 +63,37 @@ struct RowWithdrawer: ApplyPhase {
         if let kind { context.note(kind, key) }
     }
 
+    /// Removes a row whose key belongs to a row of another zone, and all rows below it, which wait.
+    ///
+    /// Their unsent edits are in the journal, and rows that were never sent with them.
+    func hideWithAllBelow(_ key: RowKey, named name: String) throws {
+        guard let table = catalog[key.table], let row = try rows.row(key, table) else { return }
+        try context.deferForeignKeys()
+        // A cycle of rows below each other ends where they repeat.
+        guard context.leaving.insert(key).inserted else { return }
+        for (childName, foreignKey) in catalog.foreignKeys(to: table.name) {
+            guard let child = catalog[childName], foreignKey.columns == [child.parentColumn?.name]
+            else { continue }
+            for childRow in try rows.rows(referring: foreignKey, child, row) {
+                guard let childKey = RowStore.key(childRow, child), childKey != key else {
+                    continue
+                }
+                let below = try childKey.recordName(child)
+                guard var known = try KnownRecord.fetch(database, name: below),
+                    known.zone == zone, known.system != nil
+                else {
+                    try letGoWithAllBelow(childKey)
+                    continue
+                }
+                try hideWithAllBelow(childKey, named: below)
+                known.waiting = name
+                try known.save(database)
+            }
+        }
+        context.leaving.remove(key)
+        try hide(key, table, row)
+    }
+
     /// Removes another user's row that showed its previous values and now requires a row that is
     /// out of sight.
     func hide(_ candidate: Candidate, waitingFor name: String) throws {
@@ -93,6 +124,7 @@ struct RowWithdrawer: ApplyPhase {
         let lost = try mapping.fields(row, table).filter { edited.contains($0.key) }
         let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
         try journal.add([overruled], key, kept: nil, at: clock.edit(entry.version))
+        context.refuseEdits(of: key)
         for field in edited { entry.changed[field] = nil }
         if entry.changed.isEmpty {
             try entry.clear(database)
@@ -200,6 +232,7 @@ struct RowWithdrawer: ApplyPhase {
             if !fields.isEmpty {
                 let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
                 try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
+                context.refuseEdits(of: key)
             }
         }
         try entry.clear(database)
@@ -214,5 +247,6 @@ struct RowWithdrawer: ApplyPhase {
         let kept = try known.baseFields().known.filter { table.byField[$0.key] != nil }
         let lost = MergePlan.Overruled(fields: [:], side: .local, rule: "access")
         try journal.add([lost], entry.key, kept: kept, at: clock.edit(entry.version))
+        context.refuseEdits(of: entry.key)
     }
 }

@@ -1,25 +1,69 @@
+import CloudKit
 import GRDB
 
-/// The records of which the row's key belongs to another user's row, or the other way round.
+/// The keys that users gave to different rows: one of their records has the key here, the others wait.
+///
+/// All devices of a user decide alike, whatever arrives first: the user's own row has the key, and of
+/// two other users' the one whose zone is the first by name.
 struct TakenKeys: ApplyPhase {
     let context: ApplyContext
 
-    /// Returns whether a record's row already belongs to another record: two users gave the same
-    /// key to different rows.
-    func isTaken(
-        _ key: RowKey,
-        by known: KnownRecord?,
+    /// Returns the zone of another record that has a record's key; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - known: The file's state of the record with that name, in whatever zone.
+    ///   - table: The table.
+    /// - Returns: The zone.
+    /// - Throws: An error of the database.
+    func holder(
+        of key: RowKey,
+        _ known: KnownRecord?,
         _ table: TableSchema
-    ) throws -> Bool {
-        guard context.hasPlaces || zone != .own, !table.isPublic else { return false }
-        if let known, known.system != nil { return known.zone != zone }
-        let place = try Place.fetch(database, key)
-        guard place?.zone ?? .own != zone else { return false }
-        return try rows.row(key, table) != nil || OutboxEntry.fetch(database, key) != nil
+    ) throws -> StoreZone? {
+        guard context.hasPlaces || zone != .own, !table.isPublic else { return nil }
+        if let known, known.system != nil { return known.zone == zone ? nil : known.zone }
+        let holder = try Place.fetch(database, key)?.zone ?? .own
+        guard holder != zone else { return nil }
+        let isHeld = try rows.row(key, table) != nil || OutboxEntry.fetch(database, key) != nil
+        return isHeld ? holder : nil
     }
 
-    /// Quarantines a record under a separate name, until the row that has its key is deleted.
-    func quarantine(_ remote: RemoteRecord, _ table: TableSchema) throws {
+    /// Returns whether a record gets its key from the one that has it.
+    ///
+    /// A deletion that waits to be sent keeps the key until then: it is of the other record.
+    func takes(_ key: RowKey, from holder: StoreZone) throws -> Bool {
+        try zone < holder && OutboxEntry.fetch(database, key)?.isDeleted != true
+    }
+
+    /// Takes the row away that has a record's key, with all rows below it; its record waits.
+    func free(_ key: RowKey, from holder: StoreZone) throws {
+        guard let table = catalog[key.table] else { return }
+        let name = try key.recordName(table)
+        let known = try KnownRecord.fetch(database, name: name)
+        let theirs = try ApplyContext(database, mapping, zone: holder, defersUniqueness: true)
+        let withdrawer = RowWithdrawer(context: theirs)
+        if var known, known.zone == holder, known.system != nil {
+            try withdrawer.hideWithAllBelow(known.key ?? key, named: name)
+            try known.delete(database)
+            try Place.drop(database, known.key ?? key)
+            known.name = KnownRecord.name(name, asideIn: holder)
+            known.key = nil
+            known.sent = nil
+            known.waiting = nil
+            known.problem = problem(of: known, table, holder: zone)
+            try known.save(database)
+        } else {
+            try withdrawer.letGoWithAllBelow(key)
+        }
+        try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
+            .delete(database)
+        context.add(theirs)
+        context.hasFreedKeys = true
+    }
+
+    /// Quarantines a record under a separate name, until it has its key.
+    func quarantine(_ remote: RemoteRecord, _ table: TableSchema, holder: StoreZone) throws {
         var known = KnownRecord(
             name: KnownRecord.name(remote.name, asideIn: zone),
             key: nil,
@@ -29,13 +73,42 @@ struct TakenKeys: ApplyPhase {
         known.tag = remote.tag
         known.system = remote.system
         known.session = context.session
-        known.problem =
-            "The record '\(remote.name)' of another user has the key of another row of the table '"
-            + "\(table.name)'; delete that row, or give it another key"
-            + (isOthers && remote.share != nil ? ", or leave(_:in:) the share" : "")
+        known.problem = problem(of: known, table, holder: holder)
         // A record that cannot be read has no base either.
         if let fields = try? remote.fields.get() { known.base = KnownFields(fields) }
         try known.save(database)
+    }
+
+    /// Keeps a quarantined record, with the zone that has its key now.
+    func keep(_ known: KnownRecord, _ table: TableSchema, holder: StoreZone) throws {
+        var kept = known
+        kept.problem = problem(of: known, table, holder: holder)
+        if kept.problem != known.problem { try kept.save(database) }
+    }
+
+    /// Returns whose record waits for its key, and the remedy.
+    private func problem(
+        of known: KnownRecord,
+        _ table: TableSchema,
+        holder: StoreZone
+    ) -> String {
+        let key = "its key in the table '\(table.name)'"
+        switch (known.zone, holder) {
+        case (.shared(let owner, _), .shared(let other, _)):
+            return
+                "The record '\(known.recordName)' that the user '\(owner)' shares waits: a row that "
+                + "the user '\(other)' shares has \(key); ask one of the two for another key, or "
+                + "leave(_:in:) the share of one"
+        case (.shared(let owner, _), _):
+            return
+                "The record '\(known.recordName)' that the user '\(owner)' shares waits: a row of "
+                + "your own has \(key); give your own row another key, or delete it"
+                + (known.archived()?.share == nil ? "" : ", or leave(_:in:) the share")
+        default:
+            return
+                "Your own record '\(known.recordName)' waits: the deletion of another user's row "
+                + "that had \(key) is not sent; sync"
+        }
     }
 
     /// Returns the quarantined record above a row, with which the row waits.

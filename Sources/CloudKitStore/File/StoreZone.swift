@@ -30,12 +30,16 @@ enum StoreZone: Hashable, Sendable {
     }
 
     /// `true` when the zone is another user's.
-    var isShared: Bool {
-        if case .shared = self { true } else { false }
+    var isShared: Bool { owner != nil }
+
+    /// The user who shares the zone; nil for the user's own, and for the public one.
+    var owner: String? {
+        if case .shared(let owner, _) = self { owner } else { nil }
     }
 }
 
 extension StoreZone: Comparable {
+    /// The order in which zones have a key that rows of several of them use: the user's own is the first.
     static func < (one: StoreZone, other: StoreZone) -> Bool { one.text < other.text }
 }
 

@@ -22,17 +22,22 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     public var key: String
     /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row was
     /// deleted with its parent, `reference` when a deleted row was still referenced, `access` when
-    /// the user may not change the row or no longer has access to it, `unique` when another row has
-    /// the same values in UNIQUE columns, `deletion` when a row was deleted by someone who may not
-    /// have seen this device's last save.
+    /// the user may not change another user's row, or it went out of sight, whether it was deleted,
+    /// moved or is no longer shared, or gave up its key to another row, `unique` when another row has
+    /// the same values in UNIQUE columns, `deletion` when one of the user's own rows was deleted by
+    /// someone who may not have seen this device's last save, `share` when an edit brought back a row
+    /// without the share that was deleted with it.
     public var rule: String
     /// The side whose edit lost.
     public var side: Side
     /// The values that lost, by field; empty when the user may not delete the row, or has no access
-    /// to it any more.
+    /// to it any more, and when a share was lost.
     ///
     /// A deletion that an edit or a reference overruled lost no values, and has no entry.
     public var lost: [String: StoreValue]
     /// The values that won; nil when the row was deleted.
     public var kept: [String: StoreValue]?
+
+    /// The rule of the entry for a lost share.
+    static let share = "share"
 }

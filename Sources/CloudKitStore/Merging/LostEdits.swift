@@ -71,7 +71,7 @@ package struct LostEdits {
 extension RecordStamp {
     /// Returns whether the stamp's record was made from an earlier version of another one, and not
     /// from nothing: they share an edit, or a version that the other has replaced.
-    fileprivate func hasAncestor(of other: RecordStamp) -> Bool {
+    func hasAncestor(of other: RecordStamp) -> Bool {
         if hasVersion(notAfter: other) { return true }
         let times = other.times
         return self.times.contains { times[$0.key] == $0.value }

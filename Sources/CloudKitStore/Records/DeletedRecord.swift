@@ -3,45 +3,50 @@ import GRDB
 
 /// The last version of a deleted record, kept in case another device's edit survives the deletion:
 /// that device may not have seen all of it.
-enum DeletedRecord {
+struct DeletedRecord {
+    var zone: StoreZone
+    var fields: [String: StoreValue]
+    /// `true` when the record was the top of a share, which was deleted with it.
+    var wasShared = false
+
     /// The maximum number of records that are kept.
     private static let limit = 10_000
+    /// The field that marks the top of a share; no field of a record can have a dot in its name.
+    private static let share = "cloudkit.share"
 
-    /// Keeps a deleted record's fields, unless they have no stamp to compare others with.
-    static func save(
-        _ database: Database,
-        _ name: String,
-        _ zone: StoreZone,
-        _ fields: [String: StoreValue]
-    ) throws {
+    /// Keeps the record, unless its fields have no stamp to compare others with.
+    func save(_ database: Database, _ name: String) throws {
         guard fields[RecordStamp.field] != nil else { return }
+        let kept = wasShared ? fields.merging([Self.share: .integer(1)]) { $1 } : fields
         try database.run(
             "INSERT OR REPLACE INTO grdb_cloudkit_deleted (name, zone, fields) VALUES (?, ?, ?)",
-            [name, zone, FieldCoding.data(fields)]
+            [name, zone, FieldCoding.data(kept)]
         )
     }
 
-    /// Removes and returns the last fields of some records, by name, with their zones.
-    static func take(
-        _ database: Database,
-        _ names: [String]
-    ) throws -> [String: (zone: StoreZone, fields: [String: StoreValue])] {
+    /// Removes and returns some records, by name.
+    static func take(_ database: Database, _ names: [String]) throws -> [String: DeletedRecord] {
         let any = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_deleted)"
         )
         guard try Bool.fetchOne(any) ?? true else { return [:] }
-        var found: [String: (zone: StoreZone, fields: [String: StoreValue])] = [:]
+        var found: [String: DeletedRecord] = [:]
         let statement = try database.cachedStatement(
             sql:
                 "SELECT name, zone, fields FROM grdb_cloudkit_deleted WHERE name IN (\(Portion.marks))"
         )
         for portion in Portion.of(names) {
             for row in try Row.fetchAll(statement, arguments: portion) {
-                found[row[0]] = (row[1], try FieldCoding.fields(row[2]))
+                var fields = try FieldCoding.fields(row[2])
+                let wasShared = fields.removeValue(forKey: share) != nil
+                found[row[0]] = DeletedRecord(zone: row[1], fields: fields, wasShared: wasShared)
             }
         }
-        for name in found.keys {
-            try database.run("DELETE FROM grdb_cloudkit_deleted WHERE name = ?", [name])
+        for portion in Portion.of(Array(found.keys)) {
+            try database.run(
+                "DELETE FROM grdb_cloudkit_deleted WHERE name IN (\(Portion.marks))",
+                portion
+            )
         }
         return found
     }

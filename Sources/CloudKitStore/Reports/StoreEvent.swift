@@ -19,8 +19,9 @@ public enum StoreEvent: Sendable {
     /// Another user's zone is no longer accessible: the share ended, or the user left it. The rows
     /// were deleted, and their unsent edits are in the journal.
     case shareEnded(CKRecordZone.ID)
-    /// The server refused an edit for lack of permission. The edit is in the journal, and the row
-    /// has the server's values.
+    /// An edit of another user's row was not sent, or was refused: the user may not make it, the row
+    /// went out of sight, or it gave up its key. The edit is in the journal under the rule `access`; a
+    /// row that stays has the server's values.
     case editsRefused(table: String, key: String)
     /// A row was deleted here and on the server because another row has its values in UNIQUE
     /// columns. It is in the journal under the rule `unique`.

@@ -25,8 +25,23 @@ public struct Verification: Hashable, Sendable {
         public var recordName: String
     }
 
+    /// A record that the server has, and that is no row here.
+    public struct HiddenRecord: Hashable, Sendable {
+        /// The record's name.
+        public var recordName: String
+        /// The name of the user who shares the record; nil for one of the user's own.
+        public var owner: String?
+        /// The reason why it does not show: what it waits for, or the problem with its remedy.
+        public var reason: String
+    }
+
     /// The number of compared records.
     public var compared = 0
     /// The differences, by record name; empty when both sides match.
     public var differences: [Difference] = []
+    /// The records that are quarantined or wait, by zone and name.
+    ///
+    /// They are no differences, since there is nothing to repair. All devices of a user that have
+    /// synced have the same.
+    public var hidden: [HiddenRecord] = []
 }

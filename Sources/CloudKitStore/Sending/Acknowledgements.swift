@@ -44,6 +44,7 @@ struct Acknowledgements {
     var outcome: Outcome {
         var outcome = answer
         outcome.changes = applier.changes
+        outcome.editsRefused = applier.editsRefused
         outcome.replacedByDuplicate = applier.replacedByDuplicate
         return outcome
     }
@@ -86,7 +87,9 @@ struct Acknowledgements {
 
     /// Applies a save that requires a look at the file; returns whether it was saved.
     private mutating func accept(_ record: SavedRecord) throws -> Bool {
-        guard let before = try KnownRecord.fetch(database, name: record.name), let key = before.key
+        // A record that gave up its key meanwhile is fetched in its new version.
+        guard let before = try KnownRecord.fetch(database, name: record.name),
+            before.zone == applier.zone, let key = before.key
         else { return false }
         var known = before
         if let sent = try known.sentFields() {
@@ -165,7 +168,7 @@ struct Acknowledgements {
     /// Applies the schema's actions to references to deleted records, whose keys others may have now.
     mutating func resolveReferences() throws {
         try applier.goneReferences.resolve()
-        if hasDeleted { try applier.retryTakenKeys() }
+        if hasDeleted || changedSight { try applier.retryTakenKeys() }
         if changedSight { try applier.showWaiting() }
     }
 
@@ -177,7 +180,8 @@ struct Acknowledgements {
         batchCount: Int
     ) throws {
         if Self.isUnanswered(error) { return }
-        guard var known = try KnownRecord.fetch(database, name: name) else { return }
+        guard var known = try KnownRecord.fetch(database, name: name), known.zone == applier.zone
+        else { return }
         if error.code == .serverRecordChanged {
             // The server's record shows whether it is our own save, whose response was lost.
             guard let server = error.serverRecord else { return }
@@ -199,7 +203,7 @@ struct Acknowledgements {
             guard let entry else { return }
             try applier.reverter.takeBack(known, entry)
             changedSight = true
-            answer.editsRefused.append(entry.key)
+            applier.context.refuseEdits(of: entry.key)
             answer.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.

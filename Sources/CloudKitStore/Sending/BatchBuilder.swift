@@ -480,6 +480,7 @@ struct BatchBuilder {
             // Inserted and deleted before it was sent: the server never receives it.
             try entry.clear(database)
             try KnownRecord.fetch(database, name: name)?.delete(database)
+            batch.freesKeys = true
             return try Place.remove(database, entry.key)
         }
         batch.deletions.append((name, known.tag))

@@ -21,6 +21,9 @@ struct OutgoingBatch {
     /// The saves that include all changes of their entries, by record name; none that is sent again.
     var sent: [String: SentRecord] = [:]
 
+    /// `true` when rows were deleted that were never sent, so that others may have their keys.
+    var freesKeys = false
+
     var isEmpty: Bool { saves.isEmpty && deletions.isEmpty }
 }
 

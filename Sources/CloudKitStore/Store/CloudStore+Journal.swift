@@ -71,10 +71,17 @@ extension CloudStore {
     /// The journal keeps no assets, so they are not restored.
     ///
     /// - Parameter entry: The entry of the journal.
-    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced; an error of the
-    ///   database, such as a constraint that the values violate.
+    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, and for a lost share; an
+    ///   error of the database, such as a constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
+        guard entry.rule != JournalEntry.share else {
+            throw CloudStoreError(
+                .notShared,
+                "The share of the row '\(entry.key)' of the table '\(entry.table)' is not restored "
+                    + "from the journal; share(_:in:) shares the row again"
+            )
+        }
         let mapping = file.mapping
         try await file.writer.write { database in
             let rows = RowStore(database: database, mapping: mapping)

@@ -4,19 +4,23 @@ import GRDB
 
 extension CloudStore {
     /// Compares the names and versions of all records with the server's, and all rows with the
-    /// versions that the server acknowledged.
+    /// versions that the server acknowledged; lists the records that do not show, with the reasons.
     ///
     /// Unsent changes are not differences. Sync first, so that other devices' recent changes are
     /// not differences either.
     ///
     /// - Parameter repairs: Whether to repair the differences: records are fetched again, and rows
     ///   with untracked edits are sent.
-    /// - Returns: The differences.
+    /// - Returns: The differences, and the records that do not show.
     /// - Throws: A `CKError`, or an error of the database.
     public func verify(repairing repairs: Bool = false) async throws -> Verification {
         let mapping = file.mapping
         var result = Verification()
-        var zones = [StoreZone.own] + (try await file.read(StoreFile.sharedZones))
+        let shared = try await file.read { database in
+            let waiting = try TakenKeys.quarantined(database).map(\.zone).filter(\.isShared)
+            return Set(try StoreFile.sharedZones(database) + waiting).sorted()
+        }
+        var zones = [StoreZone.own] + shared
         if file.catalog.hasPublicTables { zones.append(.public) }
         for zone in zones {
             let server =
@@ -27,8 +31,7 @@ extension CloudStore {
                 try Self.compare(server, zone, database, mapping, comparesPlaces: zone == .own)
             }
             if repairs, !part.differences.isEmpty { try await repair(part.differences, zone) }
-            result.compared += part.compared
-            result.differences += part.differences
+            result.add(part)
         }
         return result
     }
@@ -44,11 +47,10 @@ extension CloudStore {
             )
             var result = Verification()
             for (zone, records) in Dictionary(grouping: known, by: \.zone) {
-                let tags = records.map { ($0.name, Version(tag: $0.tag ?? "")) }
-                let server = Dictionary(uniqueKeysWithValues: tags)
+                let tags = records.map { ($0.recordName, Version(tag: $0.tag ?? "")) }
+                let server = Dictionary(tags) { first, _ in first }
                 let part = try Self.compare(server, zone, database, mapping)
-                result.compared += part.compared
-                result.differences += part.differences
+                result.add(part)
             }
             return result
         }
@@ -131,8 +133,33 @@ extension CloudStore {
             if let kind {
                 result.differences.append(.init(kind: kind, recordName: record.recordName))
             }
+            if let reason = try reasonForHiding(record, rows) {
+                result.hidden.append(
+                    .init(recordName: record.recordName, owner: zone.owner, reason: reason)
+                )
+            }
         }
         return result
+    }
+
+    /// Returns why a record does not show; nil when it does, or when nothing waits for it to.
+    private static func reasonForHiding(
+        _ known: KnownRecord,
+        _ rows: RowStore
+    ) throws -> String? {
+        if let problem = known.problem { return problem }
+        guard let name = known.waiting, let key = known.key,
+            let table = rows.mapping.catalog[key.table], try rows.row(key, table) == nil
+        else { return nil }
+        if name.isEmpty { return "It waits for a record that has not arrived" }
+        let aside = KnownRecord.name(name, asideIn: known.zone)
+        let why =
+            try KnownRecord.fetch(rows.database, name: aside) != nil
+            ? "which waits for its key"
+            : known.zone.isShared
+                ? "which its owner does not share, or which has not arrived"
+                : "which has not arrived"
+        return "It waits for the record '\(name)', \(why)"
     }
 
     private static func difference(
@@ -235,5 +262,14 @@ extension CloudStore {
         }
         entry.version = now
         try entry.save(rows.database)
+    }
+}
+
+extension Verification {
+    /// Adds the findings about another zone.
+    fileprivate mutating func add(_ other: Verification) {
+        compared += other.compared
+        differences += other.differences
+        hidden += other.hidden
     }
 }

@@ -47,13 +47,14 @@ final class ChangeReceiver: Sendable {
 
     func delete(_ names: [String], _ zone: StoreZone) async throws {
         guard !names.isEmpty else { return }
-        let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
+        let (changes, refused, replaced) = try await file.apply { database, mapping in
             let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.delete(names)
-            return (applier.changes, applier.replacedByDuplicate)
+            return (applier.changes, applier.editsRefused, applier.replacedByDuplicate)
         }
         context.reporter.received(changes)
-        context.reporter.replacedByDuplicate(replacedByDuplicate)
+        context.reporter.editsRefused(refused)
+        context.reporter.replacedByDuplicate(replaced)
     }
 
     /// Returns whether a known record of a zone has arrived again since the last call.

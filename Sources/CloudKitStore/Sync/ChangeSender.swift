@@ -88,7 +88,7 @@ final class ChangeSender: Sendable {
         let (attempted, limit, waiting) = state.withLock {
             ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
         }
-        let (zone, batch, outcome) = try await file.writeDurably {
+        let (zone, batch, outcome, shown) = try await file.writeDurably {
             [file, folder, freed, scope = context.scope] database in
             let outcome = try waiting.map { responses in
                 if !responses.errors.isEmpty { freed.forget() }
@@ -96,6 +96,7 @@ final class ChangeSender: Sendable {
                     try responses.write(database, file.mapping)
                 }
             }
+            var shown: [RowChange] = []
             for zone in try scope.zones(database) {
                 var builder = try BatchBuilder(
                     database,
@@ -105,10 +106,18 @@ final class ChangeSender: Sendable {
                     freed: freed
                 )
                 let batch = try builder.next(limit: limit, except: attempted)
-                if !batch.isEmpty { return (zone, batch, outcome) }
+                if batch.freesKeys, builder.hasPlaces {
+                    shown += try ControlTables.applying(database, file.catalog) {
+                        let applier = try ChangeApplier(database, file.mapping, zone: zone)
+                        try applier.retryTakenKeys()
+                        return applier.changes
+                    }
+                }
+                if !batch.isEmpty { return (zone, batch, outcome, shown) }
             }
-            return (.own, OutgoingBatch(), outcome)
+            return (.own, OutgoingBatch(), outcome, shown)
         }
+        context.reporter.received(shown)
         if let waiting, let outcome { wrote(waiting, outcome) }
         return (zone, batch)
     }
@@ -172,16 +181,15 @@ final class ChangeSender: Sendable {
     /// Keeps the last versions of records that are about to be deleted.
     private func keep(_ records: [CKRecord], _ zone: StoreZone) async throws {
         let mapping = file.mapping
-        let last = records.compactMap { record -> (name: String, fields: [String: StoreValue])? in
+        let last = records.compactMap { record -> (name: String, record: DeletedRecord)? in
             // Another client's record that cannot be read has no edits of this store's.
             guard let fields = try? RemoteRecord(record, mapping).fields.get() else { return nil }
-            return (record.recordID.recordName, fields)
+            let kept = DeletedRecord(zone: zone, fields: fields, wasShared: record.share != nil)
+            return (record.recordID.recordName, kept)
         }
         guard !last.isEmpty else { return }
         try await file.writer.write { database in
-            for record in last {
-                try DeletedRecord.save(database, record.name, zone, record.fields)
-            }
+            for (name, record) in last { try record.save(database, name) }
         }
     }
 

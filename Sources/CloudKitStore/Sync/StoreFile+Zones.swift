@@ -17,6 +17,7 @@ extension StoreFile {
                     )
                     try applier.delete(known.map(\.name))
                     try applier.finishDeletions()
+                    try applier.retryTakenKeys()
                     return applier.changes
                 }
                 try forgetServer(database)

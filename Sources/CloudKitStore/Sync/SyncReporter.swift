@@ -65,7 +65,7 @@ final class SyncReporter: Sendable {
         for key in keys { onEvent(.replacedByDuplicate(table: key.table, key: key.text)) }
     }
 
-    /// Reports changes that the user was not permitted to make.
+    /// Reports rows with changes that are in the journal because the user may not make them.
     func editsRefused(_ keys: [RowKey]) {
         for key in keys { onEvent(.editsRefused(table: key.table, key: key.text)) }
     }

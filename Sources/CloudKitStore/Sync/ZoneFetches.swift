@@ -92,15 +92,16 @@ final class ZoneFetches: Sendable {
 
     private func finish(_ zone: StoreZone) async throws {
         let limit = context.configuration.journalLimit
-        let (changes, replacedByDuplicate) = try await file.apply { database, mapping in
+        let (changes, refused, replaced) = try await file.apply { database, mapping in
             let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: limit)
-            return (applier.changes, applier.replacedByDuplicate)
+            return (applier.changes, applier.editsRefused, applier.replacedByDuplicate)
         }
         context.reporter.received(changes)
-        context.reporter.replacedByDuplicate(replacedByDuplicate)
+        context.reporter.editsRefused(refused)
+        context.reporter.replacedByDuplicate(replaced)
         state.withLock { _ = $0.finished.insert(zone) }
         try await context.fillLacking()
     }

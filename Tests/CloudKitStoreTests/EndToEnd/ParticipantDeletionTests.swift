@@ -290,6 +290,48 @@ struct ParticipantDeletionTests {
         }
     }
 
+    @Test("A row that leaves the share with an edit that was sent takes nothing into the journal")
+    func movedOutAfterEdit() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("UPDATE note SET title = 'Big tent' WHERE id = 'n'")
+            try await bob.store.sync()
+            try await ada.run("UPDATE note SET folder = 'lone' WHERE id = 'n'")
+            try await ada.store.sync()
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'n'") == "Big tent")
+            #expect(try await bob.value("SELECT count(*) FROM note WHERE id = 'n'") == "0")
+            #expect(try await bob.store.journal() == [])
+        }
+    }
+
+    @Test(
+        "What was not sent below a folder that somebody else deletes is in the journal, and reported",
+        arguments: [false, true]
+    )
+    func deletedAbove(isByOwner: Bool) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let (phone, _) = try await Self.phone(friends)
+            try await phone.run(
+                """
+                UPDATE note SET title = 'Big tent' WHERE id = 'n';
+                INSERT INTO note (id, title, folder) VALUES ('new', 'Rope', 'deep');
+                """
+            )
+            let other = isByOwner ? ada : bob
+            try await other.run("DELETE FROM folder WHERE id = 'sub'")
+            try await settle(other, phone, ada)
+            #expect(try await phone.value(Self.folders) == "trip")
+            let journal = try await phone.store.journal()
+            #expect(Set(journal.map(\.key)) == ["n", "new"])
+            #expect(Set(journal.map(\.rule)) == ["access"])
+            #expect(Set(friends.events.all) == ["editsRefused note n", "editsRefused note new"])
+            #expect(friends.events.all.count == 2)
+            for device in [ada, phone] { try await device.store.settled() }
+        }
+    }
+
     @Test("A deletion of a row that its owner deleted too is not in the journal")
     func deletedByBoth() async throws {
         try await Self.withFriends { friends in

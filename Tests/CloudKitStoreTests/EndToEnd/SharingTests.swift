@@ -350,7 +350,7 @@ struct SharingTests {
             try await friends.begin()
             #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Bob's n")
             let reasons = try await bob.store.status.quarantined.map(\.reason)
-            #expect(reasons.count == 1 && reasons[0].contains("has the key of another row"))
+            #expect(reasons.count == 1 && reasons[0].contains("a row of your own has its key"))
             for sql in [
                 "UPDATE note SET folder = 'trip' WHERE id = 'n'",
                 "UPDATE folder SET parent = 'own' WHERE id = 'sub'",

@@ -1,5 +1,6 @@
 import CloudKit
 import CloudKitStore
+import CloudKitTesting
 import GRDB
 import Support
 import Testing
@@ -47,6 +48,11 @@ struct TakenKeyTests {
         )
     }
 
+    private static let rekeying = """
+        PRAGMA defer_foreign_keys = 1;
+        UPDATE folder SET id = 'drinks'; UPDATE note SET folder = 'drinks'
+        """
+
     private static let everything = "egg sub,food ,milk food,sub food"
 
     @Test("The rows below a shared row whose key is taken wait with it")
@@ -70,7 +76,10 @@ struct TakenKeyTests {
             let status = try await bob.store.status
             #expect(status.waitingForParents == 4 && status.inaccessibleReferenceCount == 0)
             #expect(status.quarantined.map { $0.reason.contains("leave(_:in:)") } == [true])
-            #expect(try await bob.store.verify().differences == [])
+            let found = try await bob.store.verify()
+            #expect(found.differences == [])
+            #expect(found.hidden.map(\.recordName).contains("folder:food"))
+            #expect(found.hidden.count == 5)
         }
     }
 
@@ -79,8 +88,7 @@ struct TakenKeyTests {
         arguments: [
             ("DELETE FROM folder", everything),
             (
-                "PRAGMA defer_foreign_keys = 1; UPDATE folder SET id = 'drinks'; "
-                    + "UPDATE note SET folder = 'drinks'",
+                rekeying,
                 "beer drinks,drinks ," + everything
             ),
         ],
@@ -123,20 +131,85 @@ struct TakenKeyTests {
         }
     }
 
-    @Test("Own rows of another device wait just so where the shared row was first")
-    func ownRows() async throws {
+    /// Opens a second device of one of the friends, by number.
+    private static func phone(_ friends: Friends, of user: Int = 1) async throws -> Device {
+        let phone = try await Device(
+            friends.cloud,
+            friends.users[user],
+            schema: schema,
+            configuration: SharingTests.configuration
+        )
+        try await phone.store.sync()
+        return phone
+    }
+
+    /// Checks that some devices of a user have the same rows, and the same that wait.
+    private static func expectSame(_ devices: Device..., shown keys: String) async throws {
+        var hidden: [[Verification.HiddenRecord]] = []
+        for device in devices {
+            #expect(try await Self.keys(device) == keys)
+            #expect(try await device.rows() == devices[0].rows())
+            let found = try await device.store.verify()
+            #expect(found.differences == [])
+            hidden.append(found.hidden)
+        }
+        #expect(hidden.allSatisfy { $0 == hidden[0] })
+    }
+
+    @Test(
+        "An own row that another device deletes, or gives another key, keeps its key on all devices if it returns",
+        arguments: [
+            ("DELETE FROM folder", "food "),
+            (
+                rekeying,
+                "beer drinks,drinks ,food "
+            ),
+        ],
+        [false, true]
+    )
+    func returning(_ way: (sql: String, keys: String), isOtherOrder: Bool) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Self.phone(friends)
+            try await phone.run("UPDATE folder SET name = 'Phone''s'")
+            try await bob.run(way.sql)
+            if isOtherOrder {
+                try await settle(phone, bob, ada)
+            } else {
+                try await settle(bob, phone, ada)
+            }
+            let keys = isOtherOrder && !way.keys.contains("beer") ? "food " : way.keys
+            try await Self.expectSame(bob, phone, shown: keys)
+            for device in [bob, phone] {
+                let name = "SELECT name FROM folder WHERE id = 'food'"
+                #expect(try await device.value(name) == "Phone's")
+                let status = try await device.store.status
+                #expect(status.quarantined.map { $0.reason.contains("your own row") } == [true])
+                #expect(status.waitingForParents == 3)
+            }
+            // The advice concerns the own row alone.
+            try await bob.run("DELETE FROM folder WHERE id = 'food'")
+            try await settle(bob, phone, ada)
+            let rest = keys.replacing("food ", with: "")
+            try await Self.expectSame(bob, phone, shown: rest + Self.everything)
+            try await Self.expectSame(ada, shown: Self.everything)
+            for device in [ada, bob, phone] { try await device.store.settled() }
+        }
+    }
+
+    @Test(
+        "An own row takes its key from a shared one that was here first; what was not sent is in the journal"
+    )
+    func displaced() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let friends = try await Friends(cloud, schema: Self.schema)
             let (ada, bob) = (friends.ada, friends.bob)
-            let phone = try await Device(
-                cloud,
-                friends.users[1],
-                schema: Self.schema,
-                configuration: SharingTests.configuration
-            )
+            let phone = try await Self.phone(friends)
             try await ada.run(
-                "INSERT INTO folder VALUES ('food', 'Ada''s', NULL); "
-                    + "INSERT INTO note (id, folder) VALUES ('milk', 'food')"
+                """
+                INSERT INTO folder VALUES ('food', 'Ada''s', NULL), ('sub', 'Sub', 'food');
+                INSERT INTO note (id, title, folder) VALUES ('milk', 'Milk', 'food'), ('egg', 'Egg', 'sub');
+                """
             )
             try await ada.store.sync()
             try await friends.accept(friends.share("food", cleo: nil), bob)
@@ -144,13 +217,129 @@ struct TakenKeyTests {
                 "INSERT INTO folder VALUES ('food', 'Bob''s', NULL); "
                     + "INSERT INTO note (id, folder) VALUES ('beer', 'food')"
             )
-            try await settle(phone, bob)
-            #expect(try await Self.keys(bob) == "food ,milk food")
-            #expect(try await Self.keys(phone) == "beer food,food ")
+            // The phone has sent its rows before it knows the share.
+            try await phone.store.sync()
+            try await bob.run(
+                """
+                UPDATE folder SET name = 'Edited' WHERE id = 'food';
+                UPDATE note SET title = 'Edited' WHERE id = 'egg';
+                INSERT INTO note (id, title, folder) VALUES ('new', 'New', 'sub');
+                """
+            )
+            try await settle(bob, phone, ada)
+            try await Self.expectSame(bob, phone, shown: "beer food,food ")
+            let journal = try await bob.store.journal()
+            #expect(Set(journal.map(\.key)) == ["food", "egg", "new"])
+            #expect(Set(journal.map(\.rule)) == ["access"])
+            #expect(
+                Set(friends.events.all)
+                    == [
+                        "editsRefused folder food", "editsRefused note egg",
+                        "editsRefused note new",
+                    ]
+            )
+            let hidden = try await bob.store.verify().hidden
+            #expect(
+                Set(hidden.map(\.recordName))
+                    == ["folder:food", "folder:sub", "note:milk", "note:egg"]
+            )
+            #expect(hidden.allSatisfy { $0.owner == friends.users[0].recordName })
+            // Edits of the others come and go while they wait.
+            try await ada.run(
+                "UPDATE note SET title = 'Newer' WHERE id = 'egg'; DELETE FROM note WHERE id = 'milk'"
+            )
+            try await settle(ada, bob, phone)
+            try await phone.run(Self.rekeying)
+            try await settle(phone, bob, ada)
+            let keys = "beer drinks,drinks ,egg sub,food ,sub food"
+            try await Self.expectSame(bob, phone, shown: keys)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'egg'") == "Newer")
+            #expect(try await bob.store.canWrite("egg", in: "note"))
+            for device in [ada, bob, phone] { try await device.store.settled() }
+        }
+    }
+
+    @Test("A key is free again when a row goes that the server does not have any more")
+    func vanished() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Self.phone(friends)
+            try await ada.run(
+                "INSERT INTO note (id, title, folder) VALUES ('beer', 'Ada''s', 'food')"
+            )
+            try await settle(ada, bob, phone)
+            // The note survives its own deletion, and goes with the folder.
+            try await bob.run("UPDATE note SET title = 'Edited' WHERE id = 'beer'")
             try await phone.run("DELETE FROM folder")
-            try await settle(phone, bob)
-            for device in [phone, bob] {
-                #expect(try await Self.keys(device) == "food ,milk food")
+            try await settle(phone, bob, phone)
+            let keys = "beer food," + Self.everything
+            try await Self.expectSame(bob, phone, shown: keys)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'beer'") == "Ada's")
+            #expect(try await bob.store.journal().map(\.rule) == ["cascade"])
+            for device in [ada, bob, phone] { try await device.store.settled() }
+        }
+    }
+
+    @Test("A deletion that waits to be sent keeps its key until then")
+    func pendingDeletion() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: Self.schema)
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Self.phone(friends)
+            try await ada.run(
+                "INSERT INTO folder VALUES ('top', 'Top', NULL), ('food', 'Ada''s', 'top')"
+            )
+            try await ada.store.sync()
+            try await friends.accept(friends.share("top", cleo: nil), bob)
+            try await phone.run("INSERT INTO folder VALUES ('food', 'Bob''s', NULL)")
+            try await phone.store.sync()
+            try await bob.run("DELETE FROM folder WHERE id = 'food'")
+            try await settle(bob, phone, ada)
+            try await Self.expectSame(bob, phone, shown: "food ,top ")
+            try await Self.expectSame(ada, shown: "top ")
+            #expect(try await bob.value("SELECT name FROM folder WHERE id = 'food'") == "Bob's")
+            for device in [ada, bob, phone] { try await device.store.settled() }
+        }
+    }
+
+    @Test("Of two users' rows the same one has the key on all devices, whichever came first")
+    func twoOwners() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: Self.schema)
+            let bob = friends.bob
+            let phone = try await Self.phone(friends)
+            // The first by name first.
+            let owners = zip([friends.ada, friends.cleo], [friends.users[0], friends.users[2]])
+                .sorted { $0.1.recordName < $1.1.recordName }.map(\.0)
+            var links: [CKShare.Metadata] = []
+            for (owner, note) in zip(owners, ["one", "two"]) {
+                try await owner.run(
+                    "INSERT INTO folder VALUES ('food', '\(note)', NULL); "
+                        + "INSERT INTO note (id, folder) VALUES ('\(note)', 'food')"
+                )
+                try await owner.store.sync()
+                let share = try await owner.store.share("food", in: "folder") {
+                    $0.publicPermission = .readWrite
+                }
+                links.append(try await bob.container.shareMetadata(for: try #require(share.url)))
+            }
+            try await bob.store.accept(links[1])
+            try await phone.store.sync()
+            try await Self.expectSame(bob, phone, shown: "food ,two food")
+            try await bob.store.accept(links[0])
+            let tablet = try await Self.phone(friends)
+            try await settle(bob, phone)
+            try await Self.expectSame(bob, phone, tablet, shown: "food ,one food")
+            for device in [bob, phone, tablet] {
+                let reasons = try await device.store.status.quarantined.map(\.reason)
+                #expect(reasons.map { $0.contains("ask one of the two") } == [true])
+                #expect(reasons.map { $0.contains("delete") } == [false])
+            }
+            try await bob.store.leave("food", in: "folder")
+            try await settle(bob, phone, tablet)
+            try await Self.expectSame(bob, phone, tablet, shown: "food ,two food")
+            for device in [bob, phone, tablet] {
+                #expect(try await device.store.canWrite("two", in: "note"))
                 try await device.store.settled()
             }
         }

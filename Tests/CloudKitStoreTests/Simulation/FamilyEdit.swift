@@ -7,12 +7,21 @@ struct FamilyEdit {
     ///
     /// A board is only put below an older one, so that no two boards are below each other, whoever
     /// moves them.
+    ///
+    /// - Parameters:
+    ///   - contents: The rows of the device.
+    ///   - number: The number that makes the edit's values unique.
+    ///   - sharesKeys: Whether new rows have one of a few keys instead of that number.
+    ///   - chance: The source of random numbers.
+    /// - Returns: The SQL.
     static func sql(
         _ contents: SimulatedApp.Contents,
         _ number: Int,
+        sharesKeys: Bool,
         _ chance: inout SeededRandom
     ) -> String {
-        var edit = FamilyEdit(contents, number, chance)
+        let key = sharesKeys ? chance.number(1...5) : number
+        var edit = FamilyEdit(contents, number, key: key, chance)
         defer { chance = edit.chance }
         guard !edit.boards.isEmpty, edit.chance.chance(88) else { return edit.insertBoard() }
         guard !edit.cards.isEmpty, edit.chance.chance(76) else { return edit.insertCard() }
@@ -33,14 +42,22 @@ struct FamilyEdit {
         """
 
     private let number: Int
+    /// The number in the key of a new row.
+    private let key: Int
     private let boards: [String]
     private let cards: [String]
     private let links: [String]
     private let pins: [String]
     private var chance: SeededRandom
 
-    private init(_ contents: SimulatedApp.Contents, _ number: Int, _ chance: SeededRandom) {
+    private init(
+        _ contents: SimulatedApp.Contents,
+        _ number: Int,
+        key: Int,
+        _ chance: SeededRandom
+    ) {
         self.number = number
+        self.key = key
         self.chance = chance
         func keys(_ table: String) -> [String] {
             contents.keys.filter { $0.hasPrefix(table + "/") }
@@ -56,12 +73,12 @@ struct FamilyEdit {
 
     private mutating func insertBoard() -> String {
         "INSERT INTO board (id, name, parent) "
-            + "VALUES ('\(boardKey)', \(value), \(any(boards, percent: 60)))"
+            + "VALUES ('\(boardKey)', \(value), \(any(boards.filter { $0 < boardKey }, percent: 60)))"
     }
 
     private mutating func insertCard() -> String {
         "INSERT INTO card (id, title, due, board, related, origin) "
-            + "VALUES ('c\(number)', \(value), \(due), \(any(boards, percent: 90)), "
+            + "VALUES ('c\(key)', \(value), \(due), \(any(boards, percent: 90)), "
             + "\(any(cards, percent: 40)), \(any(cards, percent: 25)))"
     }
 
@@ -104,7 +121,7 @@ struct FamilyEdit {
     }
 
     private mutating func insert(_ table: String, _ letter: String, _ column: String) -> String {
-        "INSERT INTO \(table) (id, title, board, \(column)) VALUES ('\(letter)\(number)', \(value), "
+        "INSERT INTO \(table) (id, title, board, \(column)) VALUES ('\(letter)\(key)', \(value), "
             + "\(any(boards, percent: 90)), \(any(cards, percent: 100)))"
     }
 
@@ -127,7 +144,7 @@ struct FamilyEdit {
 
     /// The SQL of keys in the order of their creation.
     private var boardKey: String {
-        "b" + String(repeating: "0", count: 4 - "\(number)".count) + "\(number)"
+        "b" + String(repeating: "0", count: 4 - "\(key)".count) + "\(key)"
     }
 
     private mutating func pick(_ keys: [String]) -> String {

@@ -55,6 +55,20 @@ struct FamilyOracle: Sendable {
             }
         }
 
+        /// Returns the visible records whose keys belong to other rows, with those below them.
+        func waiting(among visible: [String: Bool], taken: Set<String>) -> Set<String> {
+            Set(visible.keys).filter { name in
+                var current: String? = name
+                var depth = 0
+                while let here = current, visible[here] != nil, depth < 100 {
+                    if taken.contains(here) { return true }
+                    current = target(of: "parent", here) ?? target(of: "board", here)
+                    depth += 1
+                }
+                return false
+            }
+        }
+
         /// The references to deleted records, for which the owner's device would show NULL.
         var danglingReferences: [String] {
             records.keys.sorted().flatMap { name in
@@ -128,16 +142,26 @@ struct FamilyOracle: Sendable {
 
     // MARK: Comparing
 
+    /// Returns the users in the order in which their rows have a key that several of them use: the device's
+    /// own user, then the others by name.
+    private func precedence(for user: Int) -> [Int] {
+        let others = users.indices.filter { $0 != user }
+        return [user] + others.sorted { users[$0].recordName < users[$1].recordName }
+    }
+
     /// Returns the problems of a device's rows.
     func check(_ device: SimulatedDevice, against zones: [Zone]) throws -> [String] {
         let user = users[device.user].recordName
         var expected: SimulatedApp.Contents = [:]
         var barred: Set<String> = []
-        for (owner, zone) in zones.enumerated() {
+        var taken: Set<String> = []
+        for owner in precedence(for: device.user) {
+            let zone = zones[owner]
             let isOwn = owner == device.user
-            let visible = zone.shown(
-                of: isOwn ? zone.records.mapValues { _ in true } : zone.visible(to: user)
-            )
+            let inSight = isOwn ? zone.records.mapValues { _ in true } : zone.visible(to: user)
+            let waiting = zone.waiting(among: inSight, taken: taken)
+            taken.formUnion(inSight.keys)
+            let visible = zone.shown(of: inSight.filter { !waiting.contains($0.key) })
             for (name, writes) in visible {
                 guard let record = zone.records[name] else { continue }
                 let key = Self.key(name)

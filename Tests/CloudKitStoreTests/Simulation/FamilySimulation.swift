@@ -4,6 +4,7 @@ import CloudKitTesting
 import Foundation
 import GRDB
 import Support
+import Synchronization
 
 /// A simulation that runs three users' stores at random: each shares trees of rows, participates in
 /// those of others, moves, edits and deletes rows, and loses processes.
@@ -20,6 +21,10 @@ actor FamilySimulation {
     private static let users = ["Ada", "Bob", "Cleo"]
 
     private var chance: SeededRandom
+    /// `true` when users give the same keys to their rows.
+    private let sharesKeys: Bool
+    /// `true` when responses are lost and connections are cut.
+    private let losesResponses: Bool
     private var devices: [SimulatedDevice] = []
     private var problems: [String] = []
     /// A number that makes keys and values of edits unique.
@@ -27,12 +32,16 @@ actor FamilySimulation {
     private let world: SimulatedWorld
     private let oracle: FamilyOracle
 
-    private init(seed: UInt64) async throws {
+    private init(
+        seed: UInt64,
+        _ cloud: TestCloud,
+        _ connection: Cloud,
+        sharesKeys: Bool,
+        losesResponses: Bool
+    ) async throws {
         chance = SeededRandom(seed: seed)
-        let cloud = try await TestCloud(
-            clock: VirtualClock(startingAt: SimulatedWorld.beginning),
-            randomness: SeededRandomness(seed: seed)
-        )
+        self.sharesKeys = sharesKeys
+        self.losesResponses = losesResponses
         var users: [TestCloud.User] = []
         var observers: [CKContainer] = []
         for name in Self.users {
@@ -40,17 +49,48 @@ actor FamilySimulation {
             users.append(user)
             observers.append(try await cloud.device(of: user))
         }
-        world = SimulatedWorld(cloud: cloud, users: users, variant: .families)
+        world = SimulatedWorld(
+            cloud: cloud,
+            users: users,
+            variant: .families,
+            connection: connection
+        )
         oracle = FamilyOracle(users: users, observers: observers)
     }
 
     /// Runs the schedule of a seed.
-    static func run(seed: UInt64) async -> Outcome {
+    ///
+    /// - Parameters:
+    ///   - seed: The seed.
+    ///   - sharesKeys: Whether users give the same keys to their rows.
+    ///   - fixture: The connection of the devices; one over HTTP loses responses.
+    /// - Returns: The outcome.
+    static func run(
+        seed: UInt64,
+        sharesKeys: Bool = false,
+        over fixture: CloudFixture = .inProcess
+    ) async -> Outcome {
+        let outcome = Mutex(Outcome())
         do {
-            return await (try FamilySimulation(seed: seed)).run()
+            let cloud = try await TestCloud(
+                clock: VirtualClock(startingAt: SimulatedWorld.beginning),
+                randomness: SeededRandomness(seed: seed)
+            )
+            try await fixture.run(cloud) { connection in
+                let simulation = try await FamilySimulation(
+                    seed: seed,
+                    cloud,
+                    connection,
+                    sharesKeys: sharesKeys,
+                    losesResponses: fixture == .overHTTP
+                )
+                let found = await simulation.run()
+                outcome.withLock { $0 = found }
+            }
         } catch {
             return Outcome(problems: ["E: \(error)"])
         }
+        return outcome.withLock(\.self)
     }
 
     private func run() async -> Outcome {
@@ -125,7 +165,15 @@ actor FamilySimulation {
         _ body: (CloudStore) async throws -> Void
     ) async throws {
         world.trace.add("\(device.name) \(what)" + (crash.map { ", ends \($0)" } ?? ""))
+        if losesResponses {
+            let rules = [
+                FaultRule(.lostResponse, operation: "records/modify", probability: 0.2),
+                FaultRule(.resetConnection, probability: 0.05),
+            ]
+            world.cloud.setFaults(FaultPlan(seed: chance.next(), rules: rules))
+        }
         let (_, error, found) = await device.carryOut(crash: crash, body)
+        world.cloud.setFaults(nil)
         problems += found
         if crash != nil {
             try await device.relaunch()
@@ -136,7 +184,7 @@ actor FamilySimulation {
         // Rows of others, rows deleted meanwhile, or rows shared with the one above.
         case let error as CloudStoreError
         where [.notShared, .neverSent, .noSuchRow].contains(error.code): break
-        case let error as CKError where error.code == .unknownItem: break
+        case let error as CKError where error.code == .unknownItem || losesResponses: break
         case let error?: problems.append("\(device.name) cannot: \(what): \(error)")
         }
     }
@@ -220,7 +268,7 @@ actor FamilySimulation {
 
     private func edit(_ device: SimulatedDevice) throws {
         number += 1
-        let sql = FamilyEdit.sql(try device.contents(), number, &chance)
+        let sql = FamilyEdit.sql(try device.contents(), number, sharesKeys: sharesKeys, &chance)
         do {
             try device.write(sql)
             world.trace.add("\(device.name) \(sql)")
@@ -267,12 +315,20 @@ actor FamilySimulation {
         guard problems.isEmpty else { return }
         if !isQuiet { problems.append("The devices have something to tell each other for ever") }
         let zones = try await oracle.zones()
+        var hidden: [Int: Set<String>] = [:]
         for device in devices {
             problems += try oracle.check(device, against: zones)
-            let differences = try await device.store.verify().differences
-            if !differences.isEmpty { problems.append("\(device.name) verifies \(differences)") }
+            let found = try await device.store.verify()
+            if !found.differences.isEmpty {
+                problems.append("\(device.name) verifies \(found.differences)")
+            }
+            let names = Set(found.hidden.map { "\($0.owner ?? "") \($0.recordName)" })
+            if let others = hidden.updateValue(names, forKey: device.user), others != names {
+                problems.append("\(device.name) hides \(names), another device \(others)")
+            }
             let status = try await device.store.status
-            if !status.isSettled { problems.append("\(device.name) waits: \(status.explanation)") }
+            let isSettled = sharesKeys ? status.waitingToSend == 0 : status.isSettled
+            if !isSettled { problems.append("\(device.name) waits: \(status.explanation)") }
         }
     }
 }

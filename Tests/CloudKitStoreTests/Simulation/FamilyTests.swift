@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @Suite("Random families share trees of rows")
@@ -7,38 +8,78 @@ struct FamilyTests {
         ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
     }
 
-    /// `true` when schedules are requested by `Scripts/simulate --variant families`.
-    private static let isAsked =
-        ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"] == "families"
-    private static let first = isAsked ? number("CLOUDKIT_STORE_FIRST_SEED") ?? 1 : 1
-    private static let count = isAsked ? number("CLOUDKIT_STORE_SEEDS") ?? 1_000 : 20
+    /// The variant of `Scripts/simulate` whose schedules are requested; nil when it is none of these.
+    private static let asked = ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"]
+        .flatMap(Variant.init)
 
-    /// The schedules that once found a defect.
-    private static let remembered: [UInt64] = [51, 57, 77, 88, 153, 156, 277, 287, 450, 514, 1021]
+    /// The topics of the schedules of families.
+    private enum Variant: String, Sendable, CaseIterable {
+        /// All that families do.
+        case families
+        /// The same, where users give the same keys to their rows.
+        case keys
+        /// The same through a real server, with lost responses.
+        case http
 
-    @Test("Each user sees their own rows and what others share with them", .timeLimit(.minutes(60)))
-    func schedules() async {
-        let range = Array(Self.first..<Self.first + Self.count)
-        let seeds = range + (Self.isAsked ? [] : Self.remembered)
+        /// The number of schedules that run with the other tests.
+        var count: UInt64 {
+            switch self {
+            case .families: 20
+            case .keys: 20
+            case .http: 1
+            }
+        }
+
+        /// The schedules that once found a defect.
+        var remembered: [UInt64] {
+            switch self {
+            case .families: [51, 57, 77, 88, 153, 156, 277, 287, 450, 514, 1021]
+            case .keys, .http: []
+            }
+        }
+
+        var seeds: [UInt64] {
+            guard asked == self else { return Array(1...count) + remembered }
+            let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
+            return Array(first..<first + (number("CLOUDKIT_STORE_SEEDS") ?? 1_000))
+        }
+
+        func run(_ seed: UInt64) async -> FamilySimulation.Outcome {
+            await FamilySimulation.run(
+                seed: seed,
+                sharesKeys: self == .keys,
+                over: self == .http ? .overHTTP : .inProcess
+            )
+        }
+    }
+
+    @Test(
+        "Each user sees their own rows and what others share with them",
+        .timeLimit(.minutes(60)),
+        arguments: asked.map { [$0] } ?? Variant.allCases
+    )
+    private func schedules(_ variant: Variant) async {
+        let seeds = variant.seeds
         let began = ContinuousClock.now
-        let failures = await Self.failures(of: seeds)
-        print("\(seeds.count) families in \(ContinuousClock.now - began), \(failures.count) fail")
+        let failures = await Self.failures(of: seeds, variant)
+        print("\(seeds.count) \(variant) in \(ContinuousClock.now - began), \(failures.count) fail")
         for (seed, outcome) in failures.prefix(3) {
             // Each request is printed only for a single schedule.
             let lines = outcome.trace.filter { seeds.count == 1 || !$0.hasPrefix("  ") }
             let story = lines.joined(separator: "\n")
             Issue.record(
                 """
-                \(failures.count) families fail; seed \(seed):
+                \(failures.count) of \(variant) fail; seed \(seed):
                 \(story)
-                Scripts/simulate --variant families --seeds 1 --from \(seed)
+                Scripts/simulate --variant \(variant) --seeds 1 --from \(seed)
                 """
             )
         }
     }
 
     private static func failures(
-        of seeds: [UInt64]
+        of seeds: [UInt64],
+        _ variant: Variant
     ) async -> [(seed: UInt64, outcome: FamilySimulation.Outcome)] {
         await withTaskGroup { group in
             // Schedules share nothing, so they run on all processors.
@@ -47,9 +88,11 @@ struct FamilyTests {
                 group.addTask { @concurrent in
                     var found: [(seed: UInt64, outcome: FamilySimulation.Outcome)] = []
                     for place in stride(from: offset, to: seeds.count, by: width) {
-                        let outcome = await FamilySimulation.run(seed: seeds[place])
+                        let outcome = await variant.run(seeds[place])
                         guard !outcome.problems.isEmpty else { continue }
-                        print("family \(seeds[place]): \(outcome.problems.joined(separator: "; "))")
+                        print(
+                            "\(variant) \(seeds[place]): \(outcome.problems.joined(separator: "; "))"
+                        )
                         found.append((seeds[place], outcome))
                     }
                     return found

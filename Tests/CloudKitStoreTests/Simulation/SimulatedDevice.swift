@@ -1,8 +1,10 @@
 import CloudKit
 import CloudKitStore
 import CloudKitTesting
+import CloudKitWebClient
 import Foundation
 import GRDB
+import Support
 
 /// The data that the devices of a schedule share.
 struct SimulatedWorld {
@@ -11,6 +13,8 @@ struct SimulatedWorld {
     let users: [TestCloud.User]
     let variant: SimulationVariant
     var oracle: MergeOracle?
+    /// The connection of the devices; nil for one directly into the service.
+    var connection: Cloud?
     let trace = SimulationTrace()
 
     /// The start of all clocks, in milliseconds since 1970.
@@ -76,7 +80,7 @@ final class SimulatedDevice {
     ) async throws -> (CloudStore, CKContainer, SimulatedTransport) {
         let name = "d\(number)"
         var way: SimulatedTransport?
-        let container = try await world.cloud.device(of: user) { base in
+        func wrap(_ base: any Transport) -> any Transport {
             let made = SimulatedTransport(
                 name,
                 base,
@@ -88,6 +92,12 @@ final class SimulatedDevice {
             way = made
             return made
         }
+        let container =
+            if let connection = world.connection {
+                try await connection.device(of: user, transport: { wrap($0) })
+            } else {
+                try await world.cloud.device(of: user) { wrap($0) }
+            }
         guard let way else { preconditionFailure("The container was made without its transport") }
         var configuration = Device.configuration
         configuration.device = name
@@ -232,13 +242,14 @@ final class SimulatedDevice {
                 sql: "SELECT \(isOwn ? "engine" : "sharedEngine") FROM grdb_cloudkit_control"
             )
             let records = try database.cachedStatement(
-                sql: "SELECT name, tag FROM grdb_cloudkit_record"
+                sql: "SELECT name, tag FROM grdb_cloudkit_record WHERE zone = ?"
             )
+            let zone = isOwn ? "" : "\(zoneID.ownerName)/\(zoneID.zoneName)"
             return (
                 try Data.fetchOne(state),
                 Dictionary(
-                    uniqueKeysWithValues: try Row.fetchAll(records)
-                        .map { (StoredName.text($0[0]), $0[1] as String?) }
+                    uniqueKeysWithValues: try Row.fetchAll(records, arguments: [zone])
+                        .map { (Self.recordName($0[0]), $0[1] as String?) }
                 )
             )
         }
@@ -254,6 +265,12 @@ final class SimulatedDevice {
         else { return [] }
         return unknown.filter { late[$0] == nil }
             .map { "I11: \(name)'s token is ahead of its rows: it lacks \($0)" }
+    }
+
+    /// Returns the server's name of a record, which is kept under another while its key is taken.
+    static func recordName(_ stored: DatabaseValue) -> String {
+        let name = StoredName.text(stored)
+        return name.split(separator: "\n").last.map(String.init) ?? name
     }
 
     private static func tags(

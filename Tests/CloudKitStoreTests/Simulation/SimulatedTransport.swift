@@ -288,7 +288,9 @@ final class SimulatedTransport: Transport {
         var count = 0
         let rows = try Row.fetchCursor(statement)
         while let row = try rows.next() {
-            if let tag = page[StoredName.text(row[0])], tag == row[1] as String? { count += 1 }
+            if let tag = page[SimulatedDevice.recordName(row[0])], tag == row[1] as String? {
+                count += 1
+            }
         }
         return count
     }

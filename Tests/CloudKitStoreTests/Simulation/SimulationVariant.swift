@@ -21,7 +21,7 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     /// The variants of ``StoreSimulation``.
     static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets, .meetings]
 
-    /// The number of its schedules that run with the other tests: 1,000 in all, with those of families.
+    /// The number of its schedules that run with the other tests: 1,000 in all, with 20 of families.
     var count: UInt64 {
         switch self {
         case .plain: 700
