@@ -236,6 +236,8 @@ extension StorageConformance {
                 zone.isDeleted = true
                 try writer.updateZone(zone)
                 #expect(try writer.changedZones(zone.database, after: 7, limit: 9) == [zone])
+                #expect(try writer.changeCount(zone, after: 3) == 7)
+                #expect(try writer.changeCount(zone, after: 10) == 0)
                 #expect(try writer.changedZones(zone.database, after: 8, limit: 9).isEmpty)
                 #expect(try writer.zones(zone.database).isEmpty)
             }

@@ -80,7 +80,7 @@ struct ZoneChange {
                     database: database.id,
                     name: name,
                     incarnation: 1,
-                    headSequence: 0,
+                    headSequence: database.headSequence,
                     changeSequence: sequence,
                     isDeleted: false,
                     birthSequence: sequence
