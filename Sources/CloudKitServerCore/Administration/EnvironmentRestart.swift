@@ -29,7 +29,8 @@ struct EnvironmentRestart {
         sequence = highest
     }
 
-    /// Starts a new incarnation, and creates the default zones that are missing.
+    /// Starts a new incarnation, and creates the default zones that are missing; zones that a snapshot
+    /// has of a user who was deleted since do not come back.
     func begin(_ incarnation: Int64, _ writer: any StorageWriter) throws {
         try writer.setIncarnation(environment.id, incarnation)
         for var database in try writer.databases(environment.id) {
@@ -39,10 +40,12 @@ struct EnvironmentRestart {
                 zone.headSequence = sequence
                 try writer.updateZone(zone)
             }
-            guard try writer.zone(database.id, name: WireZoneID.defaultZoneName) == nil else {
-                continue
+            let owner = try database.owner.flatMap { try writer.user($0) }
+            if owner?.container.isEmpty == true {
+                for zone in try writer.zones(database.id) { try writer.removeZone(zone) }
+            } else if try writer.zone(database.id, name: WireZoneID.defaultZoneName) == nil {
+                try CloudService.addDefaultZone(to: database, writer)
             }
-            try CloudService.addDefaultZone(to: database, writer)
         }
     }
 
