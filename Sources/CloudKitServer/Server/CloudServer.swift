@@ -36,6 +36,8 @@ public final class CloudServer: Service {
     private let bound = BoundAddress()
     /// Ends when requests may be answered.
     private let (opening, opened) = AsyncStream<Void>.makeStream()
+    /// A stream that ends when requests are answered.
+    private let (answering, answers) = AsyncStream<Void>.makeStream()
     private let clock: any ServiceClock
     private let policy: OriginPolicy
     private let memory: MemoryBudget
@@ -140,6 +142,8 @@ public final class CloudServer: Service {
                 group.addTask { await self.watchStorage() }
                 try await group.next()
                 group.cancelAll()
+                    // Damage ends all writes, but a program that starts may need some of them.
+                    for await _ in self.answering {}
             }
             bound.fail(CancellationError())
         } catch {
@@ -286,10 +290,10 @@ public final class CloudServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: nil
             ),
-            onServerRunning: { [bound, opening, configuration] channel in
+            onServerRunning: { [bound, opening, answers, configuration] channel in
                 bound.set(channel.localAddress?.port ?? 0)
-                guard configuration.holdsRequests else { return }
-                for await _ in opening {}
+                if configuration.holdsRequests { for await _ in opening {} }
+                answers.finish()
             },
             logger: logger
         )
