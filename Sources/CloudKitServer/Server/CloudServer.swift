@@ -71,11 +71,17 @@ public final class CloudServer: Service {
         let assets: FileAssetStorage
         if let directory = configuration.directory {
             hasNewFolder = try ServerFolder(path: directory).prepare(logger)
-            assets = try FileAssetStorage(directory: directory + "/assets")
-            storage = try SQLiteStorage(
-                path: directory + "/cloud.sqlite",
-                durability: configuration.durability
-            )
+            do {
+                assets = try FileAssetStorage(directory: directory + "/assets")
+                storage = try SQLiteStorage(
+                    path: directory + "/cloud.sqlite",
+                    durability: configuration.durability
+                )
+            } catch {
+                // The error below is the one to report.
+                if hasNewFolder { try? FileManager.default.removeItem(atPath: directory) }
+                throw error
+            }
         } else {
             hasNewFolder = false
             assets = try FileAssetStorage.temporary()
@@ -145,10 +151,11 @@ public final class CloudServer: Service {
                     // Damage ends all writes, but a program that starts may need some of them.
                     for await _ in self.answering {}
             }
+            await removeUnusedFolder()
             bound.fail(CancellationError())
         } catch {
+            await removeUnusedFolder()
             let failure = ServerConfigurationError(listening: error, configuration)
-            if failure != nil { await removeUnusedFolder() }
             bound.fail(failure ?? error)
             throw failure ?? error
         }
@@ -157,8 +164,12 @@ public final class CloudServer: Service {
     /// Removes the folder of the data if this server made it and nothing was stored in it.
     private func removeUnusedFolder() async {
         guard hasNewFolder, let directory = configuration.directory,
-            // A folder that cannot be read is left as it is.
-            (try? await service.containers()) == []
+            // A folder that cannot be read is left as it is, and so is one with files of others.
+            (try? await service.containers()) == [],
+            let names = try? FileManager.default.contentsOfDirectory(atPath: directory),
+            names.allSatisfy({
+                $0 == "assets" || $0 == "server.lock" || $0.hasPrefix("cloud.sqlite")
+            })
         else { return }
         // What is left is harmless: the next start uses it.
         try? FileManager.default.removeItem(atPath: directory)

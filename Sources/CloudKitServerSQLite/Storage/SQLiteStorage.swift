@@ -71,7 +71,7 @@ public final class SQLiteStorage: Storage {
                 noticed
             )
         } catch {
-            throw StorageError(error)
+            throw path.map { StorageError(error, opening: $0) } ?? StorageError(error)
         }
         commits.removeSoon()
     }
