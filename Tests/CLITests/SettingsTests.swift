@@ -89,6 +89,12 @@ struct SettingsTests {
             (#"{"port": "x"}"#, [:], "is not a whole number"),
             (#"{"port": 70000}"#, [:], "the most is 65535"),
             (#"{"max-connections": 0}"#, [:], "the least is 1"),
+            (
+                #"{"max-connections": 3, "max-connections-per-address": 4}"#, [:],
+                "which no address can exceed"
+            ),
+            (#"{"max-asset-bytes": "2TiB"}"#, [:], "2199023255552: the most is 1099511627776"),
+            (#"{"max-asset-bytes": 0}"#, [:], "0: the least is 1"),
             (#"{"durability": "some"}"#, [:], "is not full or relaxed"),
             (#"{"port": {"a": 1}}"#, [:], "'port' is not a text"),
             ("[]", [:], "not a JSON object"),

@@ -213,9 +213,17 @@ struct ServeOptions: ParsableArguments {
         configuration.maxConnectionsPerAddress = try number(
             "max-connections-per-address",
             maxConnectionsPerAddress,
-            250,
+            min(250, configuration.maxConnections),
             Self.connections
         )
+        guard configuration.maxConnectionsPerAddress <= configuration.maxConnections else {
+            throw CommandFailure(
+                unusable:
+                    "max-connections-per-address is \(configuration.maxConnectionsPerAddress), and "
+                    + "max-connections is \(configuration.maxConnections), which no address can exceed; "
+                    + "lower the first, or raise the second"
+            )
+        }
         configuration.memoryBytes = try number("memory-bytes", memoryBytes, 256 << 20, Self.bytes)
         configuration.service.requestBodyBytes =
             try number("max-request-bytes", maxRequestBytes, Limits.requestBodyBytes, Self.bytes)

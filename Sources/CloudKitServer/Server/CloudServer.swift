@@ -142,14 +142,14 @@ public final class CloudServer: Service {
                 }
                 group.addTask {
                     await self.updateIndexes()
+                    // Damage ends all writes, but a program that starts may need some of them.
+                    for await _ in self.answering {}
                     await self.lookForDamage()
                     await self.cleanNowAndThen()
                 }
                 group.addTask { await self.watchStorage() }
                 try await group.next()
                 group.cancelAll()
-                    // Damage ends all writes, but a program that starts may need some of them.
-                    for await _ in self.answering {}
             }
             await removeUnusedFolder()
             bound.fail(CancellationError())
@@ -237,6 +237,16 @@ public final class CloudServer: Service {
     }
 
     private func application() -> Application<HTTPAdapter> {
+        let observer = RequestObserver(
+            journal: journal,
+            logger: logger,
+            clock: clock,
+            series: RequestSeries(
+                MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
+            ),
+            keepsBodies: policy.isPrivate,
+            watcher: configuration.onRequest
+        )
         let connections = Connections(
             .init(
                 all: configuration.maxConnections,
@@ -244,7 +254,8 @@ public final class CloudServer: Service {
                 countsLoopback: !policy.isBehindProxy,
                 proxies: policy.proxies,
                 answerBytes: configuration.memoryBytes
-            )
+            ),
+            noteRefusal: observer.noteRefusal
         )
         let times = ConnectionGuard.Times(request: .seconds(Int64(configuration.requestSeconds)))
         return Application(
@@ -263,16 +274,7 @@ public final class CloudServer: Service {
                     clock: clock as? VirtualClock,
                     version: configuration.version
                 ),
-                observer: RequestObserver(
-                    journal: journal,
-                    logger: logger,
-                    clock: clock,
-                    series: RequestSeries(
-                        MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
-                    ),
-                    keepsBodies: policy.isPrivate,
-                    watcher: configuration.onRequest
-                )
+                observer: observer
             ),
             server: HTTPServerBuilder { [configuration] responder in
                 ClosingHTTP1Channel(
