@@ -196,6 +196,23 @@ extension RequestsCommand {
                 )
             )
             try Console.write(String(decoding: response, as: UTF8.self))
+            let results = (try? WireJSON.decode(Results.self, from: response))?.results ?? []
+            let failed = results.count { $0.serverErrorCode != nil }
+            guard failed == 0 else {
+                throw CommandFailure("\(failed) of \(results.count) failed")
+            }
+        }
+
+        /// The items of a response, as far as they tell of failures.
+        private struct Results: Decodable {
+            struct Item: Decodable {
+                var serverErrorCode: String?
+            }
+
+            var records: [Item]?
+            var zones: [Item]?
+            var subscriptions: [Item]?
+            var results: [Item] { (records ?? []) + (zones ?? []) + (subscriptions ?? []) }
         }
     }
 
