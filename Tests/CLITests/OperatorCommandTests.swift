@@ -143,8 +143,7 @@ struct OperatorCommandTests {
             let zones = try await cloud.run("zones", "list")
             #expect(zones.output.contains("Notes"))
             let failed = try await cloud.run("requests", "replay", "2", as: "operator")
-            #expect(failed.status == 1)
-            #expect(failed.output.contains("NOT_FOUND"), "\(failed.output)")
+            #expect(failed.status == 1 && failed.output.contains("NOT_FOUND"))
             let none = try await cloud.run("requests", "replay", "99", as: "operator")
             #expect(none.status == 1)
             #expect(none.errors.contains("The journal has no request '99'"))
@@ -287,10 +286,8 @@ struct OperatorCommandTests {
             let wrong = try await cloud.run("clock", "advance", "soon", as: "operator")
             #expect(wrong.status == 2)
             let back = try await cloud.run("clock", "advance", "-1h", as: "operator")
-            #expect(back.status == 2)
-            #expect(back.errors.contains("a clock moves forward"), "\(back.errors)")
-            let nines = String(repeating: "9", count: 30) + "d"
-            for far in ["400000d", nines] {
+            #expect(back.status == 2 && back.errors.contains("a clock moves forward"))
+            for far in ["400000d", String(repeating: "9", count: 30) + "d"] {
                 let refused = try await cloud.run("clock", "advance", far, as: "operator")
                 #expect(refused.status == 2)
                 #expect(refused.errors.contains("less than a thousand years"), "\(refused.errors)")
@@ -313,8 +310,7 @@ struct OperatorCommandTests {
             let name = "before the tests"
             try await cloud.objects("snapshots", "take", name, as: "operator")
             let blank = try await cloud.run("snapshots", "take", "", as: "operator")
-            #expect(blank.status == 2)
-            #expect(blank.errors.contains("name is blank"), "\(blank.errors)")
+            #expect(blank.status == 2 && blank.errors.contains("name is blank"))
             let again = try await cloud.run("snapshots", "take", name, as: "operator")
             #expect(again.status == 1)
             #expect(again.errors.contains("--force"))

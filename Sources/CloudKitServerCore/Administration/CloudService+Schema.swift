@@ -31,7 +31,9 @@ extension CloudService {
     }
 
     /// Replaces the schema of an environment: removes everything that the text does not name, and
-    /// updates indexes. Users lose the roles that it does not name.
+    /// updates indexes.
+    ///
+    /// Users lose the roles that the text does not name.
     ///
     /// - Parameters:
     ///   - text: The schema.

@@ -17,6 +17,7 @@ struct EnvironmentRestart {
     ///     that were used after a backup and that the restored storage does not know, because no
     ///     zone had a million changes in each second of its life.
     ///   - reader: The storage, which knows all other numbers.
+    /// - Throws: `StorageError`.
     init(_ environment: StoredEnvironment, now: Int64, _ reader: any StorageReader) throws {
         self.environment = environment
         var highest = min(max(now, 0), 1 << 50) * 1000

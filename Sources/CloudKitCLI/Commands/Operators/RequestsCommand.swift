@@ -196,6 +196,7 @@ extension RequestsCommand {
                 )
             )
             try Console.write(String(decoding: response, as: UTF8.self))
+            // Other responses, such as those of queries, have no results that fail one by one.
             let results = (try? WireJSON.decode(Results.self, from: response))?.results ?? []
             let failed = results.count { $0.serverErrorCode != nil }
             guard failed == 0 else {
@@ -203,7 +204,7 @@ extension RequestsCommand {
             }
         }
 
-        /// The items of a response, as far as they tell of failures.
+        /// The items of a response, with the codes of those that failed.
         private struct Results: Decodable {
             struct Item: Decodable {
                 var serverErrorCode: String?
