@@ -387,6 +387,13 @@ struct OperatingTests {
                 #expect(outcome.errors.contains("newer version"), "\(outcome.errors)")
                 #expect(try Data(contentsOf: file) == before, "\(arguments)")
             }
+            let newer = cloud.path("newer.tar")
+            #expect(try await run("backup", newer, "--data", data).status == 0)
+            let restored = try await run("restore", newer, "--data", cloud.path("again"))
+            #expect(restored.status == 2)
+            #expect(restored.errors.contains("newer version"), "\(restored.errors)")
+            #expect(restored.errors.contains(newer), "\(restored.errors)")
+            #expect(!restored.errors.contains(".part"), "\(restored.errors)")
         }
     }
 
