@@ -75,6 +75,30 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A user is deleted with --force, and nothing of theirs is left")
+    func deletedUser() async throws {
+        try await ServedCloud.run { cloud in
+            try await cloud.objects("zones", "create", "Notes", as: "bob")
+            func delete(_ more: String...) async throws -> CommandProcess.Outcome {
+                try await CommandProcess.run(
+                    ["users", "delete", "Bob", "--data", cloud.data] + more
+                )
+            }
+            let refused = try await delete()
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("--force"), "\(refused.errors)")
+            #expect(try await cloud.objects("zones", "list", as: "bob").count == 2)
+            let deleted = try await delete("--force", "--json")
+            #expect(try deleted.objects().map { $0["givenName"] as? String } == ["Bob"])
+            let again = try await delete("--force")
+            #expect(again.errors.contains("No user Bob"), "\(again.errors)")
+            let users = try await CommandProcess.run([
+                "users", "list", "--data", cloud.data, "--json",
+            ])
+            #expect(try users.objects().map { $0["givenName"] as? String } == ["Ada"])
+        }
+    }
+
     @Test("Credentials that could not be handed out are revoked")
     func lostCredentials() async throws {
         try await ServedCloud.run { cloud in

@@ -141,6 +141,15 @@ extension OperatingTests {
                 settings: settings
             )
             #expect(lost.status == 1)
+            // The damaged index does not find the record that is there, so a save would make another.
+            let save = ["records", "save", "--type", "Note", "--name"]
+            for name in ["needle", "other"] {
+                let refused = try await CommandProcess.run(save + [name], settings: settings)
+                #expect(refused.status != 0)
+                #expect(refused.errors.contains("cloudkit check --repair"), "\(refused.errors)")
+            }
+            let listed = try await CommandProcess.run(["zones", "list"], settings: settings)
+            #expect(listed.status == 0, "\(listed.errors)")
             server.end(SIGTERM)
             let backup = try await run("backup", cloud.path("b.tar"), "--data", data)
             #expect(backup.errors.contains("cloudkit check --repair"), "\(backup.errors)")

@@ -131,6 +131,36 @@ struct OperatingTests {
         }
     }
 
+    @Test("After a restore no version gets the tag of one that was saved after the backup")
+    func tagsAfterRestore() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let (backup, other) = (cloud.path("backup.tar"), cloud.path("other"))
+            try #require(try await run("backup", backup, "--data", cloud.data).status == 0)
+            let save = [
+                "records", "save", "--zone", "Notes", "--type", "Note", "--name", "a", "--field",
+                "title=later",
+            ]
+            let lost = try await CommandProcess.run(
+                save + ["--json"],
+                settings: try cloud.settings(of: "ada")
+            )
+            let tag = try #require(try lost.objects().first?["recordChangeTag"] as? String)
+            try #require(try await run("restore", backup, "--data", other).status == 0)
+            let server = try await CommandProcess.start([
+                "serve", "--data", other, "--port", "0", "--user", "Ada",
+            ])
+            defer { server.end(SIGTERM) }
+            let settings = ServedCloud.settings(
+                try String(contentsOfFile: other + "/ada.env", encoding: .utf8)
+            )
+            #expect(try await CommandProcess.run(save, settings: settings).status == 0)
+            let stale = try await CommandProcess.run(save + ["--tag", tag], settings: settings)
+            #expect(stale.status == 1)
+            #expect(stale.errors.contains("CONFLICT"), "\(stale.errors)")
+        }
+    }
+
     @Test("Nothing is restored over what is there, or of a file that is none or damaged")
     func refusals() async throws {
         try await ServedCloud.run { cloud in
@@ -357,6 +387,13 @@ struct OperatingTests {
                 #expect(outcome.errors.contains("newer version"), "\(outcome.errors)")
                 #expect(try Data(contentsOf: file) == before, "\(arguments)")
             }
+            let newer = cloud.path("newer.tar")
+            #expect(try await run("backup", newer, "--data", data).status == 0)
+            let restored = try await run("restore", newer, "--data", cloud.path("again"))
+            #expect(restored.status == 2)
+            #expect(restored.errors.contains("newer version"), "\(restored.errors)")
+            #expect(restored.errors.contains(newer), "\(restored.errors)")
+            #expect(!restored.errors.contains(".part"), "\(restored.errors)")
         }
     }
 

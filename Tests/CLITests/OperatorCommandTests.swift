@@ -142,6 +142,8 @@ struct OperatorCommandTests {
             #expect(again.output.contains("Notes"))
             let zones = try await cloud.run("zones", "list")
             #expect(zones.output.contains("Notes"))
+            let failed = try await cloud.run("requests", "replay", "2", as: "operator")
+            #expect(failed.status == 1 && failed.output.contains("NOT_FOUND"))
             let none = try await cloud.run("requests", "replay", "99", as: "operator")
             #expect(none.status == 1)
             #expect(none.errors.contains("The journal has no request '99'"))
@@ -283,6 +285,13 @@ struct OperatorCommandTests {
             #expect(after - before >= 2 * 86_400_000)
             let wrong = try await cloud.run("clock", "advance", "soon", as: "operator")
             #expect(wrong.status == 2)
+            let back = try await cloud.run("clock", "advance", "-1h", as: "operator")
+            #expect(back.status == 2 && back.errors.contains("a clock moves forward"))
+            for far in ["400000d", String(repeating: "9", count: 30) + "d"] {
+                let refused = try await cloud.run("clock", "advance", far, as: "operator")
+                #expect(refused.status == 2)
+                #expect(refused.errors.contains("less than a thousand years"), "\(refused.errors)")
+            }
         }
         try await ServedCloud.run { cloud in
             let refused = try await cloud.run("clock", "advance", "1h", as: "operator")
@@ -300,6 +309,8 @@ struct OperatorCommandTests {
             try await Self.save("a", cloud)
             let name = "before the tests"
             try await cloud.objects("snapshots", "take", name, as: "operator")
+            let blank = try await cloud.run("snapshots", "take", "", as: "operator")
+            #expect(blank.status == 2 && blank.errors.contains("name is blank"))
             let again = try await cloud.run("snapshots", "take", name, as: "operator")
             #expect(again.status == 1)
             #expect(again.errors.contains("--force"))

@@ -24,7 +24,7 @@ struct OperatorRouteTests {
         #"POST ["delete-zones"]"#: "containers delete-zones",
         #"GET ["users"]"#: "users list",
         #"POST ["users"]"#: "users add",
-        #"DELETE 5, "users""#: "users sign-out",
+        #"DELETE 4, "users""#: "users delete", #"DELETE 5, "users""#: "users sign-out",
         #"GET 5, "users""#: "users roles",
         #"PUT 5, "users""#: "users roles",
         #"POST ["api-tokens"]"#: "tokens api",

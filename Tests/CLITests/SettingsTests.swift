@@ -89,6 +89,12 @@ struct SettingsTests {
             (#"{"port": "x"}"#, [:], "is not a whole number"),
             (#"{"port": 70000}"#, [:], "the most is 65535"),
             (#"{"max-connections": 0}"#, [:], "the least is 1"),
+            (
+                #"{"max-connections": 3, "max-connections-per-address": 4}"#, [:],
+                "which no address can exceed"
+            ),
+            (#"{"max-asset-bytes": "2TiB"}"#, [:], "2199023255552: the most is 1099511627776"),
+            (#"{"max-asset-bytes": 0}"#, [:], "0: the least is 1"),
             (#"{"durability": "some"}"#, [:], "is not full or relaxed"),
             (#"{"port": {"a": 1}}"#, [:], "'port' is not a text"),
             ("[]", [:], "not a JSON object"),
@@ -125,7 +131,12 @@ struct SettingsTests {
         var numbers: [String] = []
         for name in try await settings([]).keys {
             let outcome = try await print([], [:], file: #"{"\#(name)": "x"}"#)
-            if outcome.errors.contains("is not a whole number") { numbers.append(name) }
+            let isCount = outcome.errors.contains("is not a number of bytes")
+            // A quota may be as large as it gets.
+            guard outcome.errors.contains("is not a whole number") || isCount,
+                !name.hasSuffix("quota")
+            else { continue }
+            numbers.append(name)
         }
         #expect(numbers.count > 10)
         var most: [String] = []

@@ -60,6 +60,38 @@ struct RoleTests {
         #expect(try await cloud.service.roles(of: ada.user, environment: .production).isEmpty)
     }
 
+    @Test(
+        "A role that is removed is taken from its users, who do not get it back with the schema",
+        arguments: ["import", "deployment", "reset", "restore"]
+    )
+    func removed(event: String) async throws {
+        let cloud = try await TestCloud()
+        let (service, container) = (cloud.service, TestCloud.container)
+        let kind: ServiceEnvironment = event == "deployment" ? .production : .development
+        func load(_ schema: String) async throws {
+            _ = try await service.importSchema(
+                schema,
+                container: container,
+                environment: .development
+            )
+            guard kind == .production else { return }
+            _ = try await service.deploySchema(container: container)
+        }
+        try await load("DEFINE SCHEMA CREATE ROLE reader;")
+        try await service.takeSnapshot("before", of: container)
+        try await load("DEFINE SCHEMA CREATE ROLE editor; CREATE ROLE reader;")
+        let ada = try await cloud.addUser()
+        try await service.setRoles(["editor", "reader"], of: ada.user, environment: kind)
+        switch event {
+        case "reset": try await service.resetContainer(container)
+        case "restore": try await service.restoreSnapshot("before", of: container)
+        default: try await load("DEFINE SCHEMA CREATE ROLE reader;")
+        }
+        try await load("DEFINE SCHEMA CREATE ROLE editor; CREATE ROLE reader;")
+        let left = try await service.roles(of: ada.user, environment: kind)
+        #expect(left == (event == "reset" ? [] : ["reader"]))
+    }
+
     @Test("A role that the schema does not have is refused, and so is an unknown user")
     func unknown() async throws {
         let cloud = try await TestCloud()
@@ -69,6 +101,10 @@ struct RoleTests {
         }
         #expect(error?.serverErrorCode == .notFound)
         #expect(error?.reason?.contains("boss") == true)
+        let builtIn = await #expect(throws: RequestError.self) {
+            try await cloud.service.setRoles(["_world"], of: ada.user, environment: .development)
+        }
+        #expect(builtIn?.reason?.contains("everyone has") == true)
         var stranger = ada.user
         stranger.userRecordName = "_0"
         await #expect(throws: RequestError.self) {

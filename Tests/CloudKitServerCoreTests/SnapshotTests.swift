@@ -116,6 +116,76 @@ struct SnapshotTests {
         }
     }
 
+    @Test(
+        "Where contents are set back no tag is used again, so no stale version overwrites another one",
+        arguments: ["reset", "reset twice", "restore of a deleted zone", "expired tokens"]
+    )
+    func tagsAfter(event: String) async throws {
+        let (cloud, user) = try await Self.cloud()
+        func save(_ operation: String, _ tag: JSON = .null) async throws -> JSON {
+            let note = TestCloud.note(operation, "a", tag: tag)
+            return try await cloud.modify(as: user, [note]).records[0]
+        }
+        func delete() async throws {
+            _ = try await cloud.call(
+                "zones/modify",
+                as: user,
+                [
+                    "operations": [
+                        ["operationType": "delete", "zone": ["zoneID": TestCloud.zone("Notes")]]
+                    ]
+                ]
+            )
+        }
+        var stale: Set<String> = []
+        // In one commit, so that the database has fewer changes than the zone.
+        func change() async throws {
+            let notes = (1...9).map { TestCloud.note("forceReplace", "n\($0)") }
+            let saved = try await cloud.modify(as: user, notes).records
+            stale.formUnion(saved.compactMap(\.recordChangeTag.text))
+        }
+        switch event {
+        case "restore of a deleted zone":
+            try await delete()
+            try await cloud.service.takeSnapshot("s", of: container)
+            try await cloud.addZone("Notes", as: user)
+            try await change()
+            try await cloud.service.restoreSnapshot("s", of: container)
+            try await cloud.addZone("Notes", as: user)
+        case "expired tokens":
+            // As after a restored backup, which does not know the changes that came after it.
+            stale = Set((1...9).map { String($0, radix: 36) })
+            try await delete()
+            try await cloud.service.expireChangeTokens(container: container)
+            try await cloud.addZone("Notes", as: user)
+        default:
+            for _ in event.split(separator: " ") {
+                try await change()
+                try await cloud.service.resetContainer(container)
+                try await cloud.addZone("Notes", as: user)
+            }
+        }
+        #expect(stale.count >= 9)
+        for _ in 0..<20 {
+            let tag = try await save("forceReplace").recordChangeTag.text ?? ""
+            #expect(!stale.contains(tag))
+        }
+        let tag = try #require(stale.first)
+        #expect(try await save("update", .string(tag)).serverErrorCode == "CONFLICT")
+    }
+
+    @Test("After a restored backup a new zone begins above all numbers of before")
+    func newZone() async throws {
+        let (cloud, user) = try await Self.cloud()
+        try await cloud.service.expireChangeTokens(container: container)
+        try await cloud.addZone("Later", as: user)
+        let note = TestCloud.note("create", "a")
+        let tag = try await cloud.modify("Later", as: user, [note]).records[0].recordChangeTag.text
+        // The time in microseconds: no change after the backup had a number as high.
+        let number = try #require(Int64(tag ?? "", radix: 36))
+        #expect(number > cloud.clock.milliseconds * 1000)
+    }
+
     @Test("A snapshot's name is not blank", arguments: ["", "  ", "\u{A0}\n"])
     func blankName(name: String) async throws {
         let (cloud, _) = try await Self.cloud()

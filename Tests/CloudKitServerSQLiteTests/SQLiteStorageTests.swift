@@ -2,6 +2,7 @@ import CloudKitServerCore
 import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
+import GRDB
 import StorageConformance
 import Synchronization
 import Testing
@@ -86,6 +87,39 @@ struct SQLiteStorageTests {
         }
         let storage = try SQLiteStorage(path: path)
         #expect(try await storage.read { try $0.setting("a") } == Data([1]))
+    }
+
+    @Test("After damage was noticed nothing is written, and what can be read is read")
+    func damage() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/cloud.sqlite"
+        try SQLiteStorage(path: path).close()
+        let place = try await DatabaseQueue(path: path).read { file in
+            let root = "SELECT rootpage - 1 FROM sqlite_master WHERE name = 'pushByQueue'"
+            return try Int64.fetchOne(file, sql: root)
+        }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64(try #require(place)) * 4096)
+        // No kind of page.
+        try file.write(contentsOf: Data([7]))
+        try file.close()
+        let storage = try SQLiteStorage(path: path)
+        try await storage.write { try $0.setSetting("a", Data([2])) }
+        await #expect(throws: StorageError.self) {
+            try await storage.read { _ = try $0.pushes(Data([1]), limit: 1) }
+        }
+        for isAlone in [false, true] {
+            let error = await #expect(throws: StorageError.self) {
+                if isAlone {
+                    try await storage.writeExclusively { try $0.setSetting("a", Data([3])) }
+                } else {
+                    try await storage.write { try $0.setSetting("a", Data([3])) }
+                }
+            }
+            #expect(error?.code == .damaged)
+            #expect(error?.message.contains("cloudkit check --repair") == true)
+        }
+        #expect(try await storage.read { try $0.setting("a") } == Data([2]))
     }
 
     @Test("A file that is no database is refused with its fault")

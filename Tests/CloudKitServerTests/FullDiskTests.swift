@@ -159,6 +159,44 @@ struct FullDiskTests {
         }
     }
 
+    @Test("On a full disk no server starts, says why, and leaves no new folder")
+    func start() async throws {
+        guard let disk = SmallDisk(bytes: 4 << 20) else {
+            print("Skipped: a full file system needs the right to mount a small one")
+            return
+        }
+        defer { disk.remove() }
+        let old = disk.path + "/old"
+        try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: false)
+        // Closed, so that no file of its own goes, and makes room, when the disk is full.
+        try SQLiteStorage(path: old + "/cloud.sqlite").close()
+        try disk.fill()
+        for folder in [old, disk.path + "/new"] {
+            let error = #expect(throws: StorageError.self) {
+                _ = try CloudServer(configuration: .init(directory: folder))
+            }
+            #expect(error?.code == .full, "\(folder)")
+            #expect(error?.message.contains(folder) == true, "\(error?.message ?? "")")
+        }
+        #expect(!FileManager.default.fileExists(atPath: disk.path + "/new"))
+        try disk.empty()
+        try await TestServer.run(.init(directory: old)) { server in
+            let zones = try await server.call("zones/list", [:]).body.zones.elements
+            #expect(zones.count == 1)
+        }
+    }
+
+    @Test("A server that ends before it stored anything leaves no new folder")
+    func unusedFolder() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/unused-\(UUID().uuidString)"
+        let server = try CloudServer(configuration: .init(directory: folder))
+        let running = Task { try await server.run() }
+        _ = try await server.port()
+        running.cancel()
+        _ = await running.result
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
     /// An in-memory file system of some megabytes.
     private struct SmallDisk {
         let path: String

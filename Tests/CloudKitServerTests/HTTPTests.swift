@@ -191,6 +191,28 @@ struct HTTPTests {
                 headers: [("Range", "bytes=0-0"), ("If-Range", "\"etag\"")]
             )
             #expect(changed.status == 200)
+            let whole = try await server.send(link, method: "GET")
+            let tag = try #require(whole.headers["etag"])
+            #expect(tag.hasPrefix("\"") && tag.hasSuffix("\""))
+            let part = try await server.send(
+                link,
+                method: "GET",
+                headers: [("Range", "bytes=0-0"), ("If-Range", tag)]
+            )
+            #expect((part.status, part.data) == (206, bytes.prefix(1)))
+            for (tags, status) in [
+                (tag, 304), ("W/\(tag)", 304), ("\"a\", \(tag)", 304), ("*", 304), ("\"a\"", 200),
+                ("W/\"\"", 200), (String(tag.dropLast()), 200), (", ,", 200),
+            ] {
+                let answer = try await server.send(
+                    link,
+                    method: "GET",
+                    headers: [("If-None-Match", tags)]
+                )
+                #expect(answer.status == status, "\(tags)")
+                #expect(answer.headers["etag"] == tag)
+                #expect(answer.data.isEmpty == (status == 304))
+            }
         }
     }
 

@@ -120,6 +120,10 @@ struct ResourceTests {
                             try await RawConnection.run(server) { fourth in
                                 let answer = try await fourth.answer()
                                 #expect(answer?.status == 503)
+                                let error = try JSON(Data((answer?.body ?? "").utf8))
+                                #expect(error.serverErrorCode == "TRY_AGAIN_LATER")
+                                #expect(error.reason.text?.contains("3 connections") == true)
+                                #expect(error.reason.text?.contains("--max-connections") == true)
                                 let end = try await fourth.answer()
                                 #expect(end == nil)
                             }
@@ -136,6 +140,35 @@ struct ResourceTests {
                     try await expectList(&first)
                 }
             }
+        }
+    }
+
+    @Test("Connections that are refused are counted, and one line in the log tells of them")
+    func refusals() async throws {
+        let lines = LogLines()
+        var configuration = CloudServer.Configuration()
+        configuration.maxConnectionsPerAddress = 1
+        let logger = Logger(label: "test") { _ in lines.handler }
+        try await TestServer.run(CloudServer(configuration: configuration, logger: logger)) {
+            server in
+            try await RawConnection.run(server) { first in
+                try await first.send("GET", "/health/live")
+                let live = try await first.answer()
+                #expect(live?.status == 200)
+                for _ in 0..<3 {
+                    try await RawConnection.run(server) { other in
+                        let answer = try await other.answer()
+                        #expect(answer?.status == 503)
+                    }
+                }
+                try await first.send("GET", "/metrics")
+                let metrics = try await first.answer()?.body ?? ""
+                #expect(metrics.contains("cloudkit_connections_refused_total 3"))
+            }
+            let told = lines.all.filter { $0["message"] == "Connections were refused" }
+            #expect(told.count == 1)
+            #expect(told.first?["level"] == "warning")
+            #expect(told.first?["error"]?.contains("--max-connections-per-address") == true)
         }
     }
 
@@ -166,8 +199,13 @@ struct ResourceTests {
                 defer { drip.cancel() }
                 let limit = ClosingLimit(channel)
                 // The server's end of the connection is seen after its data.
-                while (try? await connection.answer()) != nil {}
+                var last: RawConnection.Answer?
+                while let answer = try? await connection.answer() { last = answer }
                 #expect(await limit.isKept())
+                // What is not wanted was answered before.
+                #expect(last?.status == (what == "unwanted body" ? 404 : 408))
+                guard what != "unwanted body" else { return }
+                #expect(last?.body.contains("--request-seconds") == true)
             }
         }
     }

@@ -156,6 +156,19 @@ extension StorageConformance {
                 #expect(try writer.head(of: RowID(rawValue: -1)) == nil)
             }
         },
+        Check(testDescription: "A removed user is found by its row alone, without name and address")
+        {
+            storage in
+            try await storage.write { writer in
+                let user = try writer.addUser(Self.user("_one", "one@example.com"))
+                try writer.removeUser(user.id)
+                #expect(try writer.users(container: user.container).isEmpty)
+                let gone = try writer.user(container: user.container, recordName: "_one")
+                #expect(gone == nil)
+                let row = StoredUser(id: user.id, container: "", recordName: "_one")
+                #expect(try writer.user(user.id) == row)
+            }
+        },
         Check(testDescription: "The shares of a zone are found by their roots, each once") {
             storage in
             try await storage.write { writer in
@@ -223,6 +236,8 @@ extension StorageConformance {
                 #expect(after.map(\.sequence) == [4, 5, 6, 7])
                 let before = try writer.changedRecords(zone, before: 3, limit: 4)
                 #expect(before.map(\.sequence) == [2, 1])
+                #expect(try writer.changeCount(zone, after: 3) == 7)
+                #expect(try writer.changeCount(zone, after: 10) == 0)
             }
         },
         Check(testDescription: "A database's feed holds deleted zones; its list does not") {

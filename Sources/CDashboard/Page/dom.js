@@ -91,14 +91,22 @@ export const editors = () => [...document.querySelectorAll("dialog[open], main >
 /** Tells of something that was done, for a while; with a way back where there is one. */
 export function notify(text, undo) {
     const place = document.querySelector("[data-messages]");
-    const message = h("div", {class: "message"}, h("span", {}, text),
-        undo && button("Undo", async () => { message.remove(); await undo(); }),
-        button("Dismiss", () => message.remove(), {class: "quiet"}));
+    const shown = h("div", {class: "message"}, h("span", {}, text),
+        // What was not undone can be tried again.
+        undo && button("Undo", async () => {
+            shown.remove();
+            try {
+                await undo();
+            } catch (error) {
+                if (error.name !== "AbortError") notify(message(error), undo);
+            }
+        }),
+        button("Dismiss", () => shown.remove(), {class: "quiet"}));
     // A dialog that is open lies over all else; many messages would hide what is below them.
     const list = document.querySelector("dialog[open] .messages") ?? place;
     while (list.childElementCount > 1) list.firstElementChild.remove();
-    list.append(message);
-    setTimeout(() => message.remove(), undo ? 30_000 : 8000);
+    list.append(shown);
+    setTimeout(() => shown.remove(), undo ? 30_000 : 8000);
 }
 
 /** A failure as everybody may read it; what is no sentence of ours or of the server's is a defect of this page. */

@@ -65,6 +65,10 @@ class Faults extends Room {
     #plan = {rules: []};
     #last = "";
     #firings = [];
+    /** Whether a fault is being composed that is not made yet. */
+    #isComposing = false;
+
+    hasEdits() { return this.#isComposing; }
 
     async show() {
         fill(this, h("h1", {}, "Faults"),
@@ -147,6 +151,7 @@ class Faults extends Room {
         };
         kind.addEventListener("change", draw);
         draw();
+        this.#form.addEventListener("input", () => { this.#isComposing = true; });
         this.#form.addEventListener("submit", async event => {
             event.preventDefault();
             const rule = {fault: kind.value};
@@ -154,7 +159,9 @@ class Faults extends Room {
                 if (input.value === "") continue;
                 rule[name] = input.type === "number" ? Number(input.value) : input.value;
             }
-            if (await this.#add([rule])) this.#rules.scrollIntoView({block: "nearest"});
+            if (!await this.#add([rule])) return;
+            this.#isComposing = false;
+            this.#rules.scrollIntoView({block: "nearest"});
         });
         fill(this.#form, h("div", {class: "choices"}, field("What goes wrong", kind)), own,
             h("div", {class: "choices"}, field("Operation", common.operation), field("Record type", common.recordType),

@@ -1,5 +1,5 @@
 // What refers to what: a zone's records as a picture, and as a table for everybody who does not see it.
-import {call, place} from "./api.js";
+import {call, place, nameOf} from "./api.js";
 import {h, fill, refill, field, select, button, number, words, Room} from "./dom.js";
 import {Layout} from "./layout.js";
 import {readNetwork, MOST} from "./network.js";
@@ -73,7 +73,7 @@ class Graph extends Room {
             field("Database", select(place.user ? ["private", "public", "shared"] : ["public"], database,
                 {onchange: event => this.go({database: event.target.value, zone: "", owner: "", record: ""})})),
             field("Zone", select(this.#zones.map(each => [key(each), database === "shared"
-                ? `${each.zoneName} of ${each.ownerRecordName}` : each.zoneName]), key(this.zoneID), {onchange: event => {
+                ? `${each.zoneName} of ${nameOf(each.ownerRecordName)}` : each.zoneName]), key(this.zoneID), {onchange: event => {
                 const [owner, ...name] = event.target.value.split("/");
                 this.go({zone: name.join("/"), owner: database === "shared" ? owner : "", record: ""});
             }})),

@@ -160,7 +160,14 @@ class RecordPage extends HTMLElement {
         const {recordName, recordType, recordChangeTag} = this.record;
         notify(words`${recordName} is saved`, files && (async () => {
             const fields = await withFiles(old, files, database, zoneID, this.record);
-            const record = await modify(database, zoneID, "update", {recordName, recordType, recordChangeTag, fields});
+            let record;
+            try {
+                record = await modify(database, zoneID, "update", {recordName, recordType, recordChangeTag, fields});
+            } catch (error) {
+                if (error.code !== "CONFLICT") throw error;
+                await this.#resolve(fields);
+                return;
+            }
             notify(words`${recordName} is as it was`);
             room.changed(record);
             if (this.isConnected) { this.record = record; this.#draw(); }
@@ -178,7 +185,8 @@ class RecordPage extends HTMLElement {
             type: "radio", name: `side-${name}`, checked: side === "mine", onchange: () => chosen.set(name, side),
         }), ` ${short(value) || "nothing"}`));
         const element = dialog("Somebody else changed the record",
-            h("p", {}, "Choose which value each field gets."),
+            h("p", {}, words`${nameOf(theirs.modified?.userRecordName)} changed it, at ${moment(theirs.modified?.timestamp)}. `,
+                "Choose which value each field gets."),
             h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Before", "On the server", "Yours"]
                 .map(text => h("th", {scope: "col"}, text)))),
             h("tbody", {}, names.map(name => h("tr", {}, h("th", {scope: "row"}, name),
@@ -207,13 +215,16 @@ class RecordPage extends HTMLElement {
             await modify(database, zoneID, "delete", {recordName, recordType, recordChangeTag});
             this.element.close();
             room.changed({...record, deleted: true});
-            notify(words`${recordName} is deleted`, files && (async () => {
-                const fields = await withFiles(record.fields, files, database, zoneID, record);
-                const parent = record.parent ? {parent: record.parent} : {};
-                const made = await modify(database, zoneID, "create", {recordName, recordType, fields, ...parent});
-                notify(words`${recordName} is back`);
-                room.changed(made);
-            }));
+            const isShared = Boolean(record.share);
+            notify(isShared ? words`${recordName} is deleted, and its share has ended; Undo brings back the record without it` : words`${recordName} is deleted`,
+                files && (async () => {
+                    const fields = await withFiles(record.fields, files, database, zoneID, record);
+                    const parent = record.parent ? {parent: record.parent} : {};
+                    const made = await unlessChanged(database, zoneID, recordName,
+                        modify(database, zoneID, "create", {recordName, recordType, fields, ...parent}));
+                    notify(isShared ? words`${recordName} is back, and not shared any more: share it again in the room Sharing` : words`${recordName} is back`);
+                    room.changed(made);
+                }));
         });
     }
 
@@ -302,8 +313,8 @@ export function newRecord(database, zoneID, recordType, {changed}) {
             const made = await modify(database, zoneID, "create", record);
             element.close();
             notify(words`${made.recordName} is made`, async () => {
-                await modify(database, zoneID, "delete", {recordName: made.recordName, recordType: made.recordType,
-                    recordChangeTag: made.recordChangeTag});
+                await unlessChanged(database, zoneID, made.recordName, modify(database, zoneID, "delete",
+                    {recordName: made.recordName, recordType: made.recordType, recordChangeTag: made.recordChangeTag}));
                 notify(words`${made.recordName} is deleted again`);
                 changed({...made, deleted: true});
             });
@@ -323,6 +334,17 @@ export function newRecord(database, zoneID, recordType, {changed}) {
     element.hasEdits = () => edits.size > 0 || added.size > 0 || name.value !== "";
     showFields();
     (recordType ? name : type).focus();
+}
+
+/** What comes of undoing something; where somebody else changed the record since, says who. */
+async function unlessChanged(database, zoneID, recordName, undoing) {
+    try {
+        return await undoing;
+    } catch (error) {
+        if (error.code !== "CONFLICT") throw error;
+        const {modified} = await lookUp(database, zoneID, recordName);
+        throw new Error(`${nameOf(modified?.userRecordName)} has changed ${recordName} since, at ${moment(modified?.timestamp)}: nothing was undone`);
+    }
 }
 
 async function isThere(database, zoneID, recordName) {

@@ -1,5 +1,5 @@
 // The records of a zone, type by type.
-import {call, place, schema, feed, isOwn} from "./api.js";
+import {call, place, schema, feed, isOwn, nameOf} from "./api.js";
 import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import "./grid.js";
@@ -190,7 +190,7 @@ class Records extends Room {
             field("Database", select(databases, database,
                 {onchange: event => this.go({database: event.target.value, zone: "", owner: "", type: ""})})),
             field("Zone", select(this.#zones.map(each => [key(each), database === "shared"
-                ? `${each.zoneName} of ${each.ownerRecordName}` : each.zoneName]), key(this.zoneID),
+                ? `${each.zoneName} of ${nameOf(each.ownerRecordName)}` : each.zoneName]), key(this.zoneID),
             {onchange: event => {
                 const [owner, ...name] = event.target.value.split("/");
                 this.go({zone: name.join("/"), owner: database === "shared" ? owner : "", type: ""});

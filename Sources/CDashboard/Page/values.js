@@ -17,7 +17,9 @@ export function short(field) {
 
 function one(value, type) {
     if (Array.isArray(value)) {
-        const shown = value.slice(0, 20).map(each => one(each, type)).join(", ");
+        // A location has a comma of its own.
+        const element = each => type === "LOCATION" ? `(${one(each, type)})` : one(each, type);
+        const shown = value.slice(0, 20).map(element).join(", ");
         return value.length > 20 ? `${shown}, and ${value.length - 20} more` : shown;
     }
     switch (type) {

@@ -6,9 +6,10 @@ import CloudKitWire
 enum Subcommands {
     /// Follows the arguments to the command that they name.
     ///
-    /// - Throws: `CommandFailure` for a word that is not a command.
+    /// - Throws: `CommandFailure` for a word that is not a command, and for a negative time span.
     static func check(_ arguments: [String], of root: any ParsableCommand.Type) throws {
         var words = arguments[...]
+        try checkTimeSpan(arguments)
         if words.first == "help" { words.removeFirst() }
         var command = root
         var path = name(of: root)
@@ -25,6 +26,18 @@ enum Subcommands {
             command = next
             path += " " + word
         }
+    }
+
+    /// Refuses a negative time span, whose hours the parser takes for `-h`, and so for a call for help.
+    private static func checkTimeSpan(_ arguments: [String]) throws {
+        guard arguments.starts(with: ["clock", "advance"]),
+            let span = arguments.first(where: {
+                $0.hasPrefix("-") && TimeSpan(argument: "\($0.dropFirst())") != nil
+            })
+        else { return }
+        throw CommandFailure(
+            unusable: "\(span): a clock moves forward; give a time span such as 90s, 15m, 1h or 30d"
+        )
     }
 
     private static func name(of command: any ParsableCommand.Type) -> String {

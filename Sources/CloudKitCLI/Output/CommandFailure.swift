@@ -36,6 +36,15 @@ struct CommandFailure: Error, CustomStringConvertible {
     /// Creates a failure of the command's input.
     init(unusable message: String) { self.init(message, .unusable) }
 
+    /// Prints the differences of what was compared, which fail the command also where their reader, such
+    /// as `head`, has what it wanted.
+    static func differ(_ print: () throws -> Void) throws -> Never {
+        do {
+            try print()
+        } catch let failure as CommandFailure where failure.status == .unread {}
+        throw CommandFailure(nil)
+    }
+
     /// Creates the failure that represents a library's error; nil for one that is unknown here.
     init?(_ error: any Error) {
         switch error {

@@ -70,7 +70,7 @@ struct ServeOptions: ParsableArguments {
     var maxConnectionsPerAddress: Int?
 
     @Option(help: "Bytes of bodies, and of responses, in memory at most; 256 MiB by default.")
-    var memoryBytes: Int?
+    var memoryBytes: String?
 
     @Option(help: "Days that a user stays signed in without using the token, 14 by default.")
     var sessionDays: Int?
@@ -97,10 +97,10 @@ struct ServeOptions: ParsableArguments {
     var signInCallbacks: [String] = []
 
     @Option(help: "The maximum number of bytes in a request body.")
-    var maxRequestBytes: Int?
+    var maxRequestBytes: String?
 
     @Option(help: "The maximum number of bytes in an asset.")
-    var maxAssetBytes: Int?
+    var maxAssetBytes: String?
 
     @Option(
         help:
@@ -213,14 +213,25 @@ struct ServeOptions: ParsableArguments {
         configuration.maxConnectionsPerAddress = try number(
             "max-connections-per-address",
             maxConnectionsPerAddress,
-            250,
+            min(250, configuration.maxConnections),
             Self.connections
         )
-        configuration.memoryBytes = try number("memory-bytes", memoryBytes, 256 << 20, Self.bytes)
+        guard configuration.maxConnectionsPerAddress <= configuration.maxConnections else {
+            throw CommandFailure(
+                unusable:
+                    "max-connections-per-address is \(configuration.maxConnectionsPerAddress), and "
+                    + "max-connections is \(configuration.maxConnections), which no address can exceed; "
+                    + "lower the first, or raise the second"
+            )
+        }
+        func bytes(_ name: String, _ given: String?, _ value: Int) throws -> Int {
+            try settings.bytes(name, given, default: value, upTo: Self.mostBytes)
+        }
+        configuration.memoryBytes = try bytes("memory-bytes", memoryBytes, 256 << 20)
         configuration.service.requestBodyBytes =
-            try number("max-request-bytes", maxRequestBytes, Limits.requestBodyBytes, Self.bytes)
+            try bytes("max-request-bytes", maxRequestBytes, Limits.requestBodyBytes)
         configuration.service.assetBytes =
-            try number("max-asset-bytes", maxAssetBytes, Limits.assetBytes, Self.bytes)
+            try bytes("max-asset-bytes", maxAssetBytes, Limits.assetBytes)
         configuration.service.webTokenSeconds =
             Int64(try number("session-days", sessionDays, 14, Self.days)) * Self.secondsOfDay
         configuration.service.tombstoneSeconds =
@@ -231,7 +242,7 @@ struct ServeOptions: ParsableArguments {
     private static let seconds = 1...31_536_000
     private static let days = 1...36_500
     private static let connections = 1...1_000_000
-    private static let bytes = 1...(1 << 40)
+    private static let mostBytes = ByteCount(bytes: 1 << 40)
     private static let secondsOfDay: Int64 = 24 * 60 * 60
 
     /// Returns the key for the routes of operators in a file.

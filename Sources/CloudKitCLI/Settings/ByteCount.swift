@@ -9,6 +9,9 @@ package struct ByteCount: Hashable, Sendable {
         "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
     ]
 
+    /// Creates a number of bytes.
+    init(bytes: Int64) { self.bytes = bytes }
+
     /// Creates a number of bytes from text; nil for text that is not a number above 0 with an
     /// optional unit.
     package init?(_ text: String) {

@@ -23,7 +23,9 @@ struct ServerSettings {
 
     private static let prefix = ["cloudkit", "serve"]
     /// The settings that are texts because a unit may follow the number.
-    static let byteCounts: Set = ["quota", "public-quota"]
+    static let byteCounts: Set = [
+        "quota", "public-quota", "memory-bytes", "max-request-bytes", "max-asset-bytes",
+    ]
 
     /// Creates settings from their sources.
     ///
@@ -118,7 +120,27 @@ struct ServerSettings {
 
     /// Returns a number of bytes, such as `500000` or `2 GB`; nil when no source has it.
     mutating func bytes(_ name: String, _ given: String?) throws -> Int64? {
-        guard let text = try text(name, given) else { return nil }
+        try text(name, given).map { try byteCount($0, name) }
+    }
+
+    /// Returns a number of bytes up to a limit, or a default.
+    mutating func bytes(
+        _ name: String,
+        _ given: String?,
+        default value: Int,
+        upTo limit: ByteCount
+    ) throws -> Int {
+        let bytes = try byteCount(text(name, given, default: String(value)), name)
+        guard bytes <= limit.bytes else {
+            throw CommandFailure(unusable: "\(place(name)) \(bytes): the most is \(limit.bytes)")
+        }
+        return Int(bytes)
+    }
+
+    private func byteCount(_ text: String, _ name: String) throws -> Int64 {
+        if let number = Int64(text), number < 1 {
+            throw CommandFailure(unusable: "\(place(name)) \(number): the least is 1")
+        }
         guard let bytes = ByteCount(text)?.bytes else {
             throw CommandFailure(
                 unusable: "\(place(name)): '\(text)' is not a number of bytes, such as 500MB"

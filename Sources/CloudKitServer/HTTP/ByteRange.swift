@@ -42,6 +42,19 @@ enum ByteRange: Hashable {
     }
 }
 
+extension AssetContents {
+    /// Returns whether the value of `If-None-Match` names these bytes, which its client then has.
+    func isKnown(to field: String?) -> Bool {
+        guard let field, let entityTag else { return false }
+        let tags = field.split(separator: ",").map { $0.drop { $0 == " " || $0 == "\t" } }
+        // The comparison is weak: what stands before a weak tag does not count.
+        return tags.contains { tag in
+            let tag = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
+            return tag == entityTag[...] || tag == "*"
+        }
+    }
+}
+
 /// The bytes of a part of an asset.
 ///
 /// The whole asset is read, because only all of its bytes match its checksum: the end of the part

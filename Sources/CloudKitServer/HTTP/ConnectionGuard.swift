@@ -1,3 +1,4 @@
+import CloudKitWire
 import HTTPTypes
 package import NIOCore
 import NIOHTTPTypes
@@ -43,7 +44,10 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private let times: Times
     /// The assumed length of a body that declares none.
     private let longestBody: Int64
-    private var isRefused = false
+    /// The limit that the connection exceeds.
+    private var refusal: ConnectionLimit?
+    /// `true` when nothing more is read because the connection is about to be closed.
+    private var isEnding = false
     private var phase = Phase.idle
     private var requests = 0
     private var answers = 0
@@ -63,15 +67,15 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
-        isRefused = !connections.admit(context.channel)
-        if isRefused, context.channel.isActive { refuse(context) }
+        refusal = connections.admit(context.channel)
+        if context.channel.isActive { refuseIfExcessive(context) }
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) { end(context) }
 
     package func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
-        if isRefused { refuse(context) }
+        refuseIfExcessive(context)
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
@@ -87,7 +91,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isRefused else { return }
+        guard refusal == nil, !isEnding else { return }
         if phase == .idle {
             phase = .head
             requestDeadline = deadline(in: times.request, context)
@@ -95,10 +99,24 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         context.fireChannelRead(data)
     }
 
-    private func refuse(_ context: ChannelHandlerContext) {
+    private func refuseIfExcessive(_ context: ChannelHandlerContext) {
+        guard let refusal else { return }
+        end(
+            context,
+            "503 Service Unavailable",
+            "The server has \(refusal.description); close some, or come again later"
+        )
+    }
+
+    /// Sends an error that comes before any response, and closes the connection.
+    private func end(_ context: ChannelHandlerContext, _ status: String, _ reason: String) {
+        isEnding = true
+        var writer = JSONWriter()
+        writer.requestError(RequestError(.tryAgainLater, reason: reason, retryAfter: 1))
+        let body = String(decoding: writer.data, as: UTF8.self)
         let answer =
-            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
-            + "Connection: close\r\n\r\n"
+            "HTTP/1.1 \(status)\r\nRetry-After: 1\r\nContent-Type: application/json; charset=UTF-8\r\n"
+            + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
         let bytes = context.channel.allocator.buffer(string: answer)
         let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in
@@ -109,7 +127,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private func end(_ context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
-        guard !isRefused else { return }
+        guard refusal == nil else { return }
         connections.remove(context.channel)
     }
 
@@ -131,9 +149,24 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         let now = context.eventLoop.now
         if next <= now {
             if next == answerDeadline { connections.cut(context.channel) }
-            return context.close(promise: nil)
+            guard answerDeadline == nil, isAwaited else { return context.close(promise: nil) }
+            return end(
+                context,
+                "408 Request Timeout",
+                "The request did not come within \(times.request.nanoseconds / 1_000_000_000) seconds "
+                    + "(--request-seconds), and one more for each \(times.bytesPerSecond / 1024) KiB"
+            )
         }
         look(at: min(next, now + times.interval), context)
+    }
+
+    /// `true` while a request arrives and every earlier one was answered.
+    private var isAwaited: Bool {
+        switch phase {
+        case .head: answers == requests
+        case .body: answers + 1 == requests
+        case .idle, .answering: false
+        }
     }
 
     // MARK: Events of RequestGuard

@@ -2,6 +2,21 @@ import CloudKitServerCore
 package import NIOCore
 import Synchronization
 
+/// A limit that refuses a connection.
+package enum ConnectionLimit: Hashable, Sendable {
+    /// The connections of all addresses, or of the one that the connection came from, and the limit.
+    case all(Int), address(Int)
+
+    /// The limit with the setting that raises it.
+    var description: String {
+        switch self {
+        case .all(let limit): "its \(limit) connections (--max-connections)"
+        case .address(let limit):
+            "\(limit) connections from one address (--max-connections-per-address)"
+        }
+    }
+}
+
 /// The open connections of a server, with their numbers per address and the bytes of responses
 /// that are in memory because they are being built or have not been read yet.
 package final class Connections: Sendable {
@@ -66,28 +81,42 @@ package final class Connections: Sendable {
 
     private let limits: Limits
     private let state = Mutex(State())
+    /// A closure that is called for each connection that is refused.
+    private let noteRefusal: @Sendable (ConnectionLimit) -> Void
 
-    package init(_ limits: Limits) {
+    package init(
+        _ limits: Limits,
+        noteRefusal: @escaping @Sendable (ConnectionLimit) -> Void = { _ in }
+    ) {
         self.limits = limits
+        self.noteRefusal = noteRefusal
     }
 
     /// The number of open connections.
     var count: Int { state.withLock(\.connections.count) }
 
-    /// Counts a connection; returns false if there are too many.
-    func admit(_ channel: any Channel) -> Bool {
+    /// Counts a connection; returns the limit that refuses it if there are too many.
+    func admit(_ channel: any Channel) -> ConnectionLimit? {
+        let limit = count(channel)
+        if let limit { noteRefusal(limit) }
+        return limit
+    }
+
+    private func count(_ channel: any Channel) -> ConnectionLimit? {
         let peer = Peer(channel.remoteAddress, proxies: limits.proxies)
         let isProxy = !limits.countsLoopback && peer.isLoopback || peer.isTrusted
         let address = isProxy ? nil : peer.network
         return state.withLock { state in
-            guard state.connections.count < limits.all else { return false }
+            guard state.connections.count < limits.all else { return .all(limits.all) }
             if let address {
-                guard state.addresses[address, default: 0] < limits.perAddress else { return false }
+                guard state.addresses[address, default: 0] < limits.perAddress else {
+                    return .address(limits.perAddress)
+                }
                 state.addresses[address, default: 0] += 1
             }
             state.connections[ObjectIdentifier(channel)] =
                 Connection(channel: channel, peer: peer, address: address)
-            return true
+            return nil
         }
     }
 

@@ -101,6 +101,10 @@ extension HTTPAdapter {
                 )
             }
             return try json(Credentials(revoked))
+        case ("DELETE", 4, "users"):
+            let user = try await user(path[3], of: container)
+            try await service.deleteUser(user)
+            return try json(DeletedUser(userRecordName: user.userRecordName))
         case ("DELETE", 5, "users") where path[4] == "sessions":
             let user = try await user(path[3], of: container)
             return try json(Credentials(try await service.endSessions(of: user)))
@@ -187,6 +191,10 @@ private struct NewServerKey: Decodable {
 
 private struct ServerKey: Encodable {
     var keyID: String
+}
+
+private struct DeletedUser: Encodable {
+    var userRecordName: String
 }
 
 private struct Credentials: Encodable {

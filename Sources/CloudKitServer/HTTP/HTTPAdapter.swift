@@ -176,7 +176,17 @@ struct HTTPAdapter: HTTPResponder {
         do {
             let contents = try await service.asset(token: token)
             let size = Int(contents.size)
-            let isWhole = request.method == .head || request.headers[.ifRange] != nil
+            if contents.isKnown(to: request.headers[.ifNoneMatch]) {
+                return AdapterResponse(
+                    response: Response(
+                        status: .notModified,
+                        headers: [.eTag: contents.entityTag ?? ""]
+                    ),
+                    delivery: contents.delivery
+                )
+            }
+            let isOther = request.headers[.ifRange].map { $0 != contents.entityTag } ?? false
+            let isWhole = request.method == .head || isOther
             let range = ByteRange(isWhole ? nil : request.headers[.range], of: size)
             if range == .unsatisfiable {
                 return AdapterResponse(
@@ -195,6 +205,7 @@ struct HTTPAdapter: HTTPResponder {
                 .contentType: "application/octet-stream", .contentDisposition: "attachment",
                 .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
             ]
+            headers[.eTag] = contents.entityTag
             let body: ResponseBody
             if case .part(let part) = range {
                 headers[.contentRange] =

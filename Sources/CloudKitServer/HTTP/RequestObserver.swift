@@ -25,6 +25,8 @@ struct RequestObserver: Sendable {
 
     /// A flag that is raised once the operator has been warned of an unknown proxy.
     private let hasWarnedOfProxy = WarningFlag()
+    /// The refused connections since the last warning of them.
+    private let refusals = WarningCount(interval: .seconds(60))
 
     init(
         journal: RequestJournal,
@@ -63,6 +65,19 @@ struct RequestObserver: Sendable {
             isLast
                 ? "Too many requests had a wrong key for operators; their sender has to wait"
                 : "A request had a wrong key for operators"
+        )
+    }
+
+    /// Counts a connection that was refused, and warns of it, not more than once a minute.
+    func noteRefusal(_ limit: ConnectionLimit) {
+        series.refusals.increment()
+        guard let count = refusals.add() else { return }
+        logger.warning(
+            "Connections were refused",
+            metadata: [
+                "count": .stringConvertible(count),
+                "error": "the server has \(limit.description)",
+            ]
         )
     }
 
@@ -220,6 +235,27 @@ private final class WarningFlag: Sendable {
     /// Raises the flag and returns whether it was not raised before.
     func raise() -> Bool {
         !isRaised.load(ordering: .relaxed) && !isRaised.exchange(true, ordering: .relaxed)
+    }
+}
+
+/// Events of which there is one warning in a time.
+private final class WarningCount: Sendable {
+    private let interval: Duration
+    private let state = Mutex((count: 0, warned: ContinuousClock.Instant?.none))
+
+    init(interval: Duration) {
+        self.interval = interval
+    }
+
+    /// Counts an event; returns the number since the last warning if it is time for another.
+    func add() -> Int? {
+        state.withLock { state in
+            state.count += 1
+            let now = ContinuousClock.now
+            if let warned = state.warned, now - warned < interval { return nil }
+            defer { state = (0, now) }
+            return state.count
+        }
     }
 }
 

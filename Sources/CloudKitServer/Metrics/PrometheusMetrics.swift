@@ -26,6 +26,7 @@ public final class PrometheusMetrics: MetricsFactory {
         "cloudkit_requests_in_flight": "Requests in flight.",
         "cloudkit_waiting_requests": "Requests that wait for a notification.",
         "cloudkit_connections": "Open connections.",
+        "cloudkit_connections_refused_total": "Connections that were refused because of a limit.",
         "cloudkit_request_memory_bytes": "Bytes of request bodies in memory.",
         "cloudkit_response_memory_bytes": "Bytes of responses that are built or not yet read.",
         "cloudkit_responses_cut_total": "Responses that were cut because nobody read them.",

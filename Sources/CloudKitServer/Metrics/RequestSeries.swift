@@ -21,6 +21,8 @@ final class RequestSeries: Sendable {
     let inFlight: Meter
     /// The number of responses that were cut because nobody read them.
     let cuts: Counter
+    /// The number of connections that were refused because there were too many.
+    let refusals: Counter
     private let factory: any MetricsFactory
     private let made = Mutex(Made())
 
@@ -28,6 +30,7 @@ final class RequestSeries: Sendable {
         self.factory = factory
         inFlight = Meter(label: "cloudkit_requests_in_flight", factory: factory)
         cuts = Counter(label: "cloudkit_responses_cut_total", factory: factory)
+        refusals = Counter(label: "cloudkit_connections_refused_total", factory: factory)
     }
 
     /// Counts a response.

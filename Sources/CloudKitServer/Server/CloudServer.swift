@@ -36,6 +36,8 @@ public final class CloudServer: Service {
     private let bound = BoundAddress()
     /// Ends when requests may be answered.
     private let (opening, opened) = AsyncStream<Void>.makeStream()
+    /// A stream that ends when requests are answered.
+    private let (answering, answers) = AsyncStream<Void>.makeStream()
     private let clock: any ServiceClock
     private let policy: OriginPolicy
     private let memory: MemoryBudget
@@ -69,11 +71,17 @@ public final class CloudServer: Service {
         let assets: FileAssetStorage
         if let directory = configuration.directory {
             hasNewFolder = try ServerFolder(path: directory).prepare(logger)
-            assets = try FileAssetStorage(directory: directory + "/assets")
-            storage = try SQLiteStorage(
-                path: directory + "/cloud.sqlite",
-                durability: configuration.durability
-            )
+            do {
+                assets = try FileAssetStorage(directory: directory + "/assets")
+                storage = try SQLiteStorage(
+                    path: directory + "/cloud.sqlite",
+                    durability: configuration.durability
+                )
+            } catch {
+                // The error below is the one to report.
+                if hasNewFolder { try? FileManager.default.removeItem(atPath: directory) }
+                throw error
+            }
         } else {
             hasNewFolder = false
             assets = try FileAssetStorage.temporary()
@@ -134,6 +142,8 @@ public final class CloudServer: Service {
                 }
                 group.addTask {
                     await self.updateIndexes()
+                    // Damage ends all writes, but a program that starts may need some of them.
+                    for await _ in self.answering {}
                     await self.lookForDamage()
                     await self.cleanNowAndThen()
                 }
@@ -141,10 +151,11 @@ public final class CloudServer: Service {
                 try await group.next()
                 group.cancelAll()
             }
+            await removeUnusedFolder()
             bound.fail(CancellationError())
         } catch {
+            await removeUnusedFolder()
             let failure = ServerConfigurationError(listening: error, configuration)
-            if failure != nil { await removeUnusedFolder() }
             bound.fail(failure ?? error)
             throw failure ?? error
         }
@@ -153,8 +164,12 @@ public final class CloudServer: Service {
     /// Removes the folder of the data if this server made it and nothing was stored in it.
     private func removeUnusedFolder() async {
         guard hasNewFolder, let directory = configuration.directory,
-            // A folder that cannot be read is left as it is.
-            (try? await service.containers()) == []
+            // A folder that cannot be read is left as it is, and so is one with files of others.
+            (try? await service.containers()) == [],
+            let names = try? FileManager.default.contentsOfDirectory(atPath: directory),
+            names.allSatisfy({
+                $0 == "assets" || $0 == "server.lock" || $0.hasPrefix("cloud.sqlite")
+            })
         else { return }
         // What is left is harmless: the next start uses it.
         try? FileManager.default.removeItem(atPath: directory)
@@ -222,6 +237,16 @@ public final class CloudServer: Service {
     }
 
     private func application() -> Application<HTTPAdapter> {
+        let observer = RequestObserver(
+            journal: journal,
+            logger: logger,
+            clock: clock,
+            series: RequestSeries(
+                MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
+            ),
+            keepsBodies: policy.isPrivate,
+            watcher: configuration.onRequest
+        )
         let connections = Connections(
             .init(
                 all: configuration.maxConnections,
@@ -229,7 +254,8 @@ public final class CloudServer: Service {
                 countsLoopback: !policy.isBehindProxy,
                 proxies: policy.proxies,
                 answerBytes: configuration.memoryBytes
-            )
+            ),
+            noteRefusal: observer.noteRefusal
         )
         let times = ConnectionGuard.Times(request: .seconds(Int64(configuration.requestSeconds)))
         return Application(
@@ -248,16 +274,7 @@ public final class CloudServer: Service {
                     clock: clock as? VirtualClock,
                     version: configuration.version
                 ),
-                observer: RequestObserver(
-                    journal: journal,
-                    logger: logger,
-                    clock: clock,
-                    series: RequestSeries(
-                        MultiplexMetricsHandler(factories: [metrics, MetricsSystem.factory])
-                    ),
-                    keepsBodies: policy.isPrivate,
-                    watcher: configuration.onRequest
-                )
+                observer: observer
             ),
             server: HTTPServerBuilder { [configuration] responder in
                 ClosingHTTP1Channel(
@@ -286,10 +303,10 @@ public final class CloudServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: nil
             ),
-            onServerRunning: { [bound, opening, configuration] channel in
+            onServerRunning: { [bound, opening, answers, configuration] channel in
                 bound.set(channel.localAddress?.port ?? 0)
-                guard configuration.holdsRequests else { return }
-                for await _ in opening {}
+                if configuration.holdsRequests { for await _ in opening {} }
+                answers.finish()
             },
             logger: logger
         )

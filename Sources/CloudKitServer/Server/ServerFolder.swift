@@ -34,6 +34,9 @@ struct ServerFolder {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
+            guard (error as? CocoaError)?.code != .fileWriteOutOfSpace else {
+                throw StorageError(.full, "\(path) cannot be created, because its disk is full")
+            }
             let isThere = FileManager.default.fileExists(atPath: path)
             throw StorageError(
                 .inputOutput,

@@ -238,7 +238,7 @@ extension CloudService {
     }
 
     /// Returns the collection of a container's passwords, which resets and snapshots leave unchanged.
-    private static func passwords(_ container: String) -> String { "passwords/" + container }
+    static func passwords(_ container: String) -> String { "passwords/" + container }
 
     /// Hashes one password at a time because each takes a quarter of a second and 32 MiB.
     private static let hashingQueue = DispatchQueue(label: "cloudkit.passwords")

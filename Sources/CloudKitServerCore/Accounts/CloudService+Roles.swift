@@ -1,6 +1,8 @@
 public import CloudKitWire
 
 extension CloudService {
+    private static let builtInRoles: Set = ["_world", "_icloud", "_creator"]
+
     /// Replaces a user's roles of the schema.
     ///
     /// Roles apply in the public database, in addition to `_world`, `_icloud` and `_creator`, which
@@ -20,6 +22,14 @@ extension CloudService {
             let row = try Self.environment(user.container, environment, writer)
             let known = try schemas.current(row, writer).roles
             if let unknown = roles.subtracting(known).min() {
+                guard !Self.builtInRoles.contains(unknown) else {
+                    throw RequestError(
+                        .badRequest,
+                        reason:
+                            "'\(unknown)' is a role that everyone has as far as it applies; roles "
+                            + "that the schema makes with CREATE ROLE are granted"
+                    )
+                }
                 let others =
                     known.isEmpty
                     ? "none: declare it with CREATE ROLE in a schema, and import that"

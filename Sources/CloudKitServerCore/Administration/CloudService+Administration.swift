@@ -136,13 +136,15 @@ extension CloudService {
     /// Expires all change tokens of a container, so that its clients fetch everything again.
     ///
     /// This is necessary after a backup has been restored because clients may hold newer tokens
-    /// than the data.
+    /// and versions than the data. Change tags from before go on to be compared with those of the
+    /// data, and no later version gets one of them.
     public func expireChangeTokens(container: String) async throws {
         let incarnation = randomness.identifier()
+        let now = clock.milliseconds
         try await storage.write { writer in
             for kind in ServiceEnvironment.allCases {
                 let environment = try Self.environment(container, kind, writer)
-                try writer.setIncarnation(environment.id, incarnation)
+                try EnvironmentRestart(environment, now: now, writer).begin(incarnation, writer)
             }
         }
     }
@@ -241,7 +243,8 @@ extension CloudService {
         try addDefaultZone(to: database, writer)
     }
 
-    /// Adds the default zone, which every database has from the start.
+    /// Adds the default zone, which every database has from the start; its numbers go on above those
+    /// of the database.
     static func addDefaultZone(
         to database: StoredDatabase,
         _ writer: any StorageWriter
@@ -252,7 +255,7 @@ extension CloudService {
                 database: database.id,
                 name: WireZoneID.defaultZoneName,
                 incarnation: 1,
-                headSequence: 0,
+                headSequence: database.headSequence,
                 changeSequence: 0,
                 isDeleted: false
             )

@@ -16,7 +16,7 @@ public struct DeviceReport: Hashable, Sendable, Codable {
         public var place: Int64
         /// The number of the zone's newest change.
         public var newest: Int64
-        /// The changes that were made since, at least as many as it would be answered.
+        /// The number of records that changed since, at least as many as it would be answered.
         public var behind: Int64
         /// `true` when its token is of an earlier generation of the zone, so that it fetches from the beginning.
         public var isExpired: Bool
@@ -54,19 +54,22 @@ extension CloudService {
                     userRecordName: user.recordName,
                     clientID: device.key.client,
                     lastSeen: device.lastSeen,
-                    zones: try device.places.compactMap { try Self.report($0, $1, reader) }
-                        .sorted {
-                            ($0.zoneName, $0.ownerRecordName) < ($1.zoneName, $1.ownerRecordName)
-                        }
+                    zones: try device.places.compactMap {
+                        try Self.report($0, $1, of: user.id, reader)
+                    }
+                    .sorted {
+                        ($0.zoneName, $0.ownerRecordName) < ($1.zoneName, $1.ownerRecordName)
+                    }
                 )
             }
         }
     }
 
-    /// Returns how far a place is behind its zone; nil when the zone was deleted.
+    /// Returns how far a user's place is behind its zone; nil when the zone was deleted.
     private static func report(
         _ id: RowID<StoredZone>,
         _ place: DeviceDirectory.Place,
+        of user: RowID<StoredUser>,
         _ reader: any StorageReader
     ) throws -> DeviceReport.Zone? {
         guard let zone = try reader.zone(id), !zone.isDeleted,
@@ -74,6 +77,10 @@ extension CloudService {
             let owner = try database.owner.flatMap({ try reader.user($0) })
         else { return nil }
         let isExpired = place.incarnation != zone.incarnation &+ database.incarnation
+        // Numbers have gaps, so the changes are counted.
+        let start = isExpired ? 0 : place.sequence
+        let changes = try reader.changeCount(zone.id, after: start)
+        let sightings = try reader.sightings(zone.id, of: user, after: start, limit: .max).count
         return DeviceReport.Zone(
             zoneName: zone.name,
             ownerRecordName: owner.recordName,
@@ -81,7 +88,7 @@ extension CloudService {
             lastFetch: place.time,
             place: place.sequence,
             newest: zone.headSequence,
-            behind: isExpired ? zone.headSequence : max(0, zone.headSequence - place.sequence),
+            behind: Int64(changes + sightings),
             isExpired: isExpired
         )
     }

@@ -33,6 +33,8 @@ extension CloudService {
     /// Replaces the schema of an environment: removes everything that the text does not name, and
     /// updates indexes.
     ///
+    /// Users lose the roles that the text does not name.
+    ///
     /// - Parameters:
     ///   - text: The schema.
     ///   - container: The container's identifier; a new container is created.
@@ -85,13 +87,16 @@ extension CloudService {
     ) async throws -> [SchemaChange] {
         let version = randomness.identifier()
         do {
-            return try await storage.write { writer in
+            let changes = try await storage.write { writer in
                 let environment = try Self.environment(container, kind, writer)
                 var migration = try SchemaMigration(environment, writer)
                 let changes = try migration.apply(definition, version: version)
                 if isDryRun { throw DryRun(changes: changes) }
+                try RoleDirectory(environment: environment.id).keep(definition.roles, writer)
                 return changes
             }
+            callers.removeAll()
+            return changes
         } catch let dryRun as DryRun {
             return dryRun.changes
         }

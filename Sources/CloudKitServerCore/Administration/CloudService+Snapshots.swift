@@ -12,17 +12,20 @@ extension CloudService {
     ///   nothing changes then.
     public func resetContainer(_ container: String, keepsSchema: Bool = false) async throws {
         let incarnation = randomness.identifier()
+        let now = clock.milliseconds
         try await storage.write { writer in
-            let environments = try Self.environments(of: container, writer)
-            try Self.empty(environments, writer)
-            if !keepsSchema {
-                for environment in environments { try writer.removeSchema(of: environment.id) }
-            }
-            try Self.begin(incarnation, environments, writer)
-            for environment in environments {
+            for environment in try Self.environments(of: container, writer) {
+                let restart = try EnvironmentRestart(environment, now: now, writer)
+                try Self.empty(environment, writer)
+                if !keepsSchema {
+                    try writer.removeSchema(of: environment.id)
+                    try RoleDirectory(environment: environment.id).keep([], writer)
+                }
+                try restart.begin(incarnation, writer)
                 try IndexForm(environment: environment.id).setCurrent(writer)
             }
         }
+        callers.removeAll()
     }
 
     /// Saves the state of a container as a named snapshot, which replaces an earlier one with the
@@ -76,15 +79,20 @@ extension CloudService {
     ///   `StorageError`; nothing changes then.
     public func restoreSnapshot(_ name: String, of container: String) async throws {
         let incarnation = randomness.identifier()
+        let now = clock.milliseconds
         try await storage.write { writer in
             let environments = try Self.environments(of: container, writer)
             try Self.checkSnapshot(name, of: container, writer)
-            let newest = try Self.newestSequences(environments, writer)
-            try Self.empty(environments, writer)
+            let restarts = try environments.map { try EnvironmentRestart($0, now: now, writer) }
+            for environment in environments { try Self.empty(environment, writer) }
             try writer.restoreSnapshot(container, name)
-            try Self.begin(incarnation, environments, writer)
-            try Self.skip(newest, writer)
+            for restart in restarts { try restart.begin(incarnation, writer) }
+            for environment in environments {
+                let roles = try Schema(writer.schema(environment.id)).roles
+                try RoleDirectory(environment: environment.id).keep(roles, writer)
+            }
         }
+        callers.removeAll()
         // A snapshot from an older version has index keys in another format.
         try await updateIndexes()
     }
@@ -128,57 +136,11 @@ extension CloudService {
     }
 
     private static func empty(
-        _ environments: [StoredEnvironment],
+        _ environment: StoredEnvironment,
         _ writer: any StorageWriter
     ) throws {
-        for environment in environments {
-            try writer.removeZones(of: environment.id)
-            try writer.removeDocuments(in: collections(environment) + jobs(environment))
-        }
-    }
-
-    /// Starts a new incarnation, and creates the default zones that were not restored.
-    private static func begin(
-        _ incarnation: Int64,
-        _ environments: [StoredEnvironment],
-        _ writer: any StorageWriter
-    ) throws {
-        for environment in environments {
-            try writer.setIncarnation(environment.id, incarnation)
-            for database in try writer.databases(environment.id)
-            where try writer.zone(database.id, name: WireZoneID.defaultZoneName) == nil {
-                try addDefaultZone(to: database, writer)
-            }
-        }
-    }
-
-    /// Returns the highest sequence number of each environment's zones, deleted ones included.
-    private static func newestSequences(
-        _ environments: [StoredEnvironment],
-        _ reader: any StorageReader
-    ) throws -> [(RowID<StoredEnvironment>, Int64)] {
-        try environments.map { environment in
-            let zones = try reader.databases(environment.id).flatMap {
-                try reader.changedZones($0.id, after: -1, limit: .max)
-            }
-            return (environment.id, zones.map(\.headSequence).max() ?? 0)
-        }
-    }
-
-    /// Continues the sequence numbers of all zones after those that were used before a restore.
-    ///
-    /// Change tags are made of them: if a tag were used again, a client with a version from before
-    /// the restore would overwrite another version that has the same tag, without a conflict.
-    private static func skip(
-        _ newest: [(RowID<StoredEnvironment>, Int64)],
-        _ writer: any StorageWriter
-    ) throws {
-        for (environment, sequence) in newest {
-            for var zone in try writer.zones(environment) where zone.headSequence < sequence {
-                zone.headSequence = sequence
-                try writer.updateZone(zone)
-            }
-        }
+        try writer.removeZones(of: environment.id)
+        try writer.removeDocuments(in: collections(environment) + jobs(environment))
     }
 
     /// Returns the collections of documents that belong to an environment.

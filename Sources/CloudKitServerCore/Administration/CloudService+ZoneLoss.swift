@@ -51,7 +51,7 @@ extension CloudService {
     }
 
     /// Returns the call of a request by the user to delete zones.
-    private static func call(
+    static func call(
         of owner: StoredUser,
         in environment: StoredEnvironment,
         now: Int64,

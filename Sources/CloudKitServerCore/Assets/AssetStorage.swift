@@ -75,6 +75,9 @@ public struct AssetContents: Sendable {
     public var chunks: AsyncThrowingStream<Data, any Error>
     /// The way in which the bytes are sent to the client; an adapter over the service implements it.
     public var delivery = ServiceResponse.Delivery()
+    /// The strong validator of the bytes in HTTP: their checksum in quotation marks; nil for bytes
+    /// that are made while they are read.
+    package var entityTag: String?
 
     /// Creates contents.
     public init(size: Int64, chunks: AsyncThrowingStream<Data, any Error>) {

@@ -17,6 +17,18 @@ struct RoleDirectory {
         return body.flatMap { try? JSONDecoder().decode(Set<String>.self, from: $0) } ?? []
     }
 
+    /// Takes all roles but some from their users: those that the schema no longer has.
+    func keep(_ known: Set<String>, _ writer: any StorageWriter) throws {
+        for document in try writer.documents(collection) {
+            guard let user = Int64(document.name).map(RowID<StoredUser>.init(rawValue:)) else {
+                continue
+            }
+            let roles = try roles(of: user, writer)
+            guard !roles.isSubset(of: known) else { continue }
+            try setRoles(roles.intersection(known), of: user, writer)
+        }
+    }
+
     /// Replaces the roles of a user.
     func setRoles(
         _ roles: Set<String>,

@@ -54,6 +54,16 @@ struct ZoneChange {
         }
     }
 
+    /// Deletes all zones of the caller's database, the default zone too.
+    mutating func deleteAll() throws {
+        let directory = ZoneDirectory(call: call, reader: writer)
+        let database = try directory.database()
+        for zone in try writer.zones(database.id) {
+            let view = ZoneView(zone, in: database, owner: directory.ownerName)
+            _ = try delete(view.id, zone, directory.database(), directory.ownerName)
+        }
+    }
+
     private mutating func create(
         _ name: String,
         _ found: StoredZone?,
@@ -80,7 +90,7 @@ struct ZoneChange {
                     database: database.id,
                     name: name,
                     incarnation: 1,
-                    headSequence: 0,
+                    headSequence: database.headSequence,
                     changeSequence: sequence,
                     isDeleted: false,
                     birthSequence: sequence
@@ -103,12 +113,11 @@ struct ZoneChange {
         }
         let sequence = database.headSequence + 1
         try writer.setHeadSequence(database.id, sequence)
-        try writer.removeContents(of: zone.id)
-        zone.isDeleted = true
         zone.deletionReason = reason
-        zone.bytes = 0
         zone.changeSequence = sequence
-        try writer.updateZone(zone)
+        try writer.removeZone(zone)
+        zone.isDeleted = true
+        zone.bytes = 0
         let view = ZoneView(zone, in: database, owner: owner)
         try tell(of: view)
         let shares = ShareDirectory(environment: call.environment.id)
@@ -126,5 +135,16 @@ struct ZoneChange {
         )
         try push.tellOfZone()
         news.formUnion(push.news)
+    }
+}
+
+extension StorageWriter {
+    /// Removes the contents of a zone, and marks it as deleted.
+    func removeZone(_ zone: StoredZone) throws {
+        var zone = zone
+        try removeContents(of: zone.id)
+        zone.isDeleted = true
+        zone.bytes = 0
+        try updateZone(zone)
     }
 }

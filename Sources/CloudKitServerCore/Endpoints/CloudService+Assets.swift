@@ -87,8 +87,9 @@ extension CloudService {
         do {
             if let archive = try await archive(token, links) { return archive }
             if let (checksum, size) = links.asset(downloadToken: token) {
-                if let contents = try await assets.open(checksum) {
+                if var contents = try await assets.open(checksum) {
                     try check(contents.size, of: checksum, isThatOf: size)
+                    contents.entityTag = "\"\(Hexadecimal.text(checksum))\""
                     return contents
                 }
                 let hash = Data(checksum)

@@ -20,7 +20,7 @@ extension CloudService {
         var report = CheckReport()
         do {
             try await check(repairs, &report)
-        } catch let error as StorageError where error.code == .corrupt {
+        } catch let error as StorageError where error.isDamage {
             // SQLite's own check ends here too if the database is too damaged for it.
             report.canBeRepaired = repairs ? false : nil
             report.findings.append(Self.damage(error.message, isFinal: repairs))
@@ -73,7 +73,7 @@ extension CloudService {
                 throw StorageError(.corrupt, problem.text)
             }
             return true
-        } catch let error as StorageError where error.code == .corrupt || error.code == .other {
+        } catch let error as StorageError where error.isDamage || error.code == .other {
             return false
         }
     }
@@ -86,7 +86,7 @@ extension CloudService {
         for environment in try await storage.read({ try $0.environments() }) {
             try await check(environment, repairs, &report)
         }
-        try await checkLostAssets(repairs, &report)
+        try await checkLostAssets(repairs && report.canBeRepaired == true, &report)
         try await checkFiles(&report)
     }
 
@@ -126,12 +126,13 @@ extension CloudService {
         _ repairs: Bool,
         _ report: inout CheckReport
     ) async throws -> (records: Int, findings: [CheckFinding])? {
-        if repairs {
+        // After a repair that failed nothing is written, because the storage is damaged.
+        if repairs, report.canBeRepaired == true {
             do {
                 return try await storage.writeExclusively {
                     try Self.check(zone, environment, $0, $0)
                 }
-            } catch let error as StorageError where error.code == .corrupt {
+            } catch let error as StorageError where error.isDamage {
                 report.canBeRepaired = false
                 report.findings.append(Self.damage(error.message, isFinal: true))
             }

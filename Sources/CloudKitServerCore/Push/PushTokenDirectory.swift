@@ -64,6 +64,18 @@ struct PushTokenDirectory {
         try writer.putDocument(collection, StoredDocument(name: Self.name(hash), body: hash))
     }
 
+    /// Removes the registrations of a user, and what waits for them.
+    func removeTokens(
+        of user: RowID<StoredUser>,
+        in environment: RowID<StoredEnvironment>,
+        _ writer: any StorageWriter
+    ) throws {
+        let collection = Self.collection(environment.rawValue, user.rawValue)
+        for document in try writer.documents(collection) {
+            try remove(document.body, from: collection, writer)
+        }
+    }
+
     /// Writes a token's row.
     func save(_ token: PushToken, _ hash: Data, _ writer: any StorageWriter) throws {
         let body = try JSONEncoder().encode(token)

@@ -76,7 +76,8 @@ public final class CloudService: Sendable {
         }
         return storage.damage == nil
             ? nil
-            : "The database is damaged; run cloudkit check --repair, and start the server again"
+            : "The database is damaged, so the server refuses writes; run cloudkit check --repair, "
+                + "and start the server again"
     }
 
     /// Looks for damage in the storage for a limited time; returns a description for the operator,
@@ -159,6 +160,8 @@ public final class CloudService: Sendable {
     /// reader caused it.
     package static func damage(_ error: any Error) -> String? {
         switch error {
+        // The damage itself was logged when it was noticed.
+        case let error as StorageError where error.code == .damaged: nil
         case let error as StorageError: "\(error.code): \(error.message)"
         case let error as MissingAsset: "corrupt: \(error)"
         default: nil
@@ -192,6 +195,12 @@ public final class CloudService: Sendable {
                 .tryAgainLater,
                 reason: "The server's disk is full; nothing was changed",
                 retryAfter: 60
+            )
+        case let error as StorageError where error.code == .damaged:
+            RequestError(
+                .tryAgainLater,
+                reason: "The server's database is damaged, so nothing is written; its "
+                    + "operator runs cloudkit check --repair and starts it again"
             )
         case is CancellationError:
             RequestError(.tryAgainLater, reason: "The request was cancelled", retryAfter: 1)

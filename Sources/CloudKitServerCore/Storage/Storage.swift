@@ -17,7 +17,8 @@ public protocol Storage: Sendable {
 
     /// Runs a closure whose changes are kept entirely or not at all.
     ///
-    /// It may run more than once, each time on a state without its earlier writes.
+    /// It may run more than once, each time on a state without its earlier writes. Once the engine
+    /// has noticed damage, it does not run at all: the error has the code ``StorageError/Code/damaged``.
     ///
     /// - Throws: The error of the closure, or `StorageError`; nothing changes then.
     func write<Value: Sendable>(

@@ -10,9 +10,14 @@ public struct StorageError: Error, Hashable, Sendable {
         case inputOutput
         /// Stored data contradicts itself.
         case corrupt
+        /// The engine has noticed damage, and writes nothing until it is opened again after a repair.
+        case damaged
         /// Any other failure.
         case other
     }
+
+    /// A Boolean value that indicates whether the stored data is damaged.
+    package var isDamage: Bool { code == .corrupt || code == .damaged }
 
     /// The kind of failure.
     public var code: Code

@@ -88,6 +88,8 @@ public protocol StorageReader {
         before sequence: Int64,
         limit: Int
     ) throws -> [StoredRecord]
+    /// Returns the number of records and tombstones whose newest change has a higher number.
+    func changeCount(_ zone: RowID<StoredZone>, after sequence: Int64) throws -> Int
     /// Returns the tombstones of records that were deleted before a time, oldest first, except
     /// those that another record or tombstone of their zone names as its parent.
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord]

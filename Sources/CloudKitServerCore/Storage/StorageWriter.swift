@@ -25,6 +25,8 @@ public protocol StorageWriter: StorageReader {
     ) throws
     /// Adds a user; the argument's row ID is ignored.
     func addUser(_ user: StoredUser) throws -> StoredUser
+    /// Takes a user out of its container; the row stays, without container, name and address.
+    func removeUser(_ id: RowID<StoredUser>) throws
     /// Adds a credential, or replaces the one with the same kind and hash.
     func putCredential(_ credential: StoredCredential) throws
     /// Removes a credential if it exists.

@@ -2,7 +2,8 @@
 public struct StoredUser: Hashable, Sendable {
     /// The row.
     public var id: RowID<StoredUser>
-    /// The container's identifier.
+    /// The container's identifier; empty for a deleted user, whose row stays because zones and shares
+    /// name it.
     public var container: String
     /// The record name of the user's record: `_` and 32 hexadecimal digits.
     public var recordName: String

@@ -10,7 +10,8 @@ public struct StoredZone: Hashable, Sendable {
     public var name: String
     /// The incarnation of the zone; a zone that is created again under an old name has another one.
     public var incarnation: Int64
-    /// The number of the newest change to a record; numbers continue across incarnations.
+    /// The number of the newest change to a record; numbers continue across incarnations, and begin
+    /// above the database's.
     public var headSequence: Int64
     /// The number of the newest change to the zone in its database's feed.
     public var changeSequence: Int64

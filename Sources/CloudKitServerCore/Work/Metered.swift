@@ -176,6 +176,12 @@ extension Metered {
         return found
     }
 
+    func changeCount(_ zone: RowID<StoredZone>, after sequence: Int64) throws -> Int {
+        let found = try source.changeCount(zone, after: sequence)
+        try work.spend(found / 64)
+        return found
+    }
+
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord] {
         let found = try source.tombstones(modifiedBefore: milliseconds, limit: limit)
         try work.spend(found.count)

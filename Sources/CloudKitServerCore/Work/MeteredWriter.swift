@@ -33,6 +33,11 @@ struct MeteredWriter: Metered, StorageWriter {
         return try base.addUser(user)
     }
 
+    func removeUser(_ id: RowID<StoredUser>) throws {
+        try work.spend(1)
+        try base.removeUser(id)
+    }
+
     func putCredential(_ credential: StoredCredential) throws {
         try work.spend(1)
         try base.putCredential(credential)

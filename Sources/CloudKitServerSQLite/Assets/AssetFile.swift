@@ -115,6 +115,19 @@ final class AssetFile: Sendable {
         try sync(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
     }
 
+    /// Links a file to its final name, which survives a power failure, unless there is a file of that
+    /// name.
+    ///
+    /// - Returns: `false` if there is one, which stays.
+    static func publish(_ temporary: String, asNew path: String) throws -> Bool {
+        guard link(temporary, path) == 0 else {
+            if errno == EEXIST { return false }
+            throw failure("name", path)
+        }
+        try sync(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+        return true
+    }
+
     /// Syncs the names in a folder to the disk.
     @Sendable
     static func sync(_ folder: String) throws {

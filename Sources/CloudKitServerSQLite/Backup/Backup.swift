@@ -48,14 +48,20 @@ package struct Backup {
     ///
     /// - Parameters:
     ///   - path: The archive.
+    ///   - replaces: A Boolean value that indicates whether an existing archive may be replaced, also
+    ///     one that another process made meanwhile.
     ///   - seconds: The time, since 1970-01-01 UTC.
     /// - Returns: A summary of the archive.
     /// - Throws: `StorageError`, or `BackupError`, such as for a damaged database; no archive is
     ///   written then, and an existing one stays.
     @concurrent
-    package func write(to path: String, seconds: Int64) async throws -> Report {
+    package func write(
+        to path: String,
+        replaces: Bool = true,
+        seconds: Int64
+    ) async throws -> Report {
         do {
-            return try await writeAndVerify(path, seconds)
+            return try await writeAndVerify(path, replaces, seconds)
         } catch let error as StorageError where error.code == .full {
             throw BackupError(
                 "The disk of \(path) is full (\(error.message)), so nothing was written; make room "
@@ -64,7 +70,11 @@ package struct Backup {
         }
     }
 
-    private func writeAndVerify(_ path: String, _ seconds: Int64) async throws -> Report {
+    private func writeAndVerify(
+        _ path: String,
+        _ replaces: Bool,
+        _ seconds: Int64
+    ) async throws -> Report {
         let work = try Self.folder(beside: path)
         defer { work.remove() }
         let part = work.url.path + "/backup.tar"
@@ -83,7 +93,15 @@ package struct Backup {
         report.damaged += try await reader.verify().map { FileAssetStorage.name(of: $0) }
         report.bytes = reader.bytes
         report.isKept = report.isGood || !FileManager.default.fileExists(atPath: path)
-        if report.isKept { try AssetFile.publish(part, as: path) }
+        guard report.isKept else { return report }
+        if replaces {
+            try AssetFile.publish(part, as: path)
+        } else if try !AssetFile.publish(part, asNew: path) {
+            throw BackupError(
+                "\(path) was made by another program meanwhile, and is left as it is; give another name, "
+                    + "or --force to replace it"
+            )
+        }
         return report
     }
 

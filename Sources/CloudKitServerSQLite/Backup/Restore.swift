@@ -54,7 +54,12 @@ package struct Restore {
             if folders.insert(own).inserted { try Self.makeFolder(own) }
             return try AssetFile(creating: path)
         }
-        try await expireTokens(part, folder)
+        do {
+            try await expireTokens(part, folder)
+        } catch let error as StorageError where error.code == .corrupt {
+            // What cannot be opened came from the archive, which people know by its name.
+            throw BackupError(error.message.replacing(part, with: "The database in \(archive)"))
+        }
         for name in folders.union([folder + "/assets"]).sorted()
         where FileManager.default.fileExists(atPath: name) {
             try AssetFile.sync(name)

@@ -143,6 +143,17 @@ extension SQLiteConnection {
         return user
     }
 
+    func removeUser(_ id: RowID<StoredUser>) throws {
+        try run(
+            """
+            UPDATE user
+            SET container = '', givenName = NULL, familyName = NULL, emailAddress = NULL
+            WHERE id = ?
+            """,
+            [id.rawValue]
+        )
+    }
+
     func document(_ collection: String, _ name: String) throws -> Data? {
         try first(
             "SELECT body FROM document WHERE collection = ? AND name = ?",

@@ -59,6 +59,13 @@ extension SQLiteConnection {
         ) { Self.record($0, zone) }
     }
 
+    func changeCount(_ zone: RowID<StoredZone>, after sequence: Int64) throws -> Int {
+        try first(
+            "SELECT count(*) FROM record WHERE zone = ? AND sequence > ?",
+            [try content(zone), sequence]
+        ) { $0[0] } ?? 0
+    }
+
     func addRecord(_ record: StoredRecord) throws -> RowID<StoredRecord> {
         RowID(
             rawValue: try insert(

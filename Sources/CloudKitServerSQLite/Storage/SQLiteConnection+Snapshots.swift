@@ -66,7 +66,7 @@ extension SQLiteConnection {
         for table in ["environment", "database"] { try putBack(table, from: id) }
         for table in ["zone", "document"] { try add(table, from: id) }
         try putBackContents(of: id)
-        // Clients read the feed from the beginning, and its numbers are used again.
+        // Clients read the feed from the beginning.
         try runOnce(
             "DELETE FROM sighting WHERE zone IN (SELECT content FROM snapshot\(id)zone)"
         )

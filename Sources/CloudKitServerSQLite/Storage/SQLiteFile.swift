@@ -59,7 +59,7 @@ enum SQLiteFile {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
             return false
         } catch {
-            throw StorageError(error)
+            throw StorageError(error, opening: path)
         }
     }
 
@@ -92,7 +92,7 @@ enum SQLiteFile {
             try SQLiteTables.migrator.migrate(queue)
             try queue.close()
         } catch {
-            throw StorageError(error)
+            throw StorageError(error, opening: path)
         }
         // Another process may have been first: its database is kept.
         guard link(new, path) == 0 || errno == EEXIST else { throw failure("name", path) }
@@ -101,6 +101,15 @@ enum SQLiteFile {
         guard directory >= 0 else { throw failure("open", folder) }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw failure("sync", folder) }
+    }
+
+    /// Returns whether the disk of a file has no room for what SQLite keeps beside a database, which
+    /// SQLite reports like a disk that fails.
+    static func isDiskFull(of path: String) -> Bool {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        var disk = statvfs()
+        guard statvfs(folder, &disk) == 0 else { return false }
+        return UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < 128 << 10
     }
 
     private static func failure(_ verb: String, _ what: String) -> StorageError {

@@ -73,7 +73,7 @@ public final class SQLiteStorage: Storage {
                 noticed
             )
         } catch {
-            throw StorageError(error)
+            throw path.map { StorageError(error, opening: $0) } ?? StorageError(error)
         }
         commits.removeSoon()
     }
@@ -162,14 +162,27 @@ public final class SQLiteStorage: Storage {
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
-        try await commits.run { try body($0) }
+        try refuseIfDamaged()
+        return try await commits.run { try body($0) }
     }
 
     /// Runs a closure in a transaction of its own; other waiting writes run between two of these.
     public func writeExclusively<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
-        try await commits.run(isAlone: true) { try body($0) }
+        try refuseIfDamaged()
+        return try await commits.run(isAlone: true) { try body($0) }
+    }
+
+    /// Refuses writes to a damaged database: they may hide or enlarge what it has lost, and what a
+    /// damaged index finds decides about them.
+    private func refuseIfDamaged() throws {
+        guard let damage else { return }
+        throw StorageError(
+            .damaged,
+            "The database is damaged, so nothing is written to it; stop the server, run cloudkit "
+                + "check --repair, and start it again (\(damage))"
+        )
     }
 
     /// Writes everything into the database file itself and closes it; nothing can be read or

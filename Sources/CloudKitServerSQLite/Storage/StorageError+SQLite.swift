@@ -16,6 +16,8 @@ extension StorageError {
         }
         let code: Code =
             switch error.resultCode {
+            // The file that lies beside the database for all its readers could not grow.
+            case _ where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: .full
             case .SQLITE_FULL: .full
             case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
             case .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY: .inputOutput
@@ -29,7 +31,26 @@ extension StorageError {
                 "The database cannot be opened for writing, which reading needs too; let this user "
                     + "write to its file and its folder (\(error.resultCode))"
             )
+        case .SQLITE_IOERR where code == .inputOutput:
+            self.init(
+                code,
+                "\(error.description); the disk or its file system fails: see the system's log, and "
+                    + "run cloudkit check when it works again"
+            )
         default: self.init(code, error.description)
         }
+    }
+
+    /// Creates the storage error for an error in opening a database; the error of a full disk names
+    /// the file.
+    init(_ error: any Error, opening path: String) {
+        self = (error as? StorageError) ?? StorageError(error)
+        guard let failure = error as? DatabaseError, [.full, .inputOutput].contains(code),
+            code == .full || SQLiteFile.isDiskFull(of: path)
+        else { return }
+        self.init(
+            .full,
+            "The disk of \(path) is full, and opening it takes some room (\(failure.resultCode))"
+        )
     }
 }

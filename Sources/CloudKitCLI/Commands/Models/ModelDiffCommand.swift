@@ -40,8 +40,8 @@ struct ModelDiffCommand: AsyncParsableCommand {
         let before = try ModelSource(old, store: nil, version: from)
         let after = try ModelSource(new ?? old, store: nil, version: to)
         let changes = before.model.changes(to: after.model)
-        for change in changes { try write(change) }
-        guard changes.isEmpty else { throw CommandFailure(nil) }
+        guard !changes.isEmpty else { return }
+        try CommandFailure.differ { for change in changes { try write(change) } }
     }
 
     private func write(_ change: CoreDataModelChange) throws {

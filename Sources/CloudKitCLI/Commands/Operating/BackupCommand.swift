@@ -29,10 +29,11 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         try overwriting.check(file)
         try DataFolder(path: data, container: nil).check()
-        let (data, file) = (data, file)
+        let (data, file, force) = (data, file, overwriting.force)
         let report = try await Interruptible.run {
             try await Backup(of: data).write(
                 to: file,
+                replaces: force,
                 seconds: Int64(Date.now.timeIntervalSince1970)
             )
         }

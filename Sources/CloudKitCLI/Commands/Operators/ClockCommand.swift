@@ -60,6 +60,18 @@ extension ClockCommand {
         @OptionGroup
         var output: OutputOptions
 
+        /// The seconds of a thousand years, to which clocks do not move at once.
+        private static let limit: Int64 = 31_557_600_000
+
+        func validate() throws {
+            guard span.seconds < Self.limit else {
+                throw ValidationError(
+                    "A clock moves forward by less than a thousand years at once; give a time span such "
+                        + "as 90s, 15m, 1h or 30d"
+                )
+            }
+        }
+
         func run() async throws {
             let server = try options.server()
             let now: State = try await server.call("GET", "clock")

@@ -196,6 +196,24 @@ extension RequestsCommand {
                 )
             )
             try Console.write(String(decoding: response, as: UTF8.self))
+            // Other responses, such as those of queries, have no results that fail one by one.
+            let results = (try? WireJSON.decode(Results.self, from: response))?.results ?? []
+            let failed = results.count { $0.serverErrorCode != nil }
+            guard failed == 0 else {
+                throw CommandFailure("\(failed) of \(results.count) failed")
+            }
+        }
+
+        /// The items of a response, with the codes of those that failed.
+        private struct Results: Decodable {
+            struct Item: Decodable {
+                var serverErrorCode: String?
+            }
+
+            var records: [Item]?
+            var zones: [Item]?
+            var subscriptions: [Item]?
+            var results: [Item] { (records ?? []) + (zones ?? []) + (subscriptions ?? []) }
         }
     }
 

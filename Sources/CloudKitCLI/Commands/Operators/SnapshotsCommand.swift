@@ -40,9 +40,16 @@ struct SnapshotsCommand: AsyncParsableCommand {
         return found
     }
 
-    /// The path of a snapshot below that of its container.
-    private static func path(_ name: String) -> String {
-        "snapshots/\(PercentEncoding.encode(name))"
+    /// Returns the path of a snapshot below that of its container.
+    ///
+    /// - Throws: `CommandFailure` for a blank name, which is no part of a path.
+    private static func path(_ name: String) throws -> String {
+        guard name.contains(where: { !$0.isWhitespace }) else {
+            throw CommandFailure(
+                unusable: "The snapshot's name is blank; give one by which people find it again"
+            )
+        }
+        return "snapshots/\(PercentEncoding.encode(name))"
     }
 }
 
@@ -86,6 +93,7 @@ extension SnapshotsCommand {
         var output: OutputOptions
 
         func run() async throws {
+            let path = try SnapshotsCommand.path(name)
             let container = try await place.selected()
             let known: Snapshots = try await container.call("GET", "snapshots")
             guard force || !known.snapshots.contains(where: { $0.name == name }) else {
@@ -93,10 +101,7 @@ extension SnapshotsCommand {
                     "There is a snapshot \(name); give another name, or --force to replace it"
                 )
             }
-            let taken: StoredSnapshot = try await container.call(
-                "PUT",
-                SnapshotsCommand.path(name)
-            )
+            let taken: StoredSnapshot = try await container.call("PUT", path)
             try SnapshotsCommand.write([taken], output)
         }
     }
@@ -125,27 +130,31 @@ extension SnapshotsCommand {
             let query = later.map { "?to=\(PercentEncoding.encode($0))" } ?? ""
             let found: ContainerDifferences = try await place.selected().call(
                 "GET",
-                "\(SnapshotsCommand.path(name))/differences\(query)"
+                "\(try SnapshotsCommand.path(name))/differences\(query)"
             )
             guard !found.differences.isEmpty else { return }
-            try output.write(
-                found.differences,
-                header: "change",
-                "environment",
-                "owner",
-                "zone",
-                "record",
-                "type"
-            ) {
-                [
+            try CommandFailure.differ {
+                try output.write(
+                    found.differences,
+                    header: "change",
+                    "environment",
+                    "owner",
+                    "zone",
+                    "record",
+                    "type"
+                ) {
                     [
-                        $0.kind.rawValue, $0.environment.rawValue, $0.ownerRecordName ?? "public",
-                        $0.zoneName, $0.recordName ?? "(the whole zone)", $0.recordType ?? "",
+                        [
+                            $0.kind.rawValue, $0.environment.rawValue,
+                            $0.ownerRecordName ?? "public",
+                            $0.zoneName, $0.recordName ?? "(the whole zone)", $0.recordType ?? "",
+                        ]
                     ]
-                ]
+                }
+                if found.hasMore {
+                    Console.say("There are more differences, which are not listed.")
+                }
             }
-            if found.hasMore { Console.say("There are more differences, which are not listed.") }
-            throw CommandFailure(nil)
         }
     }
 
@@ -169,7 +178,7 @@ extension SnapshotsCommand {
         func run() async throws {
             let container = try await place.selected()
             let snapshot = try await SnapshotsCommand.snapshot(name, of: container)
-            try await container.send("POST", "\(SnapshotsCommand.path(name))/restore")
+            try await container.send("POST", "\(try SnapshotsCommand.path(name))/restore")
             guard !output.json else { return try output.write(snapshot) }
             Console.say("\(container.name) is as it was at \(name)")
         }

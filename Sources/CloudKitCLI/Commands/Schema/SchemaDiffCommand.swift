@@ -28,7 +28,7 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         let old = try await SchemaSource(old, container: container)
         let new = try await SchemaSource(new, container: container)
         let changes = try CloudService.schemaChanges(from: old.text, to: new.text)
-        try SchemaChangeEntry.write(changes, output)
-        guard changes.isEmpty else { throw CommandFailure(nil) }
+        guard !changes.isEmpty else { return try SchemaChangeEntry.write(changes, output) }
+        try CommandFailure.differ { try SchemaChangeEntry.write(changes, output) }
     }
 }

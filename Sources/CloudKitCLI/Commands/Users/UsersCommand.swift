@@ -8,7 +8,7 @@ struct UsersCommand: AsyncParsableCommand {
         subcommands: [
             UsersCurrentCommand.self, UsersDiscoverCommand.self, UsersAddCommand.self,
             UsersPasswordCommand.self, UsersRolesCommand.self, UsersSignOutCommand.self,
-            UsersListCommand.self,
+            UsersListCommand.self, UsersDeleteCommand.self,
         ]
     )
 }
