@@ -78,6 +78,12 @@ public final class SQLiteStorage: Storage {
         commits.removeSoon()
     }
 
+    deinit {
+        // The last connection to close writes the journal into the database, which one that only
+        // reads cannot. Whatever fails here, the next start reads the journal.
+        try? readers?.close()
+    }
+
     /// Limits the size of the database; a write beyond the limit fails as on a full disk.
     ///
     /// - Parameter bytes: The maximum size in bytes, at least the current size; `nil` for no limit.

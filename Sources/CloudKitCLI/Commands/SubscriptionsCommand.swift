@@ -1,6 +1,38 @@
 import ArgumentParser
 import CloudKitWebClient
 
+/// A command that lists, creates and deletes subscriptions.
+struct SubscriptionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subscriptions",
+        abstract: "List, create and delete subscriptions.",
+        subcommands: [
+            SubscriptionsListCommand.self, SubscriptionsCreateCommand.self,
+            SubscriptionsDeleteCommand.self,
+        ]
+    )
+}
+
+/// A command that prints the caller's subscriptions.
+struct SubscriptionsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the subscriptions of a database."
+    )
+
+    @OptionGroup(title: "Place")
+    var place: DatabaseOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let client = try place.connection.client()
+        let found = try await client.listSubscriptions(in: place.scope(client)).subscriptions
+        try output.write(found, SubscriptionTable.list)
+    }
+}
+
 /// A command that creates a subscription.
 struct SubscriptionsCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -79,5 +111,37 @@ struct SubscriptionsCreateCommand: AsyncParsableCommand {
             in: place.database.scope(client)
         ).subscriptions
         try output.write(made, SubscriptionTable.list)
+    }
+}
+
+/// A command that deletes subscriptions by name.
+struct SubscriptionsDeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete subscriptions by name."
+    )
+
+    @Argument(help: "The subscriptions' names.")
+    var names: [String]
+
+    @OptionGroup(title: "Place")
+    var place: DatabaseOptions
+
+    @OptionGroup
+    var output: OutputOptions
+
+    func run() async throws {
+        let client = try place.connection.client()
+        let request = ModifySubscriptionsRequest(
+            operations: names.map {
+                .init(.delete, WireSubscription(subscriptionID: $0, subscriptionType: nil))
+            }
+        )
+        let deleted = try await client.modifySubscriptions(request, in: place.scope(client))
+        try output.write(deleted.subscriptions) { subscriptions in
+            var table = Table("deleted")
+            for subscription in subscriptions { table.add([subscription.subscriptionID ?? ""]) }
+            return table
+        }
     }
 }
