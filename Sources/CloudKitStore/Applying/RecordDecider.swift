@@ -51,7 +51,7 @@ struct RecordDecider: ApplyPhase {
             try mark(known)
             return nil
         }
-        if let table = catalog.table(ofType: remote.type), !table.isPublic,
+        if let table = remote.table, !table.isPublic,
             let key = remote.key, try takenKeys.isTaken(key, by: known, table)
         {
             try takenKeys.quarantine(remote, table)
@@ -63,7 +63,7 @@ struct RecordDecider: ApplyPhase {
         known.zone = zone
         known.session = context.session
         known.goes = false
-        guard let table = catalog.table(ofType: remote.type),
+        guard let table = remote.table,
             table.isPublic == (zone == .public)
         else {
             return try keep(remote, known, nil, nil)
@@ -128,7 +128,7 @@ struct RecordDecider: ApplyPhase {
         var entry = try batch.edits(key)
         // A record whose creation got no response has our save as its base.
         lazy var stamp = RecordStamp(fields: fields)
-        let isOurs = try settlement.resolveSent(&known, &entry, stamp: { stamp })
+        let isOurs = try settlement.resolveSent(&known, &entry, in: fields, table) { stamp }
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(stamp, from: known)
         let shown = try existing.map { try mapping.fields($0, table) } ?? [:]

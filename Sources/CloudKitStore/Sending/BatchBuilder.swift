@@ -298,6 +298,7 @@ struct BatchBuilder {
         // Of a record that the server has, a change is compared with its field and the stamp alone.
         let base = try known.baseFields(like: fields, includesWritten: true) {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
+                || table.format?.companions.values.contains($0) == true
         }
         if let sent, let version = known.sent?.version {
             // A save without a response is sent again unchanged, so that it counts once.
@@ -327,7 +328,15 @@ struct BatchBuilder {
             return
         }
         let version = try nextVersion()
-        changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
+        if let format = table.format {
+            do {
+                changes = try format.outgoing(changes, of: row, over: base, isNew: isNew, table)
+            } catch {
+                return try quarantine(entry, "\(error)")
+            }
+        } else {
+            changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
+        }
         known.sent = KnownRecord.Sent(
             fields: FieldCoding.data(changes),
             version: version,
@@ -440,8 +449,30 @@ struct BatchBuilder {
         if known.system == nil {
             mapping.write(save.base.filter { table.byField[$0.key] == nil }, to: record, nil)
         }
+        if let format = table.format {
+            try mapping.write(save.changes, to: record, table, as: format) { field, content in
+                let file = folder.appending(path: "\(save.version)-\(field)")
+                try content.write(to: file)
+                outgoing.files.append(file)
+                return file
+            }
+        } else {
+            writeOwn(sent, save, to: record, table, isNew: known.system == nil, files)
+        }
+        batch.saves.append(outgoing)
+        batch.entries[known.name] = entry
+    }
+
+    /// Sets the fields of a record in the store's own format.
+    private func writeOwn(
+        _ sent: [String: StoreValue],
+        _ save: Save,
+        to record: CKRecord,
+        _ table: TableSchema,
+        isNew: Bool,
+        _ files: [String: URL]
+    ) {
         mapping.write(sent, to: record, table, files: files)
-        let isNew = known.system == nil
         let kept = isNew ? save.base.filter { table.byField[$0.key] == nil } : save.base
         mapping.writeForms(
             kept.merging(save.changes) { $1 },
@@ -449,8 +480,6 @@ struct BatchBuilder {
             to: record,
             table
         )
-        batch.saves.append(outgoing)
-        batch.entries[known.name] = entry
     }
 
     private func quarantine(_ entry: OutboxEntry, _ problem: String) throws {
