@@ -9,8 +9,9 @@ struct OutboxSettlement: ApplyPhase {
     ///
     /// The record's stamp holds the latest version of each device that it includes. If ours is
     /// among them, the save is acknowledged now; otherwise the server has another version, and ours
-    /// will never be accepted. Where another client determines the format, there is no stamp: each field
-    /// is acknowledged of which the record has our value, and the others are as if they had not been sent.
+    /// will never be accepted. Where another client determines the format, there is no stamp: a record that the
+    /// server never had before is ours, whatever others have changed since; of another record each field is
+    /// acknowledged that has our value, and the others are as if they had not been sent.
     ///
     /// Returns whether anything is acknowledged.
     func resolveSent(
@@ -18,6 +19,7 @@ struct OutboxSettlement: ApplyPhase {
         _ entry: inout OutboxEntry?,
         in fields: [String: StoreValue],
         _ table: TableSchema,
+        isFirst: Bool,
         stamp: () -> RecordStamp
     ) throws -> Bool {
         guard let version = known.sent?.version, let sent = try known.sentFields() else {
@@ -25,7 +27,7 @@ struct OutboxSettlement: ApplyPhase {
         }
         let accepted: [String: StoreValue] =
             if let format = table.format {
-                format.values(of: sent, in: fields)
+                isFirst ? sent : format.values(of: sent, in: fields)
             } else if stamp().version(of: clock.device) ?? 0 >= version {
                 sent
             } else {

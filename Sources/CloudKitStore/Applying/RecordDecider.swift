@@ -86,6 +86,7 @@ struct RecordDecider: ApplyPhase {
             fields,
             into: known,
             isNew: before?.system == nil,
+            isFirst: before?.wasSent != true,
             key,
             table,
             batch
@@ -120,6 +121,7 @@ struct RecordDecider: ApplyPhase {
         _ fields: [String: StoreValue],
         into record: KnownRecord,
         isNew: Bool,
+        isFirst: Bool,
         _ key: RowKey,
         _ table: TableSchema,
         _ batch: BatchLookup
@@ -128,7 +130,10 @@ struct RecordDecider: ApplyPhase {
         var entry = try batch.edits(key)
         // A record whose creation got no response has our save as its base.
         lazy var stamp = RecordStamp(fields: fields)
-        let isOurs = try settlement.resolveSent(&known, &entry, in: fields, table) { stamp }
+        let isOurs = try settlement.resolveSent(&known, &entry, in: fields, table, isFirst: isFirst)
+        {
+            stamp
+        }
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(stamp, from: known)
         let shown = try existing.map { try mapping.fields($0, table) } ?? [:]

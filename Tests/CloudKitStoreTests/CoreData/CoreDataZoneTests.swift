@@ -251,9 +251,10 @@ struct CoreDataZoneTests {
     }
 
     @Test(
-        "An edit after a lost response stays, though the app edited the record elsewhere meanwhile"
+        "An edit after a lost response stays, though the app edited the record elsewhere meanwhile",
+        arguments: [true, false]
     )
-    func editAfterLostResponse() async throws {
+    func editAfterLostResponse(_ isNew: Bool) async throws {
         let transport = Mutex<InterruptedTransport?>(nil)
         try await CoreDataZone.run(
             transport: { base in
@@ -262,9 +263,15 @@ struct CoreDataZoneTests {
                 return made
             },
             { zone in
+                if !isNew {
+                    try await zone.device.run("INSERT INTO Post (recordName) VALUES ('P1')")
+                }
                 try await zone.device.store.sync()
                 try await zone.device.run(
-                    "INSERT INTO Post (recordName, title) VALUES ('P1', 'a')"
+                    """
+                    INSERT OR IGNORE INTO Post (recordName) VALUES ('P1');
+                    UPDATE Post SET title = 'a';
+                    """
                 )
                 transport.withLock { $0 }?.fail("/records/modify", .lost)
                 // The sync reports the lost response, or sends again.
@@ -276,6 +283,32 @@ struct CoreDataZoneTests {
                 try await zone.settle()
                 #expect(try await zone.device.text("SELECT title || mood FROM Post") == "bwild")
                 #expect(await zone.phone.objects["P1"]?.values["title"] == .text("b"))
+            }
+        )
+    }
+
+    @Test("An edit of an object whose creation got no response stays, whatever the clock says")
+    func editOfUnansweredObject() async throws {
+        let transport = Mutex<InterruptedTransport?>(nil)
+        try await CoreDataZone.run(
+            transport: { base in
+                let made = InterruptedTransport(base)
+                transport.withLock { $0 = made }
+                return made
+            },
+            { zone in
+                try await zone.device.setClock(seconds: 3600)
+                try await zone.device.run(
+                    "INSERT INTO Person (recordName, name) VALUES ('U1', 'a')"
+                )
+                transport.withLock { $0 }?.fail("/records/modify", .lost)
+                // The sync reports the lost response, or sends again.
+                _ = try? await zone.device.store.sync()
+                try await zone.phone.sync()
+                await zone.phone.set("name", .text("b"), of: "U1")
+                try await zone.phone.sync()
+                try await zone.settle()
+                #expect(try await zone.device.text("SELECT name FROM Person") == "b")
             }
         )
     }
