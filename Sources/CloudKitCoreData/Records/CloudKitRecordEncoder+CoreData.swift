@@ -20,19 +20,16 @@ extension CloudKitRecordEncoder {
         as entity: String,
         format: CoreDataFormat
     ) throws -> CKRecord {
-        guard let found = format.model.entity(named: entity), format.entities.contains(entity)
-        else {
-            throw CoreDataRecordError(.unknownEntity, entity, "the model has no such entity")
-        }
         let plain = try encode(value)
-        let zoneID = zoneID ?? CKRecordZone.ID(zoneName: CoreDataFormat.zoneName)
-        let record = CKRecord(
-            recordType: format.recordType(of: found),
-            recordID: CKRecord.ID(recordName: plain.recordID.recordName, zoneID: zoneID)
-        )
-        record[CoreDataFormat.entityField] = entity
+        let record = try format.newRecord(of: entity, plain.recordID.recordName, zoneID)
+        guard let found = try format.entity(of: record) else { return record }
         let (values, links) = try format.properties(of: plain, found)
-        try format.set(values.mapValues { $0 }, links.mapValues { $0 }, of: found, in: record)
+        try format.write(
+            values.mapValues(Optional.some),
+            links.mapValues(Optional.some),
+            of: found,
+            to: record
+        )
         return record
     }
 
@@ -74,7 +71,7 @@ extension CloudKitRecordEncoder {
         {
             changedLinks[name] = .some(links[name])
         }
-        try format.set(changedValues, changedLinks, of: entity, in: record)
+        try format.write(changedValues, changedLinks, of: entity, to: record)
     }
 }
 
@@ -115,11 +112,7 @@ extension CoreDataFormat {
                 }
                 values[name] = value
             } else {
-                throw CoreDataRecordError(
-                    .unknownProperty,
-                    place,
-                    "records have no such attribute or to-one relationship; leave it out of the coding keys"
-                )
+                throw Self.unknown(place)
             }
         }
         return (values, links)

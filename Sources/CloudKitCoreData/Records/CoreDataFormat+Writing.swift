@@ -51,7 +51,90 @@ extension CoreDataFormat {
         return record
     }
 
-    /// Sets properties of a record.
+    /// Creates the record of a new object.
+    ///
+    /// - Parameters:
+    ///   - entity: The object's entity.
+    ///   - values: The values of attributes by name.
+    ///   - links: The record names of the targets of to-one relationships by name.
+    ///   - zoneID: The zone; nil for the app's own.
+    /// - Returns: The record, whose name is a new UUID.
+    /// - Throws: ``CoreDataRecordError`` for what the entity does not have; an error if the file of an asset
+    ///   cannot be written.
+    public func record(
+        of entity: String,
+        _ values: [String: CoreDataValue],
+        links: [String: String] = [:],
+        zoneID: CKRecordZone.ID? = nil
+    ) throws -> CKRecord {
+        let record = try newRecord(of: entity, UUID().uuidString, zoneID)
+        try set(values.mapValues(Optional.some), links: links.mapValues(Optional.some), in: record)
+        return record
+    }
+
+    /// Returns an empty record of an entity's object.
+    func newRecord(
+        of entity: String,
+        _ name: String,
+        _ zoneID: CKRecordZone.ID?
+    ) throws -> CKRecord {
+        guard let found = model.entity(named: entity), entities.contains(entity) else {
+            throw CoreDataRecordError(.unknownEntity, entity, "the model has no such entity")
+        }
+        let zoneID = zoneID ?? CKRecordZone.ID(zoneName: Self.zoneName)
+        let record = CKRecord(
+            recordType: recordType(of: found),
+            recordID: CKRecord.ID(recordName: name, zoneID: zoneID)
+        )
+        record[Self.entityField] = entity
+        return record
+    }
+
+    /// Changes properties of a record; others stay as they are.
+    ///
+    /// - Parameters:
+    ///   - values: The new values of attributes by name; nil clears one, which is its default then.
+    ///   - links: The record names of the new targets of to-one relationships by name; nil clears one.
+    ///   - record: The record.
+    /// - Throws: ``CoreDataRecordError`` for what the entity does not have; an error if the file of an asset
+    ///   cannot be written.
+    public func set(
+        _ values: [String: CoreDataValue?],
+        links: [String: String?] = [:],
+        in record: CKRecord
+    ) throws {
+        guard let entity = try entity(of: record) else {
+            throw CoreDataRecordError(
+                .unknownEntity,
+                Self.place(record),
+                "it is no object of Core Data, whose record types begin with CD_"
+            )
+        }
+        for (name, value) in values {
+            let place = "\(entity.name).\(name)"
+            guard let attribute = model.attributes(of: entity).first(where: { $0.name == name }),
+                !MirroredField.fields(of: attribute, in: "").isEmpty
+            else { throw Self.unknown(place) }
+            guard value?.isOf(attribute.type) ?? true else {
+                throw CoreDataRecordError(.wrongType, place, "is a \(attribute.type.name)")
+            }
+        }
+        let relationships = toOneRelationships(of: entity).map(\.name)
+        for name in links.keys where !relationships.contains(name) {
+            throw Self.unknown("\(entity.name).\(name)")
+        }
+        try write(values, links, of: entity, to: record)
+    }
+
+    static func unknown(_ place: String) -> CoreDataRecordError {
+        CoreDataRecordError(
+            .unknownProperty,
+            place,
+            "records have no such attribute or to-one relationship; leave it out"
+        )
+    }
+
+    /// Sets properties of an entity's record.
     ///
     /// - Parameters:
     ///   - values: The new values of attributes by name; nil clears one.
@@ -59,11 +142,11 @@ extension CoreDataFormat {
     ///   - entity: The record's entity.
     ///   - record: The record.
     /// - Throws: An error if the file of an asset cannot be written.
-    func set(
+    func write(
         _ values: [String: CoreDataValue?],
         _ links: [String: String?],
         of entity: CoreDataModel.Entity,
-        in record: CKRecord
+        to record: CKRecord
     ) throws {
         for (name, target) in links {
             record[Self.prefix + name] = target

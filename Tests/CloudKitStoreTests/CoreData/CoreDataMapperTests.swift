@@ -98,6 +98,36 @@ struct CoreDataMapperTests {
         }
     }
 
+    @Test("Properties are set by their names, and the others stay")
+    func names() async throws {
+        try await CoreDataZone.run { zone in
+            let format = try CoreDataFormat.coreData(PhoneModel.model())
+            let record = try format.record(
+                of: "Video",
+                ["title": .string("Clip"), "width": .integer(320)]
+            )
+            #expect(record.recordType == "CD_Media")
+            let post = try format.record(of: "Post", ["count": .integer(3)], links: ["blog": "B1"])
+            _ = try await zone.database.modifyRecords(saving: [record, post], deleting: [])
+            try await zone.phone.sync()
+            let name = record.recordID.recordName
+            #expect(await zone.phone.objects[name]?.entity == "Video")
+            #expect(await zone.phone.objects[name]?.values["width"] == .int(320))
+            #expect(await zone.phone.objects[post.recordID.recordName]?.links == ["blog": "B1"])
+            let fetched = try await zone.record(name)
+            try format.set(["width": nil], in: fetched)
+            #expect(fetched.changedKeys() == ["CD_width"])
+            for (values, links) in [
+                (["width": CoreDataValue.string("x")], [:]), (["colour": .string("red")], [:]),
+                ([:], ["blog": "B1"]),
+            ] as [([String: CoreDataValue?], [String: String?])] {
+                #expect(throws: CoreDataRecordError.self) {
+                    try format.set(values, links: links, in: fetched)
+                }
+            }
+        }
+    }
+
     @Test("What is not the model's is an error that names it")
     func errors() throws {
         struct Odd: Codable { var colour = "red" }
