@@ -302,7 +302,7 @@ struct BatchBuilder {
         }
         if let sent, let version = known.sent?.version {
             // A save without a response is sent again unchanged, so that it counts once.
-            let save = Save(changes: sent, version: version, base: base, fields: fields)
+            let save = OutgoingSave(changes: sent, version: version, base: base, fields: fields)
             return try add(save, of: known, entry, row, table)
         }
         if isNew {
@@ -347,7 +347,7 @@ struct BatchBuilder {
         } else {
             try known.save(database)
         }
-        let save = Save(changes: changes, version: version, base: base, fields: fields)
+        let save = OutgoingSave(changes: changes, version: version, base: base, fields: fields)
         try add(save, of: known, entry, row, table)
         if known.wentWhole(entry, with: changes) {
             batch.sent[name] = SentRecord(
@@ -396,18 +396,8 @@ struct BatchBuilder {
         return stamp
     }
 
-    /// The fields that a save sends, and those it is compared with.
-    private struct Save {
-        let changes: [String: StoreValue]
-        let version: Int64
-        /// The fields of the server's version.
-        let base: [String: StoreValue]
-        /// The fields of the row now.
-        let fields: [String: StoreValue]
-    }
-
     private mutating func add(
-        _ save: Save,
+        _ save: OutgoingSave,
         of known: KnownRecord,
         _ entry: OutboxEntry,
         _ row: StoredRow,
@@ -432,54 +422,10 @@ struct BatchBuilder {
             }
         }
         var outgoing = OutgoingRecord(name: known.name, record: record)
-        var files: [String: URL] = [:]
-        var sent = save.changes
-        for (field, value) in save.changes {
-            guard case .asset = value.plain, let column = table.byField[field] else { continue }
-            // The bytes have changed since: the newer edit sends them.
-            guard save.fields[field] == value, let data = row[column.name]?.allBytes else {
-                sent[field] = nil
-                continue
-            }
-            let file = folder.appending(path: "\(save.version)-\(field)")
-            try data.write(to: file)
-            files[field] = file
-            outgoing.files.append(file)
-        }
-        if known.system == nil {
-            mapping.write(save.base.filter { table.byField[$0.key] == nil }, to: record, nil)
-        }
-        if let format = table.format {
-            try mapping.write(save.changes, to: record, table, as: format) { field, content in
-                let file = folder.appending(path: "\(save.version)-\(field)")
-                try content.write(to: file)
-                outgoing.files.append(file)
-                return file
-            }
-        } else {
-            writeOwn(sent, save, to: record, table, isNew: known.system == nil, files)
-        }
+        let isNew = known.system == nil
+        try outgoing.write(save, of: row, table, mapping, isNew: isNew, folder: folder)
         batch.saves.append(outgoing)
         batch.entries[known.name] = entry
-    }
-
-    /// Sets the fields of a record in the store's own format.
-    private func writeOwn(
-        _ sent: [String: StoreValue],
-        _ save: Save,
-        to record: CKRecord,
-        _ table: TableSchema,
-        isNew: Bool,
-        _ files: [String: URL]
-    ) {
-        mapping.write(sent, to: record, table, files: files)
-        let kept = isNew ? save.base.filter { table.byField[$0.key] == nil } : save.base
-        mapping.writeForms(
-            kept.merging(save.changes) { $1 },
-            over: isNew ? [:] : kept,
-            to: record,
-            table
-        )
     }
 
     private func quarantine(_ entry: OutboxEntry, _ problem: String) throws {

@@ -376,6 +376,21 @@ struct CoreDataZoneTests {
         }
     }
 
+    @Test("The store's own shares are refused, because the app shares in zones of its own")
+    func sharing() async throws {
+        try await CoreDataZone.run { zone in
+            try await zone.device.run("INSERT INTO Blog (recordName) VALUES ('B1')")
+            try await zone.device.store.sync()
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await zone.device.store.share("B1", in: "Blog")
+            }
+            #expect(error?.message.contains("share them there") == true)
+            await #expect(throws: CloudStoreError.self) {
+                try await zone.device.store.shareEverything()
+            }
+        }
+    }
+
     @Test("A value that the app could not read is set aside with its reason")
     func unwritable() async throws {
         try await CoreDataZone.run { zone in
