@@ -263,12 +263,6 @@ let package = Package(
             dependencies: [cloudKit, "CloudKitBasics", coreLocation, crypto, grdb]
         ),
 
-        // Rank 5: models, stores and schemas of Core Data and SwiftData.
-        .target(
-            name: "CloudKitCoreData",
-            dependencies: ["CloudKitBasics", "CloudKitCodable", "CloudKitZlib", grdb]
-        ),
-
         // Rank 5: a whole cloud in the test's own process.
         .target(
             name: "CloudKitTesting",
@@ -287,7 +281,16 @@ let package = Package(
             ]
         ),
 
-        // Rank 6: the command line, as a library and as the executable that starts it.
+        // Rank 6: models, stores, schemas and records of Core Data and SwiftData.
+        .target(
+            name: "CloudKitCoreData",
+            dependencies: [
+                cloudKit, "CloudKitBasics", "CloudKitCodable", "CloudKitFiles", "CloudKitStore",
+                "CloudKitZlib", grdb,
+            ]
+        ),
+
+        // Rank 7: the command line, as a library and as the executable that starts it.
         .target(
             name: "CloudKitCLI",
             dependencies: [

@@ -304,11 +304,11 @@ struct TableBuilder {
                 columns: columns
             )
         )
+        // Not unique: two devices may make one link at once, and deleting either record removes the link elsewhere.
         addIndex(
-            "\(name)_unique",
+            "\(name)_\(ownerName)_index",
             name,
-            [ownerName.quotedName, targetName.quotedName],
-            isUnique: true
+            [ownerName.quotedName, targetName.quotedName]
         )
         addIndex("\(name)_\(targetName)_index", name, [targetName.quotedName])
         for (leading, of) in [(relationship, entity.name), (inverse, inverseOwner)]

@@ -18,8 +18,8 @@ struct BatchLookup {
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_outbox)"
         )
         hasEdits = try Bool.fetchOne(statement) ?? true
-        for (type, records) in Dictionary(grouping: records, by: \.type) {
-            guard let table = store.mapping.catalog.table(ofType: type) else { continue }
+        for (name, records) in Dictionary(grouping: records, by: { $0.table?.name }) {
+            guard let table = name.flatMap({ store.mapping.catalog[$0] }) else { continue }
             let keys = Set(records.compactMap(\.key))
             rows[table.name] = try store.rows(Array(keys), table)
         }

@@ -15,8 +15,10 @@ struct GoneReferences: ApplyPhase {
     private static let goneLimit = 10_000
 
     /// Remembers that a record of the user's own zone is deleted.
+    ///
+    /// The server refuses references to it, except from shared records and where references are text.
     func noteGone(_ name: String) throws {
-        guard context.hasPlaces, zone == .own else { return }
+        guard context.hasPlaces || catalog.hasFormats, zone == .own else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 

@@ -9,29 +9,51 @@ struct OutboxSettlement: ApplyPhase {
     ///
     /// The record's stamp holds the latest version of each device that it includes. If ours is
     /// among them, the save is acknowledged now; otherwise the server has another version, and ours
-    /// will never be accepted.
+    /// will never be accepted. Where another client determines the format, there is no stamp: a record that the
+    /// server never had before is ours, whatever others have changed since; of another record each field is
+    /// acknowledged that has our value, and the others are as if they had not been sent.
     ///
-    /// Returns whether the save is acknowledged.
+    /// Returns whether anything is acknowledged.
     func resolveSent(
         _ known: inout KnownRecord,
         _ entry: inout OutboxEntry?,
+        in fields: [String: StoreValue],
+        _ table: TableSchema,
+        isFirst: Bool,
         stamp: () -> RecordStamp
     ) throws -> Bool {
-        guard let version = known.sent?.version else { return false }
-        let isThere = stamp().version(of: clock.device) ?? 0 >= version
-        if isThere {
-            if let sent = try known.sentFields() { try acknowledge(sent, &known, &entry) }
-            return true
+        guard let version = known.sent?.version, let sent = try known.sentFields() else {
+            return false
+        }
+        let accepted: [String: StoreValue] =
+            if let format = table.format {
+                isFirst ? sent : format.values(of: sent, in: fields)
+            } else if stamp().version(of: clock.device) ?? 0 >= version {
+                sent
+            } else {
+                [:]
+            }
+        if !accepted.isEmpty {
+            let isWhole = accepted.count == sent.count
+            try acknowledge(accepted, &known, &entry, isWhole: isWhole)
         }
         known.sent = nil
-        return false
+        return !accepted.isEmpty
     }
 
     /// Updates the base to the sent fields, and clears exactly these from the outbox.
+    ///
+    /// - Parameters:
+    ///   - sent: The fields.
+    ///   - known: The record.
+    ///   - entry: The row's unsent changes.
+    ///   - isWhole: Whether these are all fields of the save.
+    /// - Throws: An error of the database.
     func acknowledge(
         _ sent: [String: StoreValue],
         _ known: inout KnownRecord,
-        _ entry: inout OutboxEntry?
+        _ entry: inout OutboxEntry?,
+        isWhole: Bool = true
     ) throws {
         let table = catalog[known.key?.table ?? ""]
         let (base, words) = try known.acceptedBase(sent, table, database)
@@ -41,7 +63,7 @@ struct OutboxSettlement: ApplyPhase {
             for (field, time) in pending.changed where time <= version && sent[field] != nil {
                 pending.changed[field] = nil
             }
-            if pending.version == version { try dropEqual(&pending, known) }
+            if isWhole, pending.version == version { try dropEqual(&pending, known) }
             if pending.version == version, pending.changed.isEmpty {
                 try pending.clear(database)
                 entry = nil

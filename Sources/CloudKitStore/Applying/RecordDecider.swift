@@ -53,7 +53,7 @@ struct RecordDecider: ApplyPhase {
             try mark(known)
             return nil
         }
-        if let table = catalog.table(ofType: remote.type), !table.isPublic,
+        if let table = remote.table, !table.isPublic,
             let key = remote.key, let holder = try takenKeys.holder(of: key, known, table)
         {
             guard try takenKeys.takes(key, from: holder) else {
@@ -70,7 +70,7 @@ struct RecordDecider: ApplyPhase {
         known.zone = zone
         known.session = context.session
         known.goes = false
-        guard let table = catalog.table(ofType: remote.type),
+        guard let table = remote.table,
             table.isPublic == (zone == .public)
         else {
             return try keep(remote, known, nil, nil)
@@ -93,6 +93,7 @@ struct RecordDecider: ApplyPhase {
             fields,
             into: known,
             isNew: before?.system == nil,
+            isFirst: before?.wasSent != true,
             key,
             table,
             batch
@@ -127,6 +128,7 @@ struct RecordDecider: ApplyPhase {
         _ fields: [String: StoreValue],
         into record: KnownRecord,
         isNew: Bool,
+        isFirst: Bool,
         _ key: RowKey,
         _ table: TableSchema,
         _ batch: BatchLookup
@@ -135,7 +137,10 @@ struct RecordDecider: ApplyPhase {
         var entry = try batch.edits(key)
         // A record whose creation got no response has our save as its base.
         lazy var stamp = RecordStamp(fields: fields)
-        let isOurs = try settlement.resolveSent(&known, &entry, stamp: { stamp })
+        let isOurs = try settlement.resolveSent(&known, &entry, in: fields, table, isFirst: isFirst)
+        {
+            stamp
+        }
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(stamp, from: known)
         let shown = try existing.map { try mapping.fields($0, table) } ?? [:]

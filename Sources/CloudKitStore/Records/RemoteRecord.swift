@@ -6,7 +6,9 @@ import GRDB
 struct RemoteRecord {
     var name: String
     var type: String
-    /// The key that the name denotes in the type's table.
+    /// The table that holds it; nil for a record that this version of the app does not know.
+    var table: TableSchema?
+    /// The key that the name denotes in the table.
     var key: RowKey?
     var tag: String?
     var system: Data
@@ -43,7 +45,10 @@ struct RemoteRecord {
         system = RecordArchive.data(record)
         parent = record.parent?.recordID.recordName
         share = record.share?.recordID.recordName
-        let table = mapping.catalog.table(ofType: record.recordType)
+        let table = mapping.catalog.table(ofType: record.recordType) { field in
+            record.object(forKey: field) as? String
+        }
+        self.table = table
         key = table.flatMap { RowKey(recordName: record.recordID.recordName, $0) }
         fields = Result { try mapping.fields(record, table) }
         if case .success(let fields) = fields, let key, let table {
@@ -92,7 +97,11 @@ struct RemoteRecord {
 
     /// Creates a remote record from a kept one, as it arrived.
     init(kept record: KnownRecord, _ mapping: RowMapping) throws {
-        let table = mapping.catalog.table(ofType: record.type)
+        let kept = try record.baseFields().known
+        let table = mapping.catalog.table(ofType: record.type) { field in
+            if case .text(let text)? = kept[field] { text } else { nil }
+        }
+        self.table = table
         name = record.recordName
         type = record.type
         key = table.flatMap { RowKey(recordName: record.recordName, $0) }
@@ -101,7 +110,12 @@ struct RemoteRecord {
         let archived = record.archived()
         parent = archived?.parent?.recordID.recordName
         share = archived?.share?.recordID.recordName
-        let kept = try record.baseFields().known
-        fields = .success(table.map { mapping.current(kept, $0) } ?? kept)
+        let current = table.map { mapping.current(kept, $0) } ?? kept
+        fields =
+            current.values.contains(where: \.isUnknown)
+            ? .failure(
+                RowMapping.UnreadableAsset(description: "its assets have to be fetched again")
+            )
+            : .success(current)
     }
 }

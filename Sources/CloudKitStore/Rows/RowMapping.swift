@@ -35,7 +35,8 @@ struct RowMapping: Sendable {
     /// Returns the field value of a column's value.
     func value(_ value: DatabaseValue, _ column: TableColumn) throws -> StoreValue {
         guard let name = column.target, let target = catalog[name] else {
-            return StoreValue(value, column)
+            let found = StoreValue(value, column)
+            return column.notation?.value(found) ?? found
         }
         if value.isNull { return .null }
         guard let key = RowKey(values: [value], target), let usual = key.values(target)?.first
@@ -132,7 +133,31 @@ struct RowMapping: Sendable {
                 fields[place] = current(.null, form, column)
             }
         }
+        if let table, let format = table.format {
+            try format.read(&fields, table) { field, isText in
+                try Self.content(of: record, field, isText: isText)
+            }
+        }
         return fields
+    }
+
+    /// Returns the content of an asset that holds a value too large for the record.
+    private static func content(
+        of record: CKRecord,
+        _ field: String,
+        isText: Bool
+    ) throws -> StoreValue {
+        let asset = record.object(forKey: field) as? CKAsset
+        // A file that cannot be read is the error below.
+        let data = asset?.place.flatMap { try? Data(contentsOf: $0) }
+        guard let data else {
+            throw UnreadableAsset(description: "the asset of the field '\(field)' has no file")
+        }
+        guard isText else { return .bytes(data) }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw UnreadableAsset(description: "the asset of the field '\(field)' is no text")
+        }
+        return .text(text)
     }
 
     /// The prefix of an encrypted field that belongs to no column of this version.
@@ -167,7 +192,7 @@ struct RowMapping: Sendable {
 
     /// Returns fields converted for a table whose columns were unknown when they arrived.
     func current(_ fields: [String: StoreValue], _ table: TableSchema) -> [String: StoreValue] {
-        fields.reduce(into: fields) { fields, field in
+        var converted = fields.reduce(into: fields) { fields, field in
             guard let column = table.byField[field.key], !field.value.isUnknown else { return }
             fields[field.key] =
                 if case .written = field.value {
@@ -176,6 +201,9 @@ struct RowMapping: Sendable {
                     canonical(field.value, column)
                 }
         }
+        // The contents of assets are not kept, so these arrive again.
+        table.format?.read(&converted, table) { _, _ in .unknown }
+        return converted
     }
 
     /// Returns a written value if the field still matches its form: a client without forms may have

@@ -298,10 +298,11 @@ struct BatchBuilder {
         // Of a record that the server has, a change is compared with its field and the stamp alone.
         let base = try known.baseFields(like: fields, includesWritten: true) {
             isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
+                || table.format?.companions.values.contains($0) == true
         }
         if let sent, let version = known.sent?.version {
             // A save without a response is sent again unchanged, so that it counts once.
-            let save = Save(changes: sent, version: version, base: base, fields: fields)
+            let save = OutgoingSave(changes: sent, version: version, base: base, fields: fields)
             return try add(save, of: known, entry, row, table)
         }
         if isNew {
@@ -327,7 +328,15 @@ struct BatchBuilder {
             return
         }
         let version = try nextVersion()
-        changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
+        if let format = table.format {
+            do {
+                changes = try format.outgoing(changes, of: row, over: base, isNew: isNew, table)
+            } catch {
+                return try quarantine(entry, "\(error)")
+            }
+        } else {
+            changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
+        }
         known.sent = KnownRecord.Sent(
             fields: FieldCoding.data(changes),
             version: version,
@@ -338,7 +347,7 @@ struct BatchBuilder {
         } else {
             try known.save(database)
         }
-        let save = Save(changes: changes, version: version, base: base, fields: fields)
+        let save = OutgoingSave(changes: changes, version: version, base: base, fields: fields)
         try add(save, of: known, entry, row, table)
         if known.wentWhole(entry, with: changes) {
             batch.sent[name] = SentRecord(
@@ -387,18 +396,8 @@ struct BatchBuilder {
         return stamp
     }
 
-    /// The fields that a save sends, and those it is compared with.
-    private struct Save {
-        let changes: [String: StoreValue]
-        let version: Int64
-        /// The fields of the server's version.
-        let base: [String: StoreValue]
-        /// The fields of the row now.
-        let fields: [String: StoreValue]
-    }
-
     private mutating func add(
-        _ save: Save,
+        _ save: OutgoingSave,
         of known: KnownRecord,
         _ entry: OutboxEntry,
         _ row: StoredRow,
@@ -423,32 +422,8 @@ struct BatchBuilder {
             }
         }
         var outgoing = OutgoingRecord(name: known.name, record: record)
-        var files: [String: URL] = [:]
-        var sent = save.changes
-        for (field, value) in save.changes {
-            guard case .asset = value.plain, let column = table.byField[field] else { continue }
-            // The bytes have changed since: the newer edit sends them.
-            guard save.fields[field] == value, let data = row[column.name]?.allBytes else {
-                sent[field] = nil
-                continue
-            }
-            let file = folder.appending(path: "\(save.version)-\(field)")
-            try data.write(to: file)
-            files[field] = file
-            outgoing.files.append(file)
-        }
-        if known.system == nil {
-            mapping.write(save.base.filter { table.byField[$0.key] == nil }, to: record, nil)
-        }
-        mapping.write(sent, to: record, table, files: files)
         let isNew = known.system == nil
-        let kept = isNew ? save.base.filter { table.byField[$0.key] == nil } : save.base
-        mapping.writeForms(
-            kept.merging(save.changes) { $1 },
-            over: isNew ? [:] : kept,
-            to: record,
-            table
-        )
+        try outgoing.write(save, of: row, table, mapping, isNew: isNew, folder: folder)
         batch.saves.append(outgoing)
         batch.entries[known.name] = entry
     }

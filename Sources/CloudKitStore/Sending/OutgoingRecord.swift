@@ -9,6 +9,69 @@ struct OutgoingRecord {
     var files: [URL] = []
 }
 
+/// The fields that a save sends, and those it is compared with.
+struct OutgoingSave {
+    let changes: [String: StoreValue]
+    let version: Int64
+    /// The fields of the server's version.
+    let base: [String: StoreValue]
+    /// The fields of the row now.
+    let fields: [String: StoreValue]
+}
+
+extension OutgoingRecord {
+    /// Sets the fields of a save, and writes the files of its assets into a folder.
+    mutating func write(
+        _ save: OutgoingSave,
+        of row: StoredRow,
+        _ table: TableSchema,
+        _ mapping: RowMapping,
+        isNew: Bool,
+        folder: URL
+    ) throws {
+        let kept = isNew ? save.base.filter { table.byField[$0.key] == nil } : save.base
+        if isNew { mapping.write(kept, to: record, nil) }
+        if let format = table.format {
+            return try mapping.write(save.changes, to: record, table, as: format) {
+                field,
+                content in
+                try file(of: content, field, save, folder)
+            }
+        }
+        var files: [String: URL] = [:]
+        var sent = save.changes
+        for (field, value) in save.changes {
+            guard case .asset = value.plain, let column = table.byField[field] else { continue }
+            // The bytes have changed since: the newer edit sends them.
+            guard save.fields[field] == value, let data = row[column.name]?.allBytes else {
+                sent[field] = nil
+                continue
+            }
+            files[field] = try file(of: data, field, save, folder)
+        }
+        mapping.write(sent, to: record, table, files: files)
+        mapping.writeForms(
+            kept.merging(save.changes) { $1 },
+            over: isNew ? [:] : kept,
+            to: record,
+            table
+        )
+    }
+
+    /// Writes the file of an asset.
+    private mutating func file(
+        of content: Data,
+        _ field: String,
+        _ save: OutgoingSave,
+        _ folder: URL
+    ) throws -> URL {
+        let file = folder.appending(path: "\(save.version)-\(field)")
+        try content.write(to: file)
+        files.append(file)
+        return file
+    }
+}
+
 /// The changes that are sent next.
 struct OutgoingBatch {
     var saves: [OutgoingRecord] = []

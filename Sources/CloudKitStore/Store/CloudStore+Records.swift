@@ -35,6 +35,10 @@ extension CloudStore {
             )
         }
         let fields = try known.baseFields(like: row ?? [:]).known
+        if let format = schema.format {
+            file.mapping.write(fields, to: record, schema, as: format) { _, _ in nil }
+            return record
+        }
         file.mapping.write(fields.filter { schema.byField[$0.key] != nil }, to: record, schema)
         file.mapping.write(fields.filter { schema.byField[$0.key] == nil }, to: record, nil)
         file.mapping.writeForms(fields, over: [:], to: record, schema)

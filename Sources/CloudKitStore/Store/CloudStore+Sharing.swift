@@ -34,6 +34,7 @@ extension CloudStore {
         ifIncomplete: IncompleteShare = .refuse,
         configure: @Sendable (CKShare) -> Void = { _ in }
     ) async throws -> CKShare {
+        try checkFormat()
         try checkTop(schema(table))
         if ifIncomplete == .refuse { try await checkComplete(key, table) }
         try await sync()
@@ -267,6 +268,16 @@ extension CloudStore {
             )
         }
         return id
+    }
+
+    /// Refuses shares in the zone of another client, which has a way of its own.
+    func checkFormat() throws {
+        guard file.catalog.hasFormats else { return }
+        throw CloudStoreError(
+            .notShared,
+            "The records have the format of another client, whose shares are other than this store's; share "
+                + "them there"
+        )
     }
 
     /// Refuses rows that others could never show, because a referenced row stays with its owner.

@@ -25,6 +25,7 @@ extension CloudStore {
     public func shareEverything(
         configure: @Sendable (CKShare) -> Void = { _ in }
     ) async throws -> CKShare {
+        try checkFormat()
         try await checkNoTops()
         try await sync()
         return try await repeatingConflicts {

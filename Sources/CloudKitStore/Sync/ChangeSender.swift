@@ -171,7 +171,7 @@ final class ChangeSender: Sendable {
     private func fieldsToKeep(of outgoing: OutgoingBatch) -> [CKRecord.FieldKey] {
         let names = outgoing.deletions.compactMap { outgoing.entries[$0.name]?.key.table }
         let tables = Set(names).compactMap { file.catalog[$0] }
-            .filter { $0.declaration.deletion == .editWins }
+            .filter { $0.declaration.deletion == .editWins && $0.format == nil }
         guard !tables.isEmpty else { return [] }
         let fields = tables.flatMap { $0.byField.keys.filter($0.isRestorable) }
         return Set(fields).sorted()

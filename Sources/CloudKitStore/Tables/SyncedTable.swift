@@ -70,6 +70,9 @@ public struct SyncedTable: Sendable {
     /// The database that holds the table's records.
     public var database: TableDatabase
 
+    /// The format of the records where another client determines it; nil for the store's own.
+    package var format: RecordFormat?
+
     /// Declares a table.
     ///
     /// - Parameters:

@@ -6,6 +6,8 @@ struct TableCatalog: Sendable {
     let tables: [TableSchema]
     private let byName: [String: TableSchema]
     private let byType: [String: TableSchema]
+    /// The tables whose records' content decides whether they are theirs, by record type.
+    private let byContent: [String: [TableSchema]]
     private let ranks: [String: Int]
     private let foreignKeysByParent: [String: [(child: String, key: ForeignKey)]]
     /// The tables whose rows, or whose cascading deletions, can be blocked by referring rows.
@@ -15,6 +17,7 @@ struct TableCatalog: Sendable {
         tables = Self.ordered(unordered)
         byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
         byType = Dictionary(tables.map { ($0.recordType, $0) }) { first, _ in first }
+        byContent = Dictionary(grouping: tables.filter { $0.format != nil }, by: \.recordType)
         ranks = Dictionary(tables.enumerated().map { ($1.name, $0) }) { first, _ in first }
         var children: [String: [(child: String, key: ForeignKey)]] = [:]
         for table in tables {
@@ -39,7 +42,8 @@ struct TableCatalog: Sendable {
                     "The table '\(declaration.name)' is declared twice; declare it once"
                 )
             }
-            guard types.insert(declaration.recordType).inserted else {
+            let isLink = declaration.format?.link != nil
+            guard types.insert(declaration.recordType).inserted || isLink else {
                 throw CloudStoreError(
                     .duplicateName,
                     "Two tables have the record type '\(declaration.recordType)'; give '"
@@ -55,6 +59,12 @@ struct TableCatalog: Sendable {
 
     func table(ofType type: String) -> TableSchema? { byType[type] }
 
+    /// Returns the table of a record, from its fields with text; nil for a record that no table holds.
+    func table(ofType type: String, holding text: (_ field: String) -> String?) -> TableSchema? {
+        guard !byContent.isEmpty, let tables = byContent[type] else { return byType[type] }
+        return tables.first { $0.format?.holds(text) == true }
+    }
+
     /// The app's triggers that do not run while the store writes.
     var suspendedTriggers: [String] {
         tables.flatMap { $0.declaration.suspendsTriggers.sorted() }
@@ -62,6 +72,9 @@ struct TableCatalog: Sendable {
 
     /// `true` when any table is in the public database.
     var hasPublicTables: Bool { tables.contains(where: \.isPublic) }
+
+    /// `true` when another client determines the format of any table's records.
+    var hasFormats: Bool { !byContent.isEmpty }
 
     /// Returns the table's position in the order of tables, parents first.
     func rank(_ name: String) -> Int { ranks[name] ?? tables.count }

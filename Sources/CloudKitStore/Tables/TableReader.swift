@@ -148,16 +148,18 @@ struct TableReader {
                     + "or as localOnly"
             )
         }
+        let field = declaration.fields[column.name] ?? column.name
         return TableColumn(
             name: column.name,
-            field: declaration.fields[column.name] ?? column.name,
+            field: field,
             form: form,
             affinity: ColumnAffinity(declaredType: column.type),
             isKey: column.keyPlace > 0,
             isNotNull: column.isNotNull,
             hasDefault: column.hasDefault,
             isEncrypted: declaration.encrypted.contains(column.name),
-            download: form == .asset ? download ?? .withRow : nil
+            download: form == .asset ? download ?? .withRow : nil,
+            notation: declaration.format.map { $0.notations[field] ?? .plain }
         )
     }
 }

@@ -18,6 +18,8 @@ final class TableSchema: Sendable {
     let assetColumns: [TableColumn]
     /// The columns by field.
     let byField: [String: TableColumn]
+    /// The format of the records where another client determines it; nil for the store's own.
+    let format: RecordFormat?
     private let once: Set<String>
     private let hasNulls: Bool
     private let places: [String: Int]
@@ -38,7 +40,8 @@ final class TableSchema: Sendable {
         assetColumns = columns.filter { $0.form == .asset }
         byField = Dictionary(columns.map { ($0.field, $0) }) { first, _ in first }
         once = Set(columns.filter { Self.isComparedAlone($0, declaration) }.map(\.field))
-        hasNulls = columns.contains(where: \.saysNull)
+        format = declaration.format
+        hasNulls = format == nil && columns.contains(where: \.saysNull)
         places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         sql = RowSQL(table: declaration.name, columns: columns, keyColumns: keyColumns)
     }
@@ -127,6 +130,8 @@ struct TableColumn: Hashable, Sendable {
     var hasDefault = false
     var isEncrypted = false
     var download: AssetDownload?
+    /// The notation in records whose format another client determines; nil for the store's own format.
+    var notation: RecordFormat.Notation?
     /// The table whose records the field refers to, if this is the only column of a foreign key to
     /// that table's key.
     var target: String?

@@ -78,7 +78,10 @@ struct Reconciliation {
             arguments: [table.recordType]
         )
         let gone = names.filter { mapping.catalog[$0] == nil && known[$0] != nil }
-        guard gone.count == 1, let fingerprint = known[gone[0]] else { return nil }
+        // The tables of all links have one record type.
+        guard table.format?.link == nil, gone.count == 1, let fingerprint = known[gone[0]] else {
+            return nil
+        }
         try database.execute(
             sql: """
                 UPDATE grdb_cloudkit_record SET tbl = \(Words.sql("?"))
@@ -153,6 +156,11 @@ struct Reconciliation {
                 )
                 for record in records where RowKey(recordName: record.name, table) != nil {
                     let remote = try RemoteRecord(kept: record, mapping)
+                    guard remote.table?.name == table.name else { continue }
+                    guard remote.isReadable else {
+                        try record.fetchAgain(database)
+                        continue
+                    }
                     try record.delete(database)
                     let applier = try ChangeApplier(database, mapping, zone: record.zone)
                     try applier.apply([remote])

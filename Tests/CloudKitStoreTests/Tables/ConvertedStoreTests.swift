@@ -70,21 +70,12 @@ struct ConvertedStoreTests {
             _ = try await other.save(CKRecordZone(zoneID: Self.zoneID))
             let records = [Self.record(1, "Milk"), Self.record(2, "Bread")]
             _ = try await other.modifyRecords(saving: records, deleting: [])
-            var configuration = Device.configuration
-            configuration.zoneName = Self.zoneID.zoneName
             let database = try DatabaseQueue(path: converted.path)
             let store = try CloudStore(
                 database: database,
                 container: try await cloud.device(of: user),
-                tables: [
-                    .table(
-                        "Note",
-                        recordType: "CD_Note",
-                        recordNames: .key,
-                        fields: ["text": "CD_text"]
-                    )
-                ],
-                configuration: configuration
+                format: .coreData(Self.model()),
+                configuration: Device.configuration
             )
             try await store.start()
             try await store.sync()
@@ -101,6 +92,10 @@ struct ConvertedStoreTests {
                 try? $0.get().record["CD_entityName"] as? String
             }
             #expect(entities == ["Note", "Note"])
+            let fields = changes.modificationResultsByID.values.compactMap {
+                try? $0.get().record.allKeys().sorted()
+            }
+            #expect(fields == [["CD_entityName", "CD_text"], ["CD_entityName", "CD_text"]])
             let rows = try await database.read {
                 try String.fetchAll($0, sql: "SELECT text FROM Note ORDER BY 1")
             }

@@ -19,26 +19,55 @@ func snippet1Incore_data() async throws {
 }
 
 func snippet2Incore_data() async throws {
-    var configuration = CloudStore.Configuration()
-    configuration.zoneName = "com.apple.coredata.cloudkit.zone"
-    let store = try CloudStore(
-        database: try DatabaseQueue(path: "app.sqlite"),
-        container: .default(),
-        tables: [
-            .table(
-                "Note",
-                recordType: "CD_Note",
-                recordNames: .key,
-                localOnly: ["folder"],
-                fields: ["text": "CD_text"]
-            )
-        ],
-        configuration: configuration
-    )
+    let versions = try CoreDataModelVersions(contentsOf: URL(fileURLWithPath: "App.xcdatamodeld"))
+    let model = try versions.current
+    let database = try DatabaseQueue(path: "app.sqlite")
+    try await database.write { database in
+        if try !database.tableExists("Note") { try CoreDataTables(model: model).create(in: database) }
+    }
+    let store = try CloudStore(database: database, container: .default(), format: .coreData(model))
     try await store.start()
+
+    // The key is the name of the record: a UUID in capitals, as the app makes them.
+    try await database.write { database in
+        try database.execute(
+            sql: "INSERT INTO Note (recordName, text) VALUES (?, ?)",
+            arguments: [UUID().uuidString, "Milk"]
+        )
+    }
 }
 
 func snippet3Incore_data() async throws {
+    struct Note: Codable {
+        var text: String?
+        var folder: String?
+    }
+
+    func shout(_ id: CKRecord.ID, _ model: CoreDataModel, in database: CKDatabase) async throws {
+        let format = try CoreDataFormat.coreData(model)
+        let record = try await database.record(for: id)
+        var note = try CloudKitRecordDecoder().decode(Note.self, from: record, format: format)
+        note.text = note.text?.uppercased()
+        // Only the fields that differ are changed.
+        try CloudKitRecordEncoder().encode(note, onto: record, format: format)
+        let copy = try CloudKitRecordEncoder().encode(note, as: "Note", format: format)
+        _ = try await database.modifyRecords(saving: [record, copy], deleting: [])
+    }
+}
+
+func snippet4Incore_data() async throws {
+    func list(_ model: CoreDataModel, in database: CKDatabase) async throws {
+        let graph = try await CoreDataGraph(.coreData(model), in: database)
+        for folder in graph.objects(of: "Folder") {
+            print(folder.values["name"] as Any)
+            for note in graph.objects("notes", of: folder) { print("  ", note.values["text"] as Any) }
+        }
+        // Records of entities that the model does not have, and values that no attribute has.
+        print(graph.problems)
+    }
+}
+
+func snippet5Incore_data() async throws {
     let versions = try CoreDataModelVersions(contentsOf: URL(fileURLWithPath: "App.xcdatamodeld"))
     let model = try versions.current
     print(try CloudKitSchema(mirroring: model).text)

@@ -1,0 +1,33 @@
+public import CloudKit
+public import CloudKitStore
+public import GRDB
+
+extension CloudStore {
+    /// Prepares a database for sync with an app that keeps its objects with Core Data or SwiftData.
+    ///
+    /// The database has the tables of ``CoreDataTables``, made by a conversion or by
+    /// ``CoreDataTables/create(in:)``. The store reads and writes the app's records in the app's zone, whatever zone
+    /// the configuration names, and changes no field that the model does not have.
+    ///
+    /// - Parameters:
+    ///   - database: The database, opened by the app.
+    ///   - container: The container; rows go into its private database.
+    ///   - format: The format of the model.
+    ///   - configuration: The settings of the store, apart from its tables and its zone.
+    /// - Throws: A ``CloudStoreError`` for a table that cannot be synced, or an error of the database.
+    public convenience init(
+        database: any DatabaseWriter,
+        container: CKContainer,
+        format: CoreDataFormat,
+        configuration: Configuration = Configuration()
+    ) throws {
+        var configuration = configuration
+        configuration.zoneName = CoreDataFormat.zoneName
+        try self.init(
+            database: database,
+            container: container,
+            tables: format.tables,
+            configuration: configuration
+        )
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@Suite("Random schedules of a zone with an app that has Core Data")
+struct CoreDataScheduleTests {
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
+    }
+
+    @Test(
+        "At rest the phone, both devices and a new phone show the same, and nothing is lost",
+        .timeLimit(.minutes(60))
+    )
+    func schedules() async throws {
+        let first = Self.number("CLOUDKIT_CORE_DATA_FIRST_SEED") ?? 1
+        let count = Self.number("CLOUDKIT_CORE_DATA_SEEDS") ?? 300
+        let failures = await withTaskGroup(of: (UInt64, [String], [String]).self) { group in
+            var next = first
+            func add() {
+                guard next < first + count else { return }
+                let seed = next
+                next += 1
+                group.addTask {
+                    let outcome = await CoreDataSchedule.run(seed: seed)
+                    return (seed, outcome.problems, outcome.trace)
+                }
+            }
+            for _ in 0..<4 { add() }
+            var failures: [(seed: UInt64, problems: [String], trace: [String])] = []
+            for await (seed, problems, trace) in group {
+                if !problems.isEmpty { failures.append((seed, problems, trace)) }
+                add()
+            }
+            return failures.sorted { $0.seed < $1.seed }
+        }
+        for failure in failures.prefix(3) {
+            let story = (failure.trace + failure.problems).joined(separator: "\n")
+            Issue.record("\(failures.count) schedules fail; seed \(failure.seed):\n\(story)")
+        }
+    }
+}
