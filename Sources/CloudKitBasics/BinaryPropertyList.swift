@@ -109,6 +109,19 @@ package struct BinaryPropertyList: Sendable {
         return text.utf8.elementsEqual(bytes[start..<start + count])
     }
 
+    /// Returns whether bytes are a list with a set in it, which no archive has.
+    ///
+    /// Foundation's unarchiver ends the process at one, so such bytes are refused before it.
+    package static func hasSets(_ bytes: [UInt8]) -> Bool {
+        // What is no list has none.
+        guard let list = try? BinaryPropertyList(bytes) else { return false }
+        return (0..<list.count).contains { number in
+            // A damaged object is no set.
+            guard let place = try? list.place(number) else { return false }
+            return [0xB, 0xC].contains(bytes[place] >> 4)
+        }
+    }
+
     /// Returns the index of an object's first byte.
     private func place(_ number: Int) throws(Malformed) -> Int {
         guard number >= 0, number < count else {

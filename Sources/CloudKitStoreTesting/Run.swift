@@ -32,7 +32,7 @@ struct Run {
     private var devices: [SimulatedDevice] = []
     private var outcome = Outcome()
 
-    /// Plays a schedule; errors of the app's own code are thrown.
+    /// Plays a schedule; errors of the first start of a device are thrown.
     static func play(_ plan: Plan, of simulation: StoreSimulation) async throws -> Outcome {
         let clock = VirtualClock(startingAt: SimulatedDevice.beginning)
         let cloud = try await TestCloud(clock: clock, randomness: PlanRandomness(plan.seed))
@@ -47,10 +47,20 @@ struct Run {
             run.outcome.rows[table.name] = 0
         }
         for step in plan.steps where run.outcome.problems.isEmpty {
-            try run.pass(seconds: 1)
-            try await run.carryOut(step)
+            do {
+                try run.pass(seconds: 1)
+                try await run.carryOut(step)
+            } catch {
+                run.outcome.problems.append("error: \(run.devices[step.device].name): \(error)")
+            }
         }
-        if run.outcome.problems.isEmpty { try await run.rest() }
+        if run.outcome.problems.isEmpty {
+            do {
+                try await run.rest()
+            } catch {
+                run.outcome.problems.append("error: at rest: \(error)")
+            }
+        }
         for device in run.devices { await device.store.stop() }
         return run.outcome
     }

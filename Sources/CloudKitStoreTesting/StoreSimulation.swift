@@ -65,12 +65,13 @@ public struct StoreSimulation: Sendable {
     public var values: [String: Value] = [:]
     /// The app's own edits, which are made among the random ones.
     public var edits: [Edit] = []
-    /// A closure that throws when a device's rows contradict each other; called after each step.
+    /// A closure that throws when a device's rows contradict each other; called after each step, with a
+    /// connection that only reads.
     public var invariant: (@Sendable (Database) throws -> Void)?
     /// The number of devices.
     public var devices = 3
     /// The number of steps in a schedule.
-    public var steps = 40
+    public var steps = 50
     /// The maximum number of schedules that are tried to shorten a failing one.
     public var attempts = 200
 

@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitBasics
 import Foundation
 
 /// System fields as bytes, with which a value is saved onto the version it came from.
@@ -8,6 +9,9 @@ enum SystemFieldsArchive {
         #if !canImport(Darwin) || PORTABLE_CLOUDKIT
         if let record = CKRecord(systemFieldsArchive: data) { return record }
         #endif
+        guard !BinaryPropertyList.hasSets(Array(data)) else {
+            throw CloudKitRecordEncodingError.systemFieldsDecode("the archive holds a set")
+        }
         let unarchiver: NSKeyedUnarchiver
         do {
             unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)

@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitBasics
 import Foundation
 
 /// The system fields of a record as bytes.
@@ -39,7 +40,9 @@ enum RecordArchive {
         }
         #endif
         // Bytes that are no archive have no record; the caller fetches it again.
-        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+        guard !BinaryPropertyList.hasSets(Array(data)),
+            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+        else { return nil }
         unarchiver.requiresSecureCoding = true
         defer { unarchiver.finishDecoding() }
         return CKRecord(coder: unarchiver)

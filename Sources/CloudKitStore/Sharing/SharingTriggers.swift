@@ -51,11 +51,20 @@ struct SharingTriggers {
     private func body(_ kind: Kind) -> (event: String, condition: String, body: String)? {
         let columns = table.columns.map(\.name.quoted).joined(separator: ", ")
         switch kind {
-        case .mayInsert: return ("BEFORE INSERT", "true", takesDeletedKey)
+        case .mayInsert:
+            let isThere =
+                "EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE "
+                + table.keyColumns.map { "\($0.name.quoted) IS NEW.\($0.name.quoted)" }
+                .joined(separator: " AND ") + ")"
+            let body = [takesDeletedKey, takesWaitingKey(if: "NOT \(isThere)")]
+            return ("BEFORE INSERT", "true", body.joined(separator: "\n    "))
         case .mayUpdate:
             let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
             let rekeys = table.keyColumns.map(differs).joined(separator: " OR ")
-            let body = [refuse("changed"), keepTop("given another key", if: rekeys)]
+            let body = [
+                refuse("changed"), keepTop("given another key", if: rekeys),
+                takesWaitingKey(if: rekeys),
+            ]
             return (
                 "BEFORE UPDATE OF \(columns)", "(\(changes))", body.joined(separator: "\n    ")
             )
@@ -192,6 +201,19 @@ struct SharingTriggers {
         return "SELECT \(raise(keyIsTaken)) WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_outbox "
             + "WHERE tbl = \(table.name.literal) AND key = \(key) AND deleted <> 0) "
             + "AND coalesce(\(place("zone", (table, key))), '') <> coalesce(\(newZone), '');"
+    }
+
+    /// Returns the check that refuses the key of another user's row that waits: its record would be
+    /// taken for the row's, and overwritten.
+    private func takesWaitingKey(if condition: String) -> String {
+        let message =
+            "a row of the table '\(table.name)' cannot have the key of one that another user shares and "
+            + "that waits; verify() says for what, choose another key"
+        let key = RowKey.sql(table, of: "NEW")
+        return "SELECT \(raise(message)) WHERE (\(condition)) "
+            + "AND \(place("zone", (table, key))) <> '' AND NOT EXISTS (SELECT 1 FROM "
+            + "grdb_cloudkit_outbox WHERE tbl = \(table.name.literal) AND key = \(key) "
+            + "AND deleted <> 0);"
     }
 
     private var leavesTree: String {

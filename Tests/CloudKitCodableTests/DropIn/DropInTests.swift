@@ -56,6 +56,23 @@ struct DropInTests {
         private enum Key: CodingKey { case cloudKitSystemFields, name }
     }
 
+    @Test("System fields with a set in them are an error, where Foundation would end the process")
+    func systemFieldsWithSet() throws {
+        // {"a": {"b"}}: a dictionary of a set.
+        let list: [UInt8] = [
+            0x62, 0x70, 0x6C, 0x69, 0x73, 0x74, 0x30, 0x30, 0xD1, 0x01, 0x02, 0x51, 0x61, 0xC1,
+            0x03,
+            0x51, 0x62, 0x08, 0x0B, 0x0D, 0x0F, 0, 0, 0, 0, 0, 0, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0,
+            0x04,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11,
+        ]
+        var person = Person.rambo()
+        person.cloudKitSystemFields = Data(list)
+        #expect(throws: CloudKitRecordEncodingError.self) {
+            try CloudKitRecordEncoder(zoneID: zoneID).encode(person)
+        }
+    }
+
     @Test("A hand-written mapping that encodes the optional system fields makes no field of them")
     func handWrittenMapping() throws {
         let record = try CloudKitRecordEncoder(zoneID: zoneID).encode(HandWritten(name: "a"))

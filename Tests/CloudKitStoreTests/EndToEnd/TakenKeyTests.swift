@@ -84,6 +84,46 @@ struct TakenKeyTests {
     }
 
     @Test(
+        "No row gets the key of one that waits, whose record it would overwrite",
+        arguments: [
+            "UPDATE note SET id = 'milk' WHERE id = 'own'",
+            "UPDATE note SET id = 'milk' WHERE id = 'beer'",
+            "INSERT INTO note (id, title) VALUES ('milk', 'Bob''s')",
+            "INSERT INTO note (id, title, folder) VALUES ('milk', 'Bob''s', 'food')",
+            "INSERT OR REPLACE INTO note (id, title) VALUES ('milk', 'Bob''s')",
+            "UPDATE note SET id = 'milk' WHERE id = 'theirs'",
+            "INSERT INTO note (id, title, folder) VALUES ('milk', 'Bob''s', 'shown')",
+        ]
+    )
+    func waitingKeys(_ sql: String) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run(
+                """
+                INSERT INTO folder VALUES ('shown', 'Shown', NULL);
+                INSERT INTO note (id, title, folder) VALUES ('theirs', 'Theirs', 'shown');
+                """
+            )
+            try await ada.store.sync()
+            try await friends.accept(friends.share("shown", bob: .readWrite, cleo: nil), bob)
+            try await bob.run("INSERT INTO note (id, title) VALUES ('own', 'Own')")
+            try await settle(bob)
+            let error = await #expect(throws: DatabaseError.self) { try await bob.run(sql) }
+            #expect(error?.message?.contains("that another user shares and that waits") == true)
+            // The key that a row had before is free for it.
+            try await bob.run(
+                """
+                UPDATE note SET id = 'other' WHERE id = 'theirs';
+                UPDATE note SET id = 'theirs' WHERE id = 'other';
+                """
+            )
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'milk'") == "Milk")
+            #expect(try await ada.value("SELECT title FROM note WHERE id = 'theirs'") == "Theirs")
+        }
+    }
+
+    @Test(
         "They come when the own row is deleted, or has another key",
         arguments: [
             ("DELETE FROM folder", everything),
