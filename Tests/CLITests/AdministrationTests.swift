@@ -90,6 +90,8 @@ struct AdministrationTests {
             #expect(try await cloud.objects("zones", "list", as: "bob").count == 2)
             let deleted = try await delete("--force", "--json")
             #expect(try deleted.objects().map { $0["givenName"] as? String } == ["Bob"])
+            #expect(!FileManager.default.fileExists(atPath: cloud.data + "/bob.env"))
+            #expect(FileManager.default.fileExists(atPath: cloud.data + "/ada.env"))
             let again = try await delete("--force")
             #expect(again.errors.contains("No user Bob"), "\(again.errors)")
             let users = try await CommandProcess.run([

@@ -196,6 +196,116 @@ extension OperatingTests {
         }
     }
 
+    /// The bytes of a page that cannot be read: none, and some of no kind.
+    @Test(
+        "A repair replaces indexes and derived tables that cannot be read, and changes no other row",
+        arguments: [
+            ("sqlite_autoindex_record_1", "0"), ("sqlite_autoindex_record_2", "90"),
+            ("zoneByContent", "0"), ("indexEntry", "0"), ("indexEntry", "90"),
+            ("referenceBySource", "90"),
+        ]
+    )
+    func unreadableIndex(page: String, byte: String) async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            let before = cloud.path("before.sqlite")
+            try FileManager.default.copyItem(atPath: data + "/cloud.sqlite", toPath: before)
+            try damage(data, page: page, "page[:] = bytes([\(byte)]) * len(page)")
+            let found = try await run("check", "--data", data)
+            #expect(found.errors.contains("--repair"), "\(found.errors)")
+            let repaired = try await run("check", "--data", data, "--repair")
+            #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
+            let good = try await run("check", "--data", data)
+            #expect(good.status == 0, "\(good.output)\(good.errors)")
+            try python(
+                """
+                def contents(path):
+                    c = sqlite3.connect(path)
+                    sql = "SELECT name, sql FROM sqlite_master ORDER BY name"
+                    names = c.execute(sql).fetchall()
+                    rows = {}
+                    for name, sql in names:
+                        if sql and sql.startswith("CREATE TABLE"):
+                            rows[name] = sorted(map(repr, c.execute(f'SELECT * FROM "{name}"')))
+                    return names, rows, sorted(c.execute("SELECT * FROM sqlite_sequence"))
+                assert contents(sys.argv[1]) == contents(sys.argv[2])
+                """,
+                before,
+                data + "/cloud.sqlite"
+            )
+        }
+    }
+
+    @Test("No command writes to a damaged folder, and each says what to do")
+    func commandsOnDamage() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            let schema = try cloud.file("schema.ckdb", "DEFINE SCHEMA")
+            try damage(
+                data,
+                page: "sqlite_autoindex_record_1",
+                "count = int.from_bytes(page[3:5], 'big') - 1; page[3:5] = count.to_bytes(2, 'big')"
+            )
+            let commands = [
+                "users add Carl --no-password", "users password Ada --no-password",
+                "users delete Bob --force", "users sign-out Ada", "users roles Ada --grant x",
+                "tokens api", "tokens web-auth --user Ada", "schema import \(schema)",
+                "schema deploy",
+            ]
+            for command in commands {
+                let outcome = try await CommandProcess.run(
+                    command.split(separator: " ").map(String.init) + ["--data", data]
+                )
+                #expect(outcome.status == 1, "\(command)")
+                #expect(
+                    outcome.errors.contains("run cloudkit check --repair"),
+                    "\(command): \(outcome.errors)"
+                )
+            }
+            // What only reads works.
+            let users = try await run("users", "list", "--data", data, "--json")
+            #expect(try users.objects().map { $0["givenName"] as? String } == ["Ada", "Bob"])
+            #expect(try await run("check", "--data", data, "--repair").status == 0)
+            let added = try await run("users", "add", "Carl", "--no-password", "--data", data)
+            #expect(added.status == 0, "\(added.errors)")
+        }
+    }
+
+    @Test("Of a database of a newer version there is no backup")
+    func newerBackup() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            try sqlite(
+                data + "/cloud.sqlite",
+                "INSERT INTO grdb_migrations (identifier) VALUES ('v999-future')"
+            )
+            let outcome = try await run("backup", cloud.path("b.tar"), "--data", data)
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("newer version of cloudkit"), "\(outcome.errors)")
+            #expect(!FileManager.default.fileExists(atPath: cloud.path("b.tar")))
+        }
+    }
+
+    @Test("A new folder on a full disk is removed again")
+    func newFolderOnFullDisk() async throws {
+        try await ServedCloud.run { cloud in
+            let folder = cloud.path("new")
+            let outcome = try await CommandProcess.run(
+                [
+                    "-c", #"trap '' XFSZ; ulimit -f 8; exec "$0" "$@""#,
+                    CommandProcess.executable.path, "users", "add", "Ada", "--no-password",
+                    "--new", "--container", "iCloud.com.example.new", "--data", folder,
+                ],
+                executable: URL(fileURLWithPath: "/bin/bash")
+            )
+            #expect(outcome.status == 2)
+            #expect(!FileManager.default.fileExists(atPath: folder))
+        }
+    }
+
     @Test("A repair does not begin where the database itself is damaged, and says what to do")
     func hopelessRepair() async throws {
         try await ServedCloud.run { cloud in

@@ -111,6 +111,36 @@ struct DamageTests {
         #expect(deleted.records[0].deleted == true)
     }
 
+    @Test(
+        "A damaged record that is replaced or deleted leaves the right sum of its zone's bytes",
+        arguments: ["forceReplace", "forceDelete"]
+    )
+    func bytesOfDamaged(operation: String) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path + "/cloud.sqlite"
+        do {
+            let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+            let ada = try await cloud.addUser()
+            try await cloud.addZone("Notes", as: ada)
+            let notes = [("a", "fine"), ("b", "FLIPME")].map { name, text -> JSON in
+                TestCloud.note("create", name, ["body": ["value": .string(text)]])
+            }
+            _ = try await cloud.modify(as: ada, notes)
+        }
+        #expect(try replace(#""FLIPME""#, #""FLAPME""#, in: folder) > 0)
+        let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+        let known = try #require(await cloud.service.users(container: TestCloud.container).first)
+        let ada = try await cloud.again(TestCloud.User(user: known, token: ""))
+        #expect(try await cloud.service.check().findings.map(\.record) == ["b"])
+        let fields: JSON = ["body": ["value": "something longer"]]
+        let mended = try await cloud.modify(as: ada, [TestCloud.note(operation, "b", fields)])
+        #expect(mended.records[0].serverErrorCode == nil)
+        #expect(try await cloud.service.check().findings == [])
+    }
+
     @Test("A repair that could not be committed is not reported as done, and the next one is")
     func uncommittedRepair() async throws {
         let storage = try UncommittingStorage()

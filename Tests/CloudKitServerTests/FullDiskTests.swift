@@ -29,6 +29,22 @@ struct FullDiskTests {
         try await TestServer.run(CloudServer(serving: service, logger: logger), test)
     }
 
+    @Test("A write for which the disk has no room names the file to the operator")
+    func nameOfFullFile() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path + "/cloud.sqlite"
+        let storage = try SQLiteStorage(path: path)
+        try await storage.limitSize(to: 1)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.write { try $0.setSetting("a", Data(count: 200_000)) }
+        }
+        #expect(error?.code == .full)
+        #expect(error?.message.hasPrefix("The disk of \(path) is full") == true)
+    }
+
     @Test("A file that may not grow refuses writes, answers reads, and recovers with more room")
     func fullFile() async throws {
         let folder = FileManager.default.temporaryDirectory

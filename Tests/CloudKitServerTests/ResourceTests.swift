@@ -159,6 +159,9 @@ struct ResourceTests {
                     try await RawConnection.run(server) { other in
                         let answer = try await other.answer()
                         #expect(answer?.status == 503)
+                        let body = try JSON(Data((answer?.body ?? "").utf8))
+                        let id = try #require(body.uuid.text)
+                        #expect(answer?.head.contains("X-Apple-Request-UUID: \(id)") == true)
                     }
                 }
                 try await first.send("GET", "/metrics")

@@ -250,7 +250,7 @@ struct SchemaImportCommand: AsyncParsableCommand {
     func run() async throws {
         let schema = try SchemaFile(path: file)
         try await schema.parsed { try CloudService.validateSchema($0) }
-        let service = try place.folder.open(isDryRun: dryRun)
+        let service = try await place.folder.openForWriting(isDryRun: dryRun)
         // A dry run creates neither folder nor container, and prints the schema of a new container.
         let container = try await place.folder.containerName(service)
         let kind = try place.kind
@@ -311,7 +311,7 @@ struct SchemaDeployCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.openForWriting(isDryRun: dryRun)
         let container = try await folder.containerName(service)
         let changes = try await service.deploySchema(container: container, isDryRun: dryRun)
         try SchemaChangeEntry.write(changes, output)

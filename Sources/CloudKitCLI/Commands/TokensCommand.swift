@@ -31,7 +31,7 @@ struct TokensAPICommand: AsyncParsableCommand {
 
     func run() async throws {
         typealias Name = ConnectionVariables.Name
-        let service = try options.place.folder.open()
+        let service = try await options.place.folder.openForWriting()
         let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let token = try await service.addAPIToken(container: container, environment: kind)
@@ -65,7 +65,7 @@ struct TokensWebAuthCommand: AsyncParsableCommand {
 
     func run() async throws {
         typealias Name = ConnectionVariables.Name
-        let service = try options.place.folder.open()
+        let service = try await options.place.folder.openForWriting()
         let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let user = try await service.user(self.user, in: container)
@@ -107,7 +107,7 @@ struct TokensServerKeyCommand: AsyncParsableCommand {
 
     func run() async throws {
         typealias Name = ConnectionVariables.Name
-        let service = try options.place.folder.open()
+        let service = try await options.place.folder.openForWriting()
         let container = try await options.place.folder.containerName(service)
         let kind = try options.place.kind
         let keyID = try await service.addServerKey(
@@ -194,7 +194,7 @@ struct TokensRevokeCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.openForWriting()
         let container = try await folder.containerName(service)
         var ids: Set<String> = []
         for name in try names() {

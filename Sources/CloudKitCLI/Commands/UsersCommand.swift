@@ -108,7 +108,7 @@ struct UsersAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         // Checked before a password is typed.
-        let service = try folder.open()
+        let service = try await folder.openForWriting()
         let container = try await folder.containerName(service)
         let password = try passwordOptions.password()
         if let password { try CloudService.checkPassword(password) }
@@ -146,7 +146,7 @@ struct UsersPasswordCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.openForWriting()
         let container = try await folder.containerName(service)
         let user = try await service.user(self.user, in: container)
         try await service.setPassword(try options.password(), of: user)
@@ -197,7 +197,7 @@ struct UsersRolesCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environment = try place.kind
-        let service = try place.folder.open()
+        let service = try await place.folder.openForWriting()
         let container = try await place.folder.containerName(service)
         let user = try await service.user(self.user, in: container)
         var roles = try await service.roles(of: user, environment: environment)
@@ -250,7 +250,7 @@ struct UsersSignOutCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.openForWriting()
         let container = try await folder.containerName(service)
         let user = try await service.user(self.user, in: container)
         let ended = try await service.endSessions(of: user)
@@ -311,7 +311,7 @@ struct UsersDeleteCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.openForWriting()
         let container = try await folder.containerName(service)
         let user = try await service.user(self.user, in: container)
         guard force else {
@@ -321,6 +321,7 @@ struct UsersDeleteCommand: AsyncParsableCommand {
             )
         }
         try await service.deleteUser(user)
+        try AccessFiles(directory: folder.data).removeFile(of: user, container)
         guard !output.json else { return try output.write(UserEntry(user)) }
         Console.say("\(user.userRecordName) is deleted")
     }

@@ -38,19 +38,26 @@ struct DataFolder {
                 )
             }
             Console.say("Creating the data folder \(path)")
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: path,
-                    withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700]
-                )
-            } catch {
-                throw CommandFailure(unusable: "\(path) cannot be created: \(error)")
-            }
         }
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .critical
         return try CloudServer(configuration: .init(directory: path), logger: logger).service
+    }
+
+    /// Returns the folder's service for a command that writes to it.
+    ///
+    /// SQLite checks the database first, for a limited time because a check of a large one takes long.
+    ///
+    /// - Parameter makes: Whether to create a missing folder.
+    /// - Returns: The service, without a listening server.
+    /// - Throws: `CommandFailure` when there is no such folder, or its database is damaged.
+    func openForWriting(makes: Bool = false) async throws -> CloudService {
+        let service = try open(makes: makes)
+        guard let damage = await service.damage(foundWithin: .seconds(2)) else { return service }
+        throw CommandFailure(
+            "\(path)/cloud.sqlite is damaged, so nothing was written to it; stop the server, run "
+                + "cloudkit check --repair, and start it again (\(damage))"
+        )
     }
 
     /// Returns the selected container.

@@ -15,12 +15,16 @@ struct DataOptions: ParsableArguments {
     private var folder: DataFolder { DataFolder(path: data, container: container) }
 
     /// Returns the folder's service; see `DataFolder.open(makes:)`.
+    func open() throws -> CloudService { try folder.open(makes: new) }
+
+    /// Returns the folder's service for a command that writes to it; see
+    /// `DataFolder.openForWriting(makes:)`.
     ///
-    /// - Parameter isDryRun: Whether nothing is created, even with `--new`.
+    /// - Parameter isDryRun: Whether nothing is written, so that nothing is created or checked either.
     /// - Returns: The service, without a listening server.
-    /// - Throws: `CommandFailure` when there is no such folder.
-    func open(isDryRun: Bool = false) throws -> CloudService {
-        try folder.open(makes: new && !isDryRun)
+    /// - Throws: `CommandFailure` when there is no such folder, or its database is damaged.
+    func openForWriting(isDryRun: Bool = false) async throws -> CloudService {
+        isDryRun ? try folder.open() : try await folder.openForWriting(makes: new)
     }
 
     /// Returns the selected container; see `DataFolder.containerName(_:makes:)`.

@@ -85,6 +85,15 @@ struct AccessFiles {
         }
     }
 
+    /// Removes the file of a user who was deleted.
+    func removeFile(of user: ServiceUser, _ container: String) throws {
+        let owner = Self.owner(user.userRecordName, container)
+        for name in Self.names(user.fullName, user.userRecordName, container)
+        where text(of: name)?.hasPrefix(owner) == true {
+            try FileManager.default.removeItem(at: directory.appendingPathComponent(name))
+        }
+    }
+
     /// Returns the first line of a user's file.
     private static func owner(_ recordName: String, _ container: String) -> String {
         "# \(recordName) of \(container)\n"

@@ -1,3 +1,5 @@
+import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import HTTPTypes
 package import NIOCore
@@ -112,10 +114,12 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private func end(_ context: ChannelHandlerContext, _ status: String, _ reason: String) {
         isEnding = true
         var writer = JSONWriter()
-        writer.requestError(RequestError(.tryAgainLater, reason: reason, retryAfter: 1))
+        let id = SystemRandomness().uuid().lowercased()
+        writer.requestError(RequestError(.tryAgainLater, reason: reason, retryAfter: 1, uuid: id))
         let body = String(decoding: writer.data, as: UTF8.self)
         let answer =
-            "HTTP/1.1 \(status)\r\nRetry-After: 1\r\nContent-Type: application/json; charset=UTF-8\r\n"
+            "HTTP/1.1 \(status)\r\nRetry-After: 1\r\nX-Apple-Request-UUID: \(id)\r\n"
+            + "Content-Type: application/json; charset=UTF-8\r\n"
             + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
         let bytes = context.channel.allocator.buffer(string: answer)
         let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -67,7 +67,8 @@ struct WholeBody: AsyncSequence, Sendable {
     func collect(upTo limit: Int, _ share: MemoryBudget.Share) async throws -> Data {
         let tooLong = RequestError(
             .badRequest,
-            reason: "The body has more than the allowed \(limit) bytes"
+            reason: "The body has more than the allowed \(limit) bytes",
+            nativeErrorCode: .limitExceeded
         )
         if let length, length > limit { throw tooLong }
         var bytes = Data()

@@ -205,7 +205,7 @@ extension RecordCommit {
         tombstone.fields = Data()
         if let viewers { try tombstone.setLastViewers(viewers) }
         try writer.updateRecord(tombstone)
-        bytes -= fields.storedBytes
+        bytes -= record.isDamaged ? record.storedBytes : fields.storedBytes
         var last = record
         if try !isLookedAt(record) { last.fields = Data() }
         note(.deleted, last)

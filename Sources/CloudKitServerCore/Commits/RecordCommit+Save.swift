@@ -40,7 +40,8 @@ extension RecordCommit {
         let links = References(fields: fields, parent: parent)
         try checkHomes(of: fields, before: before, item.name)
         try check(links, of: item.name, before: before, existing)
-        let growth = fields.storedBytes - (before?.storedBytes ?? 0)
+        let counted = existing?.isDamaged == true ? existing?.storedBytes : before?.storedBytes
+        let growth = fields.storedBytes - (counted ?? 0)
         try checkQuota(growth, item.name)
         let part = try sharePart(of: wire, item.name, over: existing)
         if isShareable, let parent, existing?.parent != parent {
@@ -143,7 +144,8 @@ extension RecordCommit {
             throw RecordFailure(
                 .badRequest,
                 "Record '\(name)' has \(size) bytes without its assets; at most "
-                    + "\(Limits.recordBytes) are allowed"
+                    + "\(Limits.recordBytes) are allowed",
+                nativeCode: .limitExceeded
             )
         }
     }

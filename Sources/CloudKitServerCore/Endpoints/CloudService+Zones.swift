@@ -98,7 +98,8 @@ extension CloudService {
         guard count <= limit else {
             throw RequestError(
                 .badRequest,
-                reason: "The request has \(count) \(what); at most \(limit) are allowed"
+                reason: "The request has \(count) \(what); at most \(limit) are allowed",
+                nativeErrorCode: .limitExceeded
             )
         }
     }

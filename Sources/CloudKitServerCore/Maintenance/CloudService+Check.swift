@@ -43,7 +43,7 @@ extension CloudService {
     private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool? {
         let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
         guard !problems.isEmpty else { return true }
-        let isRepaired = repairs ? try await rebuildsDerivedTables() : false
+        let isRepaired = repairs ? try await rebuildsDamagedTables() : false
         let canBeRepaired: Bool? =
             repairs ? isRepaired : problems.allSatisfy(\.isDerived) ? true : nil
         report.findings += problems.map { problem in
@@ -64,15 +64,9 @@ extension CloudService {
     ///
     /// Otherwise nothing is changed, because an index of a damaged table would hide what the table
     /// has lost.
-    private func rebuildsDerivedTables() async throws -> Bool {
+    private func rebuildsDamagedTables() async throws -> Bool {
         do {
-            try await storage.writeExclusively { writer in
-                guard let rows = writer as? any DerivedRows else { return }
-                try rows.rebuildDerivedTables()
-                guard let problem = try rows.fileProblems().first else { return }
-                throw StorageError(.corrupt, problem.text)
-            }
-            return true
+            return try await (storage as? any RepairableStorage)?.rebuildDamagedTables() ?? false
         } catch let error as StorageError where error.isDamage || error.code == .other {
             return false
         }

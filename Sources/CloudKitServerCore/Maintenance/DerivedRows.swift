@@ -32,9 +32,15 @@ package protocol DerivedRows {
     func holders(of checksum: Data) throws -> [RowID<StoredRecord>]
     /// Returns the problems that the engine's own check of its database finds; empty if there are none.
     func fileProblems() throws -> [FileProblem]
-    /// Rebuilds the indexes of the engine's own tables and, if that is not enough, adds the rows of
-    /// the derived tables again in their order; inside a write only.
-    func rebuildDerivedTables() throws
+}
+
+/// A storage that can repair what its engine keeps beside the rows themselves.
+package protocol RepairableStorage: Storage {
+    /// Rebuilds damaged indexes, and derived tables, whose lost rows a check of the zones then adds.
+    ///
+    /// - Returns: `false` when something is still damaged then; nothing was changed.
+    /// - Throws: `StorageError`.
+    func rebuildDamagedTables() async throws -> Bool
 }
 
 /// A problem that an engine's own check of its database finds.

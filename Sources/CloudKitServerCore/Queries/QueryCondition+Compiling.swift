@@ -124,7 +124,8 @@ extension QueryCondition {
                 throw RequestError(
                     .badRequest,
                     reason: "The filter on '\(field.name)' has \(elements.count) values; at most "
-                        + "\(Limits.operationsPerRequest) are allowed"
+                        + "\(Limits.operationsPerRequest) are allowed",
+                    nativeErrorCode: .limitExceeded
                 )
             }
             values = elements

@@ -13,7 +13,8 @@ extension CloudService {
             throw RequestError(
                 .badRequest,
                 reason: "The body has \(request.body.count) bytes; at most "
-                    + "\(configuration.requestBodyBytes) are allowed"
+                    + "\(configuration.requestBodyBytes) are allowed",
+                nativeErrorCode: .limitExceeded
             )
         }
         let now = clock.milliseconds

@@ -93,7 +93,9 @@ extension RecordFields {
 
 extension StoredRecord {
     /// The bytes that the record takes of a quota; 0 if it is deleted or cannot be read.
+    ///
+    /// Those of a damaged record are as far as is known, since most damage leaves the size as it was.
     package var storedBytes: Int64 {
-        isDeleted ? 0 : (try? RecordFields(of: self).storedBytes) ?? 0
+        isDeleted ? 0 : (try? RecordFields(stored: fields).storedBytes) ?? 0
     }
 }

@@ -141,7 +141,10 @@ package struct Backup {
             // It is only read; nothing can be lost.
             defer { try? source.close() }
             // A copy can be sound although rows of a damaged table are missing in it.
-            try await source.read { try Self.check($0, path) }
+            try await source.read { database in
+                try Self.check(database, path)
+                try SQLiteFile.refuseNewer(database, path)
+            }
             // SQLite accepts an empty file, which only its owner can read.
             _ = try AssetFile(creating: copy)
             try await source.writeWithoutTransaction { database in

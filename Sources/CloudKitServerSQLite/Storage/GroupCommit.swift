@@ -45,15 +45,19 @@ final class GroupCommit: Sendable {
     private static let removalPace = 16
 
     private let noticed: DamageNote
+    /// The database's file; nil in memory.
+    private let path: String?
 
     init(
         _ database: any DatabaseWriter,
         size: Int,
+        path: String?,
         mayHaveDiscarded: Bool,
         _ noticed: DamageNote
     ) {
         self.database = database
         self.noticed = noticed
+        self.path = path
         self.size = size
         queue.withLock { $0.mayHaveDiscarded = mayHaveDiscarded }
     }
@@ -162,7 +166,7 @@ final class GroupCommit: Sendable {
             }
         } catch {
             noticed.add(error)
-            errors = Array(repeating: StorageError(error), count: group.count)
+            errors = Array(repeating: StorageError(error, writing: path), count: group.count)
         }
         guard group.count > 1 else { return group[0].finish(errors[0]) }
         // Waking many tasks takes time, in which the next group can begin.

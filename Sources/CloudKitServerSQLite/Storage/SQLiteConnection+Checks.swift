@@ -98,19 +98,7 @@ extension SQLiteConnection: DerivedRows {
     }
 
     /// The tables whose rows derive from the records, which have no row IDs.
-    private static let derivedTables = ["indexEntry", "reference", "asset"]
-
-    func rebuildDerivedTables() throws {
-        try runOnce("REINDEX")
-        guard try !fileProblems().isEmpty else { return }
-        for table in Self.derivedTables {
-            try runOnce("CREATE TEMP TABLE rebuilt AS SELECT * FROM main.\(table)")
-            try runOnce("DELETE FROM main.\(table)")
-            try runOnce("INSERT OR IGNORE INTO main.\(table) SELECT * FROM rebuilt")
-            try runOnce("DROP TABLE rebuilt")
-        }
-        try runOnce("REINDEX")
-    }
+    static let derivedTables = ["indexEntry", "reference", "asset"]
 
     /// Returns the number of records whose rows do not match their checksums.
     func damagedRecordCount() throws -> Int {

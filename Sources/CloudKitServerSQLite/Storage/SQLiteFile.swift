@@ -50,9 +50,8 @@ enum SQLiteFile {
             // Not read-only, because the journal of a killed process belongs to the database.
             return try DatabaseQueue(path: path, configuration: configuration).read { database in
                 guard try database.tableExists("grdb_migrations") else { return false }
-                let migrator = SQLiteTables.migrator
-                guard try !migrator.hasBeenSuperseded(database) else { throw newer(path) }
-                return try migrator.appliedIdentifiers(database).contains("1")
+                try refuseNewer(database, path)
+                return try SQLiteTables.migrator.appliedIdentifiers(database).contains("1")
             }
         } catch let error as StorageError {
             throw error
@@ -63,8 +62,12 @@ enum SQLiteFile {
         }
     }
 
-    private static func newer(_ path: String) -> StorageError {
-        StorageError(
+    /// Refuses a database that a newer version of this service has changed.
+    ///
+    /// - Throws: `StorageError`.
+    static func refuseNewer(_ database: Database, _ path: String) throws {
+        guard try SQLiteTables.migrator.hasBeenSuperseded(database) else { return }
+        throw StorageError(
             .corrupt,
             "\(path) was written by a newer version of cloudkit, which this one cannot read; nothing "
                 + "was changed: use that version again, or restore a backup from before the upgrade"

@@ -15,7 +15,7 @@ import Foundation
 ///
 /// Writes that wait for the disk share one transaction, so many small ones cost little more than
 /// one. Reads run concurrently with writes, each on its own snapshot.
-public final class SQLiteStorage: Storage {
+public final class SQLiteStorage: Storage, RepairableStorage {
     /// The guarantee for a completed write.
     public enum Durability: Hashable, Sendable {
         /// The write survives the end of the process and a power failure.
@@ -67,6 +67,7 @@ public final class SQLiteStorage: Storage {
             commits = GroupCommit(
                 database,
                 size: max(1, writesPerCommit),
+                path: path,
                 mayHaveDiscarded: try database.writeWithoutTransaction {
                     try SQLiteConnection($0).hasDiscarded()
                 },
@@ -189,6 +190,14 @@ public final class SQLiteStorage: Storage {
             "The database is damaged, so nothing is written to it; stop the server, run cloudkit "
                 + "check --repair, and start it again (\(damage))"
         )
+    }
+
+    package func rebuildDamagedTables() async throws -> Bool {
+        do {
+            return try await database.writeWithoutTransaction { try TableRebuild(of: $0).run() }
+        } catch {
+            throw StorageError(error)
+        }
     }
 
     /// Writes everything into the database file itself and closes it; nothing can be read or

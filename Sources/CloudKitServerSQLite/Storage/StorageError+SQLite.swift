@@ -41,6 +41,13 @@ extension StorageError {
         }
     }
 
+    /// Creates the storage error for an error in writing; the error of a full disk names the file.
+    init(_ error: any Error, writing path: String?) {
+        self.init(error)
+        guard code == .full, let path else { return }
+        message = "The disk of \(path) is full; make room there (\(message))"
+    }
+
     /// Creates the storage error for an error in opening a database; the error of a full disk names
     /// the file.
     init(_ error: any Error, opening path: String) {

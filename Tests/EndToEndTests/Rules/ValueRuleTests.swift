@@ -142,4 +142,27 @@ struct ValueRuleTests {
             await expectCKError(.limitExceeded) { try await database.records(for: recordIDs) }
         }
     }
+
+    @Test(
+        "A filter of 200 values is taken, one of 201 is limitExceeded by the server's answer",
+        arguments: CloudFixture.allCases
+    )
+    func filterLimit(fixture: CloudFixture) async throws {
+        try await fixture.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let record = CKRecord(recordType: "Note")
+            record["number"] = 1
+            try await database.save(record)
+            func query(_ count: Int) -> CKQuery {
+                let numbers = Array(1...count)
+                let predicate = NSPredicate(format: "number IN %@", numbers)
+                return CKQuery(recordType: "Note", predicate: predicate)
+            }
+            let found = try await database.records(matching: query(200))
+            #expect(found.matchResults.map(\.0) == [record.recordID])
+            await expectCKError(.limitExceeded) {
+                try await database.records(matching: query(201))
+            }
+        }
+    }
 }
