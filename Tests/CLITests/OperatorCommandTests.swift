@@ -340,7 +340,8 @@ struct OperatorCommandTests {
             let left = try await cloud.objects("snapshots", "list", as: "operator")
             #expect(left.map { $0["name"] as? String } == ["after"])
             let none = try await cloud.run("snapshots", "restore", name, as: "operator")
-            #expect(none.status == 1)
+            let unknown = try await cloud.run("snapshots", "diff", "after", name, as: "operator")
+            #expect(none.status == 1 && unknown.errors == none.errors)
         }
     }
 

@@ -26,12 +26,14 @@ struct AdministrationTests {
         _ method: String,
         _ path: String,
         _ body: JSON? = nil,
-        key: String = AdministrationTests.key
+        key: String = AdministrationTests.key,
+        once: String? = nil
     ) async throws -> TestServer.Answer {
         try await server.send(
             server.url + path,
             method: method,
-            headers: [("Authorization", "Bearer \(key)")],
+            headers: [("Authorization", "Bearer \(key)")]
+                + (once.map { [("Idempotency-Key", $0)] } ?? []),
             try body.map { try JSONEncoder().encode($0) } ?? Data()
         )
     }
@@ -344,6 +346,68 @@ struct AdministrationTests {
             #expect(waits.status == 429)
             #expect(waits.headers["retry-after"].flatMap { Int($0) }.map { $0 > 0 } == true)
             #expect(try await Self.ask(server, "GET", "/_ck/faults").status == 200)
+        }
+    }
+
+    @Test("A request that is sent again with its key is carried out once")
+    func repeated() async throws {
+        try await Self.run { server in
+            let users = Self.container + "/users"
+            let rosa: JSON = ["name": "Rosa", "emailAddress": "rosa@example.com"]
+            let first = try await Self.ask(server, "POST", users, rosa, once: "1")
+            let again = try await Self.ask(server, "POST", users, rosa, once: "1")
+            #expect(first.status == 200)
+            #expect(again.status == 200)
+            #expect(first.body == again.body)
+            #expect(try await Self.ask(server, "POST", users, rosa, once: "2").status == 409)
+            #expect(try await Self.ask(server, "POST", users, rosa).status == 409)
+            let other = try await Self.ask(server, "POST", users, ["name": "Grace"], once: "1")
+            #expect(other.status == 200)
+            #expect(other.body != first.body)
+        }
+    }
+
+    @Test("Requests with one key that arrive together are carried out once")
+    func repeatedTogether() async throws {
+        try await Self.run { server in
+            let users = Self.container + "/users"
+            let count = try await Self.ask(server, "GET", users).body.users.elements.count
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let added: JSON = ["name": "Rosa"]
+                        let answer = try await Self.ask(server, "POST", users, added, once: "1")
+                        #expect(answer.status == 200)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let after = try await Self.ask(server, "GET", users).body.users.elements.count
+            #expect(after == count + 1)
+        }
+    }
+
+    @Test("A refusal is no response to a later request with its key")
+    func repeatedRefusal() async throws {
+        try await Self.run { server in
+            let path = Self.container + "/snapshots/s"
+            let refused = try await Self.ask(server, "DELETE", path, once: "1")
+            #expect(refused.status == 404)
+            #expect(try await Self.ask(server, "PUT", path).status == 200)
+            #expect(try await Self.ask(server, "DELETE", path, once: "1").status == 200)
+        }
+    }
+
+    @Test("A clock stays before the year 10000, however often it is moved")
+    func endOfTime() async throws {
+        try await Self.run({ $0.hasVirtualClock = true }) { server in
+            let step: JSON = ["advanceSeconds": 31_000_000_000]
+            var statuses: [Int] = []
+            for _ in 0..<9 {
+                statuses.append(try await Self.ask(server, "POST", "/_ck/clock", step).status)
+            }
+            #expect(statuses == Array(repeating: 200, count: 8) + [400])
+            #expect(try await Self.ask(server, "GET", "/_ck/clock").status == 200)
         }
     }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import threading
 import urllib.error
@@ -132,3 +133,63 @@ class Cloud:
             ["bash", "-c", line], env={**os.environ, **self.settings, "PATH": path}, check=True,
             capture_output=True, text=True, timeout=60,
         ).stdout
+
+
+class Forgetful:
+    """A proxy before a server, which closes connections instead of giving the responses to some requests."""
+
+    def __init__(self, url):
+        self.server = urllib.parse.urlsplit(url)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        # The beginning of a request whose response is lost, once.
+        self.next = None
+        self.forgotten = 0
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=[client], daemon=True).start()
+
+    def serve(self, client):
+        try:
+            server = socket.create_connection((self.server.hostname, self.server.port))
+        except OSError:
+            client.close()
+            return
+        is_lost = threading.Event()
+
+        def ask():
+            self.pipe(client, server, lambda data: self.note(data, is_lost))
+
+        threading.Thread(target=ask, daemon=True).start()
+        self.pipe(server, client, lambda data: not is_lost.is_set())
+
+    def note(self, data, is_lost):
+        if self.next and data.startswith(self.next):
+            self.next = None
+            self.forgotten += 1
+            is_lost.set()
+        return True
+
+    @staticmethod
+    def pipe(source, target, may_pass):
+        try:
+            while (data := source.recv(65536)) and may_pass(data):
+                target.sendall(data)
+        except OSError:
+            pass
+        for each in [source, target]:
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def stop(self):
+        # Ends the thread that waits for a connection, too.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()

@@ -7,6 +7,7 @@ demo's cloud of its own making and the page; all run in the order of the file. E
 the guide's pictures are taken instead.
 """
 
+import copy
 import hashlib
 import json
 import pathlib
@@ -23,7 +24,7 @@ from selenium.webdriver.common.keys import Keys
 
 import images
 from attacks import ATTACKS
-from cloud import Cloud
+from cloud import Cloud, Forgetful
 from page import Page, start_browser
 
 # The first moment of 1191, in milliseconds since 1970.
@@ -339,6 +340,112 @@ def check_unanswered(cloud, page):
                "status of 404")
 
 
+def check_resent(cloud, page):
+    """What operators add is added once, though the browser sends a request without response again by itself."""
+    proxy = Forgetful(cloud.url)
+    near = copy.copy(cloud)
+    near.page = f"{proxy.url}/_/"
+
+    def names():
+        users = cloud.operate("GET", cloud.of_container("users"))["users"]
+        return [each["givenName"] for each in users]
+
+    def kinds():
+        return [each["kind"] for each in cloud.operate("GET", cloud.of_container("credentials"))["credentials"]]
+
+    try:
+        page = Page(page.browser, near)
+        page.open()
+        page.go("Users")
+        path = f"/_ck/{cloud.of_container('')}".encode()
+        for address in ["", "rosa@example.com"]:
+            name = f"Rosa{len(address)}"
+            page.fill("Name", name)
+            page.fill("E-mail address", address)
+            proxy.next = b"POST " + path + b"users"
+            page.press("Add a user")
+            page.reads(f"{name} is a user now")
+            check(names().count(name) == 1, "a user whose response is lost is added once", names())
+        check("EXISTS" not in page.text(), "and their address is not said to be somebody else's")
+        before = kinds().count("api")
+        proxy.next = b"POST " + path + b"api-tokens"
+        page.press("Make an API token")
+        page.reads("A new API token")
+        check(kinds().count("api") == before + 1, "so is a token", kinds())
+        page.press("Close")
+        page.go("Faults")
+        proxy.next = b"POST /_ck/faults"
+        page.press("The next save fails")
+        page.reads("1 rule is in force")
+        check(len(cloud.operate("GET", "faults")["plan"]["rules"]) == 1, "and a fault")
+        page.press("Slow network")
+        page.reads("3 rules are in force")
+        proxy.next = b"DELETE /_ck/faults/1"
+        page.press("Remove rule 1")
+        page.wait(lambda: proxy.next is None and len(cloud.operate("GET", "faults")["plan"]["rules"]) == 2, "one rule is removed")
+        page.reads("2 rules are in force")
+        check(len(cloud.operate("GET", "faults")["plan"]["rules"]) == 2, "of the rules that move up none is removed")
+        check(proxy.forgotten == 5, "each of these responses was lost", proxy.forgotten)
+        cloud.operate("DELETE", "faults")
+        no_trouble(page, "requests that are sent again", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_CONNECTION_CLOSED")
+    finally:
+        proxy.stop()
+
+
+def check_lost_deletes(cloud, page):
+    """What is deleted is gone from the page too, though no response says so."""
+    grace = cloud.operate("POST", cloud.of_container("users"), {"name": "Grace"})["userRecordName"]
+
+    def lose(operation):
+        cloud.operate("PUT", "faults", {"rules": [{"fault": "lostResponse", "operation": operation}]})
+
+    page.open()
+    page.go("Records")
+    lose("zones/modify")
+    page.press("New zone")
+    page.fill("Name", "Trucks")
+    page.press("Make")
+    page.reads("The zone Trucks is there")
+    check("Trucks" in cloud.zones(), "a zone whose response is lost is made")
+    page.wait(lambda: page.field("Zone").get_property("value").endswith("/Trucks"), "the zone is chosen")
+    page.press("Delete zone")
+    page.press("Delete zone")
+    page.reads("The zone Trucks is deleted")
+    page.wait(lambda: "Trucks" not in page.run("return document.querySelector('main .choices').textContent"), "the zone's end in the list")
+    check("Trucks" not in cloud.zones(), "one is deleted, and gone from the list")
+    check("is there" not in page.text() and "There is no response" not in page.text(), "without words that are not true any more", page.text())
+
+    cloud.operate("DELETE", "faults")
+    page.go("Subscriptions")
+    page.choose("Zone", "Atlas")
+    page.fill("Identifier", "news")
+    lose("subscriptions/modify")
+    page.press("Subscribe")
+    page.reads("news is subscribed")
+    page.press("Delete news")
+    page.press("Delete subscription")
+    page.reads("news is deleted", "There are none in this database.")
+    check(cloud.call("subscriptions/list")[1]["subscriptions"] == [], "so is a subscription")
+
+    cloud.operate("DELETE", "faults")
+    cloud.make_zone("Lists")
+    share = cloud.modify("create", {"recordName": "cloudkit.zoneshare", "recordType": "cloudkit.share", "publicPermission": "READ_ONLY"}, "Lists")
+    page.choose("Act as", "Grace")
+    page.go("Sharing")
+    page.fill("Link", share["shortGUID"])
+    page.press("Accept as Grace")
+    page.reads("Grace has accepted")
+    lose("records/modify")
+    page.press("Leave the zone Lists")
+    page.press("Leave")
+    page.reads("Grace has left")
+    participants = [each["userIdentity"].get("userRecordName") for each in cloud.record("cloudkit.zoneshare", "Lists")["participants"]]
+    check(grace not in participants, "and a participant leaves", participants)
+    cloud.operate("DELETE", "faults")
+    no_trouble(page, "lost responses to deletes", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_SOCKET_NOT_CONNECTED",
+               "ERR_CONNECTION_CLOSED", "status of 404")
+
+
 def check_files(cloud, page):
     """Files are chosen and not chosen, replaced, removed and brought back, one by one and in lists."""
     cloud.save("Berne", "City", {"name": "Berne"})
@@ -493,6 +600,47 @@ def check_edits(cloud, page):
     page.go("Records")
     check("Discard the changes" not in page.text(), "one that was made is no edit any more")
     no_trouble(page, "edits")
+
+
+def check_forms(cloud, page):
+    """A form that is filled in half is not lost without a question, in whichever room it is; one that was sent is."""
+    cloud.make_zone("Lists")
+    page.open()
+    for room, label, other in [("Users", "Name", "E-mail address"), ("Sharing", "Title", "Record"), ("Sharing", "Link", "Title"),
+                               ("Subscriptions", "Identifier", "Alert"), ("Subscriptions", "Alert", "Identifier"),
+                               ("Snapshots", "Name", None)]:
+        page.go(room)
+        page.fill(label, "half")
+        page.run("location.hash = '#/overview'")
+        page.reads("Discard the changes")
+        page.press("Cancel")
+        page.wait(lambda: "Discard the changes" not in page.text(), "the question is gone")
+        check(page.heading() == room and page.field(label).get_property("value") == "half", f"{label} of {room} is asked for")
+        check(page.run("const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented"),
+              "closing the tab asks, too")
+        page.run("location.hash = '#/overview'")
+        page.press("Discard")
+        page.wait(lambda: page.heading() == "Overview", "the other room")
+    page.go("Records")
+    page.press("New zone")
+    page.fill("Name", "half")
+    page.press("Close")
+    page.reads("Discard the changes")
+    page.press("Discard")
+    page.wait(lambda: not page.run("return document.querySelector('dialog[open]')"), "the dialog is closed")
+    for room, label, action, said in [("Users", "Name", "Add a user", "whole is a user now"), ("Snapshots", "Name", "Take a snapshot", "whole is kept"),
+                                      ("Subscriptions", "Identifier", "Subscribe", "whole is subscribed")]:
+        page.go(room)
+        page.fill(label, "whole")
+        page.press(action)
+        page.reads(said)
+        page.wait(lambda: page.field(label).get_property("value") == "", "the form is empty")
+        page.go("Overview")
+    page.go("Changes")
+    page.fill("Since token", "half")
+    page.go("Overview")
+    check(True, "what was sent, and what is only looked for, leaves without a question")
+    no_trouble(page, "forms")
 
 
 def check_undo(cloud, page):
@@ -861,6 +1009,18 @@ def check_requests(cloud, page):
     page.reads("It was answered.")
     check(cloud.record("Thun")["recordChangeTag"] != tag, "a request is sent again")
     page.press("Close")
+    chur = {"recordName": "Chur", "recordType": "City", "fields": {"name": {"value": "Chur"}}}
+    body = {"zoneID": {"zoneName": "Atlas"}, "operations": [{"operationType": "create", "record": chur}]}
+    for _ in range(2):
+        cloud.call("records/modify", body)
+    page.choose("Which", "With problems")
+    page.wait(lambda: page.rows() and "CONFLICT" in page.rows()[0][6], "the conflict")
+    page.run("document.querySelector('.rows > .row').click()")
+    page.reads('"create"')
+    page.press("Send it again")
+    page.reads("It was refused.", "CONFLICT: ")
+    check("It was answered." not in page.text(), "one whose record is refused says so, and why")
+    page.press("Close")
     page.press("Forget all")
     page.press("Delete the list")
     page.wait(lambda: all("Thun" not in str(each) for each in cloud.operate("GET", "journal")["entries"]), "it is forgotten")
@@ -927,7 +1087,7 @@ def check_faults(cloud, page):
         page.press("Remove all")
         page.wait(lambda: cloud.operate("GET", "faults").get("plan") is None, f"{kind} is taken back")
         page.choose("Operation", "records/modify")
-    check(len(kinds) == 12, "every kind of fault can be composed", kinds)
+    check(len(kinds) == 14, "every kind of fault can be composed", kinds)
     cloud.make_zone("Doomed")
     page.press("Expire all change tokens")
     page.reads(f"Every device of every user of {cloud.container}")
@@ -1382,6 +1542,7 @@ def check_messages(cloud, page):
     page.press("Take a snapshot")
     page.reads("The name is blank")
     check(cloud.operate("GET", cloud.of_container("snapshots"))["snapshots"] == [], "a snapshot has a name that is seen")
+    page.fill("Name", "")
     page.run("document.querySelectorAll('.message').forEach(each => each.remove())")
     page.go("Records")
     page.choose("Type", "Country")

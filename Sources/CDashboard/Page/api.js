@@ -120,17 +120,25 @@ export async function answer(response) {
     return body;
 }
 
-/** Asks a route for operators. */
+/**
+ * Asks a route for operators.
+ *
+ * A change that gets no response is sent once more, as browsers do by themselves: by its key the server carries it out once.
+ */
 export async function operate(method, path, body, signal) {
     if (refusal) throw refusal;
     const key = store.getItem("key") ?? "";
     // A request carries nothing else.
     if (!/^[ -~]*$/.test(key)) refuse(new Failure(403, {reason: "The key has a character that no key has"}));
-    const response = await send(`/_ck/${path}`, {
-        method, signal, body: body === undefined ? undefined : stringify(body), headers: {Authorization: `Bearer ${key}`},
-    });
+    const isChange = method !== "GET";
+    const headers = {Authorization: `Bearer ${key}`, ...(isChange ? {"Idempotency-Key": identifier()} : {})};
+    const ask = async () => answer(await send(`/_ck/${path}`,
+        {method, signal, headers, body: body === undefined ? undefined : stringify(body)}));
     try {
-        return await answer(response);
+        return await ask().catch(error => {
+            if (!isChange || error.status !== 0) throw error;
+            return ask();
+        });
     } catch (error) {
         // Meanwhile the person may have given another one.
         if (/Bearer KEY|not this server's|with a wrong key/.test(error.message) && key === (store.getItem("key") ?? "")) refuse(error);
@@ -257,7 +265,7 @@ export async function modify(database, zoneID, operationType, record) {
         const isLost = error.status === 0;
         const isDelete = /delete/i.test(operationType);
         // The first try may have arrived: browsers send again by themselves.
-        if (!isLost && error.code !== (isDelete ? "NOT_FOUND" : "CONFLICT")) throw error;
+        if (!isLost && !(isDelete ? isGone(error) : error.code === "CONFLICT")) throw error;
         const earlier = unanswered.get(name) ?? [];
         if (isLost) unanswered.set(name, [...earlier, record]);
         const fails = what => isLost ? new Failure(0, {reason: `${error.message}. ${what}`}) : error;
@@ -265,7 +273,8 @@ export async function modify(database, zoneID, operationType, record) {
         try {
             found = await lookUp(database, zoneID, recordName);
         } catch (why) {
-            if (why.code !== "NOT_FOUND") throw fails("Whether the change was made is not known; try again, it is not made twice");
+            // The zone of others goes with the part that one had in it.
+            if (!isGone(why)) throw fails("Whether the change was made is not known; try again, it is not made twice");
         }
         if (isDelete) {
             if (!found) return {recordName, recordType, deleted: true};
@@ -278,6 +287,25 @@ export async function modify(database, zoneID, operationType, record) {
             }
         }
         throw fails("The change was not made; try again");
+    }
+}
+
+/** Whether the server says that there is no such thing, or no zone in which it could be. */
+const isGone = error => /NOT_FOUND$/.test(error.code);
+
+/**
+ * Does what can be done twice, such as deleting by name; a response that was lost, or that says that there is nothing to
+ * delete, is no failure where `isDone` finds what was wanted.
+ */
+export async function ensure(action, isDone) {
+    try {
+        await action();
+    } catch (error) {
+        const isLost = error.status === 0;
+        if (!isLost && !isGone(error)) throw error;
+        const fails = what => isLost ? new Failure(0, {reason: `${error.message}. ${what}`}) : error;
+        const found = await isDone().catch(() => { throw fails("Whether it was done is not known; try again"); });
+        if (!found) throw fails("It was not done; try again");
     }
 }
 

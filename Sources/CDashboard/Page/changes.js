@@ -21,7 +21,7 @@ class Changes extends Room {
     #isLate = false;
 
     async show() {
-        fill(this, h("h1", {}, "Changes"), this.#choices, h("form", {class: "choices", onsubmit: event => {
+        fill(this, h("h1", {}, "Changes"), this.#choices, h("form", {class: "choices", role: "search", onsubmit: event => {
             event.preventDefault();
             this.#replay();
         }}, field("Since token", this.#since, "What a device with this token would get; empty for all"),

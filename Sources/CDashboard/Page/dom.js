@@ -63,6 +63,7 @@ export function dialog(title, ...content) {
         onkeydown: event => { if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); leave(); } }},
     h("header", {}, heading, button("Close", leave, {class: "quiet"})),
     h("div", {class: "content"}, content));
+    element.hasEdits = () => isTyped(element);
     element.addEventListener("close", () => element.remove());
     document.body.append(element);
     element.showModal();
@@ -75,7 +76,12 @@ export function confirm(title, text, action) {
         const element = dialog(title, h("p", {}, text), h("footer", {},
             button("Cancel", () => element.close(), {class: "quiet"}),
             button(action, () => { element.returnValue = "yes"; element.close("yes"); }, {class: "danger"})));
-        element.addEventListener("close", () => resolve(element.returnValue === "yes"));
+        element.addEventListener("close", () => {
+            const isSure = element.returnValue === "yes";
+            // What was told before may not be true any more; what can be undone still can.
+            if (isSure) for (const old of document.querySelectorAll(".message:not(:has(button + button))")) old.remove();
+            resolve(isSure);
+        });
     });
 }
 
@@ -148,6 +154,10 @@ export const moment = milliseconds => {
     return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString().replace("T", " ").replace("Z", "");
 };
 
+/** Whether something is typed into a form of an element, and not sent: a form that was sent is emptied, and one to search with has nothing to lose. */
+const isTyped = element => [...element.querySelectorAll("form:not([role=search]) :is(input:not([type=file]), textarea)")]
+    .some(each => each.value !== each.defaultValue);
+
 /** A room of the page: `show()` fills it, and its signal ends with it. */
 export class Room extends HTMLElement {
     #ends = new AbortController();
@@ -161,6 +171,9 @@ export class Room extends HTMLElement {
     }
 
     disconnectedCallback() { this.#ends.abort(); }
+
+    /** Whether something would be lost with the room. */
+    hasEdits() { return isTyped(this); }
 
     /** Runs an action of the person, and shows why it failed; what was shown of an earlier one goes. */
     async attempt(action, place = this) {

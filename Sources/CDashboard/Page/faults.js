@@ -6,6 +6,8 @@ import {h, fill, refill, field, select, button, confirm, notify, time, moment, w
 const kinds = {
     error: ["Refuse the request", ["code", "reason", "retryAfter"]],
     itemError: ["Refuse single records", ["code", "item", "reason"]],
+    nativeError: ["Refuse the request, with a code of CKError", ["code", "reason", "retryAfter"]],
+    nativeItemError: ["Refuse single records, with a code of CKError", ["code", "item", "reason"]],
     lostResponse: ["Carry it out, and lose the answer", []],
     resetConnection: ["Reset the connection", []],
     cutResponse: ["Cut the answer", ["bytes"]],
@@ -22,6 +24,18 @@ const codes = [
     "ACCESS_DENIED", "ATOMIC_ERROR", "AUTHENTICATION_FAILED", "AUTHENTICATION_REQUIRED", "BAD_REQUEST",
     "CHANGE_TOKEN_EXPIRED", "CONFLICT", "EXISTS", "INTERNAL_ERROR", "NOT_FOUND", "QUOTA_EXCEEDED", "THROTTLED",
     "TRY_AGAIN_LATER", "UNIQUE_FIELD_ERROR", "VALIDATING_REFERENCE_ERROR", "ZONE_BUSY", "ZONE_NOT_FOUND",
+];
+
+/** The names that Swift has for the codes of CKError. */
+const nativeCodes = [
+    "internalError", "partialFailure", "networkUnavailable", "networkFailure", "badContainer", "serviceUnavailable",
+    "requestRateLimited", "missingEntitlement", "notAuthenticated", "permissionFailure", "unknownItem",
+    "invalidArguments", "resultsTruncated", "serverRecordChanged", "serverRejectedRequest", "assetFileNotFound",
+    "assetFileModified", "incompatibleVersion", "constraintViolation", "operationCancelled", "changeTokenExpired",
+    "batchRequestFailed", "zoneBusy", "badDatabase", "quotaExceeded", "zoneNotFound", "limitExceeded",
+    "userDeletedZone", "tooManyParticipants", "alreadyShared", "referenceViolation", "managedAccountRestricted",
+    "participantMayNeedVerification", "serverResponseLost", "assetNotAvailable", "accountTemporarilyUnavailable",
+    "participantAlreadyInvited",
 ];
 
 const operations = [
@@ -142,7 +156,7 @@ class Faults extends Room {
         const draw = () => {
             inputs.clear();
             fill(own, kinds[kind.value][1].map(name => {
-                const input = name === "code" ? select(codes, "ZONE_BUSY")
+                const input = name === "code" ? select(...kind.value.startsWith("native") ? [nativeCodes, "zoneBusy"] : [codes, "ZONE_BUSY"])
                     : h("input", numbers.includes(name) ? {type: "number", min: 0, step: "any", value: usual[name] ?? "",
                         required: name in usual} : {});
                 inputs.set(name, input);

@@ -13,7 +13,7 @@ const COLORS = 8;
 const NAMES = 40;
 
 class Graph extends Room {
-    #choices = h("form", {class: "choices"});
+    #choices = h("form", {class: "choices", role: "search"});
     #message = h("div", {});
     #legend = h("fieldset", {class: "legend"});
     #canvas = h("canvas", {tabindex: "0", role: "application", "aria-roledescription": "graph", "aria-describedby": "graph-keys"});

@@ -1,5 +1,5 @@
 // The records of a zone, type by type.
-import {call, place, schema, feed, isOwn, nameOf} from "./api.js";
+import {call, item, ensure, place, schema, feed, isOwn, nameOf} from "./api.js";
 import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import "./grid.js";
@@ -296,9 +296,7 @@ class Records extends Room {
         const form = h("form", {onsubmit: async event => {
             event.preventDefault();
             await this.attempt(async () => {
-                const answer = await call("private", "zones/modify",
-                    {operations: [{operationType: "create", zone: {zoneID: {zoneName: input.value}}}]});
-                if (answer.zones[0].serverErrorCode) throw new Error(answer.zones[0].reason);
+                await modifyZone("create", {zoneName: input.value});
                 element.close();
                 notify(words`The zone ${input.value} is there`);
                 this.#shown = "";
@@ -315,14 +313,22 @@ class Records extends Room {
         if (!await confirm("Delete zone", words`The zone ${name} is deleted with every record and share in it, for everybody whom it is `
             .concat("shared with. Only a snapshot brings it back."), "Delete zone")) return;
         await this.attempt(async () => {
-            const answer = await call("private", "zones/modify",
-                {operations: [{operationType: "delete", zone: {zoneID: this.zoneID}}]});
-            if (answer.zones[0].serverErrorCode) throw new Error(answer.zones[0].reason);
+            await modifyZone("delete", this.zoneID);
             notify(words`The zone ${name} is deleted`);
             this.#shown = "";
             this.go({zone: "", type: ""});
         }, this.#message);
     }
+}
+
+/** Makes or deletes a zone of the user. */
+async function modifyZone(operationType, zoneID) {
+    await ensure(async () => {
+        item((await call("private", "zones/modify", {operations: [{operationType, zone: {zoneID}}]})).zones[0]);
+    }, async () => {
+        const {zones} = await call("private", "zones/list");
+        return zones.some(each => each.zoneID.zoneName === zoneID.zoneName) === (operationType === "create");
+    });
 }
 
 /** The database that an address names, or the one in which a person begins. */

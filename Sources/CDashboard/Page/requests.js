@@ -1,5 +1,5 @@
 // The journal: each request that the server answered, as it comes.
-import {operate, feed, call, parse, stringify, place, nameOf} from "./api.js";
+import {Failure, operate, feed, call, parse, stringify, place, nameOf} from "./api.js";
 import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, notify, words, confirm, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 
@@ -100,7 +100,10 @@ class Requests extends Room {
         try {
             const answer = await call(database, entry.endpoint, undefined,
                 {user: entry.user ?? "", text: entry.method === "GET" ? undefined : bodies.request});
-            fill(outcome, h("p", {class: "good"}, "It was answered."),
+            const items = Object.values(answer).filter(Array.isArray).flat(), refused = items.filter(each => each?.serverErrorCode);
+            fill(outcome, refused.length === 0 ? h("p", {class: "good"}, "It was answered.")
+                : h("p", {class: "bad"}, refused.length === items.length ? "It was refused." : `${refused.length} of ${items.length} items were refused.`),
+            refused.slice(0, 5).map(each => problem(new Failure(200, each))),
                 h("pre", {tabindex: "0", role: "region", "aria-label": "New answer"}, stringify(answer, 1)));
         } catch (error) {
             fill(outcome, problem(error));

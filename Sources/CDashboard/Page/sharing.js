@@ -25,7 +25,7 @@ class Sharing extends Room {
         const accept = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             // iCloud's links end with the title.
-            this.#accept(link.value.trim().split(/[?#]/)[0].split("/").at(-1), place.user, accept);
+            this.#accept(link.value.trim().split(/[?#]/)[0].split("/").at(-1), place.user, accept, () => { link.value = ""; });
         }}, field("Link", link, "Or its last part"), h("p", {class: "actions"}, h("button", {}, words`Accept as ${nameOf(place.user)}`)));
         this.append(this.#list, h("h2", {}, "Share something"), this.#form, h("h2", {}, "Accept an invitation"), accept);
         await this.#load();
@@ -167,10 +167,11 @@ class Sharing extends Room {
         }}, field("Who", user), field("What", permission), h("footer", {}, h("button", {class: "main"}, "Invite"))));
     }
 
-    #accept(shortGUID, user, where) {
+    #accept(shortGUID, user, where, done = () => {}) {
         return this.#do(async () => {
             const {results: [answer]} = await call("public", "records/accept", {shortGUIDs: [{value: shortGUID}]}, {user});
             item(answer);
+            done();
         }, words`${nameOf(user)} has accepted`, where);
     }
 

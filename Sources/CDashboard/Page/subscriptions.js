@@ -1,5 +1,5 @@
 // Who is told of what, and what they are told.
-import {call, item, identifier, place, schema, ownAddress, send, answer, textOf, operate, containerPath, feed, nameOf} from "./api.js";
+import {call, item, ensure, identifier, place, schema, ownAddress, send, answer, textOf, operate, containerPath, feed, nameOf} from "./api.js";
 import {h, fill, field, select, button, confirm, notify, time, moment, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
@@ -100,6 +100,7 @@ class Subscriptions extends Room {
                 await this.#modify("create", subscription);
                 notify(words`${subscription.subscriptionID} is subscribed`);
                 ownName = identifier();
+                name.value = alert.value = "";
                 await this.#load();
             }, this.#form);
         };
@@ -108,15 +109,19 @@ class Subscriptions extends Room {
     }
 
     async #modify(operationType, subscription) {
-        const answer = await call(this.#database, "subscriptions/modify", {operations: [{operationType, subscription}]});
-        item(answer.subscriptions[0]);
+        await ensure(async () => {
+            const answer = await call(this.#database, "subscriptions/modify", {operations: [{operationType, subscription}]});
+            item(answer.subscriptions[0]);
+        }, async () => {
+            const {subscriptions} = await call(this.#database, "subscriptions/list");
+            return subscriptions.some(each => each.subscriptionID === subscription.subscriptionID) === (operationType === "create");
+        });
     }
 
     async #remove(subscriptionID) {
         if (!await confirm("Delete subscription", words`The subscription ${subscriptionID} of ${nameOf(place.user)} is deleted: no device of this user is notified because of it any more.`, "Delete subscription")) return;
         await this.attempt(async () => {
-            // One that is gone already is what was wanted.
-            await this.#modify("delete", {subscriptionID}).catch(error => { if (error.code !== "NOT_FOUND") throw error; });
+            await this.#modify("delete", {subscriptionID});
             notify(words`${subscriptionID} is deleted`);
             await this.#load();
         });

@@ -17,7 +17,7 @@ class Users extends Room {
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             this.attempt(async () => {
-                await add({name: name.value, ...(address.value ? {emailAddress: address.value} : {})});
+                await this.#add({name: name.value, ...(address.value ? {emailAddress: address.value} : {})});
                 notify(words`${name.value} is a user now`);
                 name.value = address.value = "";
                 place.choose({});
@@ -35,6 +35,14 @@ class Users extends Room {
             h("h2", {}, "What was handed out"), this.#credentials);
         await this.#load();
         await this.#loadCredentials();
+    }
+
+    async #add(user) {
+        await operate("POST", containerPath("users"), user).catch(error => {
+            if (error.status !== 0) throw error;
+            this.#load().catch(() => {});
+            throw new Error(`${error.message}. Whether ${user.name} was added is not known; look at the list before you try again`);
+        });
     }
 
     async #load() {
@@ -126,22 +134,6 @@ class Users extends Room {
             CLOUDKIT_ENVIRONMENT: place.environment, ...tokens}).map(([key, value]) => `export ${key}='${value.replaceAll("'", "'\\''")}'`).join("\n");
         dialog(title, h("p", {}, "Shown once. For a shell:"), h("pre", {tabindex: "0", role: "region", "aria-label": "Settings"}, lines), more,
             h("footer", {}, button("Copy", () => copy(lines), {class: "main"}))).classList.add("wide");
-    }
-}
-
-/** Adds a user; one whose response was lost is looked for, so that nobody adds a second one. */
-async function add(user) {
-    const list = async () => (await operate("GET", containerPath("users"))).users;
-    const known = new Set((await list()).map(each => each.userRecordName));
-    try {
-        await operate("POST", containerPath("users"), user);
-    } catch (error) {
-        if (error.status !== 0) throw error;
-        const users = await list().catch(() => {
-            throw new Error(`${error.message}. Whether ${user.name} was added is not known; look at the list before you try again`);
-        });
-        const isAdded = users.some(each => !known.has(each.userRecordName) && fullName(each) === user.name.trim().replace(/\s+/g, " "));
-        if (!isAdded) throw new Error(`${error.message}. ${user.name} was not added; try again`);
     }
 }
 

@@ -16,6 +16,8 @@ struct Administration: Sendable {
     let version: String?
     /// The requests with wrong keys, by client.
     let tries = SignInTries()
+    /// The requests that are carried out once, however often they arrive.
+    let repeated = RepeatedRequests()
 
     /// Returns whether a request's `Authorization` carries the key.
     func isAllowed(_ authorization: String?) -> Bool {

@@ -27,9 +27,27 @@ extension HTTPAdapter {
             return answer(service.refusal(refusal))
         }
         do {
-            try await checkContainer(of: request)
             let share = memory.share(of: "operator")
             let body = try await WholeBody(request).collect(upTo: bodyLimit, share)
+            guard request.method != .get, let key = request.headers[.idempotencyKey] else {
+                return await carryOut(request, body, context)
+            }
+            let identity = RepeatedRequests.Identity(key: key, of: request, body: body)
+            return await administration.repeated.response(to: identity) {
+                await carryOut(request, body, context)
+            }
+        } catch {
+            return answer(service.refusal(error))
+        }
+    }
+
+    private func carryOut(
+        _ request: Request,
+        _ body: Data,
+        _ context: AdapterContext
+    ) async -> AdapterResponse {
+        do {
+            try await checkContainer(of: request)
             if let answer = try await route(request, body) { return answer }
             if let answer = try await overviewRoute(request, body, context) { return answer }
             if let answer = try await inspectionRoute(request, body, context) { return answer }
@@ -158,13 +176,24 @@ extension HTTPAdapter {
                         + "less than a thousand years"
                 )
             }
-            clock.advance(by: .milliseconds(Int64(step.advanceSeconds * 1000)))
+            let milliseconds = Int64(step.advanceSeconds * 1000)
+            guard clock.milliseconds + milliseconds < Self.endOfTime else {
+                throw RequestError(
+                    .badRequest,
+                    reason: "advanceSeconds is \(step.advanceSeconds), after which it is the year "
+                        + "10000; start the server again to have the time of the machine"
+                )
+            }
+            clock.advance(by: .milliseconds(milliseconds))
             // Cleaning removes everything that would have been removed in that time.
             try await service.clean()
             return try clockState()
         default: return nil
         }
     }
+
+    /// The first moment whose year has more than four digits, which dates as text do not have.
+    private static let endOfTime: Int64 = 253_402_300_800_000
 
     private func container(
         _ container: String,

@@ -271,5 +271,7 @@ extension HTTPField.Name {
     /// Header fields that the library does not name.
     static let host = Self("Host").unsafelyUnwrapped
     static let requestID = Self("X-Apple-Request-UUID").unsafelyUnwrapped
+    /// The header of a request that is carried out once, however often it arrives.
+    static let idempotencyKey = Self("Idempotency-Key").unsafelyUnwrapped
     static let cloudKitUser = Self("X-CloudKit-User").unsafelyUnwrapped
 }

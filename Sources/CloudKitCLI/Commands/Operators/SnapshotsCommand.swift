@@ -127,10 +127,15 @@ extension SnapshotsCommand {
         var output: OutputOptions
 
         func run() async throws {
+            let container = try await place.selected()
+            let path = try SnapshotsCommand.path(name)
+            for name in [name, later].compactMap(\.self) {
+                _ = try await SnapshotsCommand.snapshot(name, of: container)
+            }
             let query = later.map { "?to=\(PercentEncoding.encode($0))" } ?? ""
-            let found: ContainerDifferences = try await place.selected().call(
+            let found: ContainerDifferences = try await container.call(
                 "GET",
-                "\(try SnapshotsCommand.path(name))/differences\(query)"
+                "\(path)/differences\(query)"
             )
             guard !found.differences.isEmpty else { return }
             try CommandFailure.differ {
