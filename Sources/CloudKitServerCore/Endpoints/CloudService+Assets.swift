@@ -11,13 +11,7 @@ extension CloudService {
     /// Handles `assets/upload`: returns the URLs to which files may be posted.
     func prepareUploads(_ call: Call) async throws -> Data {
         let request = try call.message(UploadAssetsRequest.self)
-        guard request.tokens.count <= Limits.uploadTokensPerRequest else {
-            throw RequestError(
-                .badRequest,
-                reason: "The request has \(request.tokens.count) tokens; at most "
-                    + "\(Limits.uploadTokensPerRequest) are allowed"
-            )
-        }
+        try checkCount(request.tokens.count, "tokens", limit: Limits.uploadTokensPerRequest)
         if call.path.database == .public { _ = try call.user() }
         let links = try await links(call.request.baseURL, now: call.now)
         let names = request.tokens.map { $0.recordName ?? randomness.uuid() }
