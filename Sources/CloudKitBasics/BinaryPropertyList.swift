@@ -111,7 +111,8 @@ package struct BinaryPropertyList: Sendable {
 
     /// Returns whether bytes are a list with a set in it, which no archive has.
     ///
-    /// Foundation's unarchiver ends the process at one, so such bytes are refused before it.
+    /// Foundation's unarchiver ends the process at one off Apple's platforms, so such bytes are
+    /// refused before it.
     package static func hasSets(_ bytes: [UInt8]) -> Bool {
         // What is no list has none.
         guard let list = try? BinaryPropertyList(bytes) else { return false }

@@ -12,7 +12,8 @@ struct Plan: Sendable {
     }
 
     enum Action: Hashable, Sendable {
-        case edit
+        /// A transaction of edits, each chosen with a seed of its own.
+        case edit([UInt64])
         case sync
         case fault(Fault, call: Int)
         case crash(Crash)
@@ -62,7 +63,7 @@ struct Plan: Sendable {
         _ random: inout StoreSimulation.Randomness
     ) -> Action {
         switch random.number(0..<100) {
-        case ..<50: .edit
+        case ..<50: .edit((0..<random.number(1..<6)).map { _ in random.next() })
         case ..<76: .sync
         case ..<86: .fault(random.one(of: faults), call: random.number(1..<4))
         case ..<94:

@@ -19,12 +19,13 @@ struct RandomEdits {
         var refusal: String?
     }
 
-    /// Edits at random, each time within a savepoint.
+    /// Edits at random, each with its seed and within a savepoint.
     ///
-    /// - Returns: The edits; a constraint or trigger undoes the one that it refuses.
-    func make(_ database: Database, _ random: inout Randomness) throws -> [Made] {
+    /// A constraint or trigger undoes the edit that it refuses.
+    func make(_ database: Database, _ seeds: [UInt64]) throws -> [Made] {
         var made: [Made] = []
-        for _ in 0..<random.number(1..<6) {
+        for seed in seeds {
+            var random = Randomness(seed: seed)
             if !simulation.edits.isEmpty, random.chance(40) {
                 let edit = random.one(of: simulation.edits)
                 made.append(try attempt(database, edit.name) { try edit.body(database, &random) })
@@ -63,30 +64,18 @@ struct RandomEdits {
         _ sql: String,
         _ values: [DatabaseValue]
     ) throws -> Made {
-        let text = values.reduce(
-            into: sql.split(separator: "?", omittingEmptySubsequences: false)[...]
-        ) {
-            parts,
-            value in
-            guard parts.count > 1 else { return }
-            let first = parts.removeFirst()
-            let second = parts.removeFirst()
-            parts.insert(first + Self.literal(value) + second, at: parts.startIndex)
+        var text = ""
+        var left = values[...]
+        for character in sql {
+            if character == "?", let value = left.popFirst() {
+                text +=
+                    try String.fetchOne(database, sql: "SELECT quote(?)", arguments: [value]) ?? ""
+            } else {
+                text.append(character)
+            }
         }
-        return try attempt(database, text.joined()) {
+        return try attempt(database, text) {
             try database.execute(sql: sql, arguments: StatementArguments(values))
-        }
-    }
-
-    private static func literal(_ value: DatabaseValue) -> String {
-        switch value.storage {
-        case .null: "NULL"
-        case .int64(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .string(let text):
-            "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
-        case .blob(let bytes):
-            "x'\(hexadecimal(bytes))'"
         }
     }
 
@@ -248,13 +237,7 @@ struct RandomEdits {
     }
 
     private static func uuid(_ random: inout Randomness) -> String {
-        let digits = hexadecimal(bytes(16, &random))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(Array(digits)[$0]) }
-            .joined(separator: "-").uppercased()
-    }
-
-    private static func hexadecimal(_ bytes: Data) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        NSUUID(uuidBytes: Array(bytes(16, &random))).uuidString
     }
 
     private static func value(_ column: Table.Column, _ random: inout Randomness) -> DatabaseValue {

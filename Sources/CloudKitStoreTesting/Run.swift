@@ -79,9 +79,8 @@ struct Run {
 
     private mutating func carryOut(_ step: Plan.Step) async throws {
         let device = devices[step.device]
-        var random = StoreSimulation.Randomness(seed: step.seed)
         switch step.action {
-        case .edit: try edit(device, &random)
+        case .edit(let seeds): try edit(device, seeds)
         case .sync:
             outcome.lines.append("\(device.name) syncs")
             _ = await sync(device)
@@ -115,11 +114,8 @@ struct Run {
         try check(device)
     }
 
-    private mutating func edit(
-        _ device: SimulatedDevice,
-        _ random: inout StoreSimulation.Randomness
-    ) throws {
-        for edit in try device.edit(&random) {
+    private mutating func edit(_ device: SimulatedDevice, _ seeds: [UInt64]) throws {
+        for edit in try device.edit(seeds) {
             outcome.lines.append(
                 "\(device.name): \(edit.text)" + (edit.refusal.map { " -- refused: \($0)" } ?? "")
             )

@@ -117,13 +117,10 @@ final class SimulatedDevice {
         }
     }
 
-    /// Edits at random in one transaction.
-    func edit(_ random: inout StoreSimulation.Randomness) throws -> [RandomEdits.Made] {
+    /// Edits in one transaction, each with its seed.
+    func edit(_ seeds: [UInt64]) throws -> [RandomEdits.Made] {
         let edits = RandomEdits(tables: tables, simulation: owner.simulation)
-        var numbers = random
-        let made = try database.write { try edits.make($0, &numbers) }
-        random = numbers
-        return made
+        return try database.write { try edits.make($0, seeds) }
     }
 
     /// Syncs; ends the process at a request if requested.

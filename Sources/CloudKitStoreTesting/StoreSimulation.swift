@@ -107,29 +107,42 @@ public struct StoreSimulation: Sendable {
         return report
     }
 
-    /// Removes steps while the schedule goes on failing in the same way.
+    /// Removes steps, then single edits, while the schedule goes on failing in the same way.
     private func shrink(_ plan: Plan, _ outcome: Run.Outcome) async throws -> Run.Outcome {
-        var best = (plan, outcome)
+        var best = (plan: plan, outcome: outcome)
         var left = attempts
+        /// Takes over a shorter plan if it fails too.
+        func fails(_ shorter: Plan) async throws -> Bool {
+            left -= 1
+            let outcome = try await Run.play(shorter, of: self)
+            guard !outcome.kinds.isDisjoint(with: best.outcome.kinds) else { return false }
+            best = (shorter, outcome)
+            return true
+        }
+
         var size = max(1, plan.steps.count / 2)
         repeat {
             var start = 0
             var isShorter = false
-            while start < best.0.steps.count, left > 0 {
-                left -= 1
-                var shorter = best.0
+            while start < best.plan.steps.count, left > 0 {
+                var shorter = best.plan
                 shorter.steps.removeSubrange(start..<min(start + size, shorter.steps.count))
-                let outcome = try await Run.play(shorter, of: self)
-                if outcome.kinds.isDisjoint(with: best.1.kinds) {
-                    start += size
-                } else {
-                    best = (shorter, outcome)
-                    isShorter = true
-                }
+                if try await fails(shorter) { isShorter = true } else { start += size }
             }
             if size == 1, !isShorter { break }
             size = max(1, size / 2)
         } while left > 0
-        return best.1
+
+        for step in best.plan.steps.indices {
+            guard case .edit(let seeds) = best.plan.steps[step].action else { continue }
+            var kept = seeds
+            for seed in seeds where kept.count > 1 && left > 0 {
+                var shorter = best.plan
+                let fewer = kept.filter { $0 != seed }
+                shorter.steps[step].action = .edit(fewer)
+                if try await fails(shorter) { kept = fewer }
+            }
+        }
+        return best.outcome
     }
 }

@@ -8,10 +8,10 @@ enum SystemFieldsArchive {
     static func record(from data: Data) throws -> CKRecord {
         #if !canImport(Darwin) || PORTABLE_CLOUDKIT
         if let record = CKRecord(systemFieldsArchive: data) { return record }
-        #endif
         guard !BinaryPropertyList.hasSets(Array(data)) else {
             throw CloudKitRecordEncodingError.systemFieldsDecode("the archive holds a set")
         }
+        #endif
         let unarchiver: NSKeyedUnarchiver
         do {
             unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)

@@ -10,7 +10,7 @@ struct FaultScript: Sendable {
 
     private(set) var plan: FaultPlan
     private(set) var counts: [Count] = []
-    private var chances: [Chance] = []
+    private var chances: [SeededGenerator] = []
     private var buckets: [[String: ThrottleProfile.Bucket]] = []
     /// The number of rules that there have been, which gives the next one its random sequence.
     private var sequences: UInt64 = 0
@@ -26,7 +26,7 @@ struct FaultScript: Sendable {
             plan.rules.append(rule)
             counts.append(Count())
             // Each rule has its own random sequence, so that adding a rule does not change the others.
-            chances.append(Chance(seed: plan.seed &+ sequences &* 0x9E37))
+            chances.append(SeededGenerator(seed: plan.seed &+ sequences &* 0x9E37))
             buckets.append([:])
             sequences += 1
         }
@@ -48,7 +48,7 @@ struct FaultScript: Sendable {
             counts[index].fitting += 1
             if let call = rule.call, call != counts[index].fitting { continue }
             if let times = rule.times, counts[index].taken >= times { continue }
-            if let probability = rule.probability, chances[index].next() >= probability {
+            if let probability = rule.probability, chances[index].fraction() >= probability {
                 continue
             }
             if case .throttle(let profile) = rule.fault {
@@ -76,24 +76,5 @@ struct FaultScript: Sendable {
         var bucket = buckets[rule][caller] ?? ThrottleProfile.Bucket(profile, now: now)
         defer { buckets[rule][caller] = bucket }
         return bucket.take(items, profile, now: now)
-    }
-
-    /// Pseudorandom numbers that are the same for the same seed (SplitMix64).
-    private struct Chance: Sendable {
-        private var state: UInt64
-
-        init(seed: UInt64) {
-            state = seed
-        }
-
-        /// Returns the next number from 0 up to 1.
-        mutating func next() -> Double {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            value ^= value >> 31
-            return Double(value >> 11) / Double(1 << 53)
-        }
     }
 }

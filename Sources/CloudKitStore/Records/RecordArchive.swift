@@ -38,11 +38,10 @@ enum RecordArchive {
         if let record = CKRecord(earlierSystemFields: data) ?? CKRecord(systemFieldsArchive: data) {
             return record
         }
+        guard !BinaryPropertyList.hasSets(Array(data)) else { return nil }
         #endif
         // Bytes that are no archive have no record; the caller fetches it again.
-        guard !BinaryPropertyList.hasSets(Array(data)),
-            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
-        else { return nil }
+        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = true
         defer { unarchiver.finishDecoding() }
         return CKRecord(coder: unarchiver)
