@@ -39,6 +39,7 @@ struct ZoneView: Sendable {
     func syncToken(after sequence: Int64, isReverse: Bool = false) -> SyncToken {
         SyncToken(
             feed: zone.id.rawValue,
+            // A reset or a restore of the database expires the tokens of all its zones.
             incarnation: zone.incarnation &+ database.incarnation,
             sequence: sequence,
             isReverse: isReverse,

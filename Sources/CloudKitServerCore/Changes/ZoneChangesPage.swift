@@ -29,6 +29,7 @@ struct ZoneChangesPage {
     ) throws {
         self.zone = zone
         let start = try Self.start(text, in: zone, isReverse: isReverse, seal, reader)
+        // One more than the page, which shows whether there is another one.
         let found = try Self.entries(zone, start, limit: limit + 1, reader)
         hasMore = found.count > limit
         let page = found.prefix(limit)

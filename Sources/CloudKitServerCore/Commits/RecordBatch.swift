@@ -47,6 +47,7 @@ struct RecordBatch: Sendable {
     /// The indexes of the items in the order in which they are applied: the order of the request,
     /// except that a record follows the one without which it cannot be saved.
     var order: [Int] {
+        // Most batches have no records that depend on each other.
         guard items.contains(where: { $0.base != nil }) else { return Array(items.indices) }
         let places = Dictionary(zip(items.map(\.name), items.indices)) { first, _ in first }
         var order: [Int] = []

@@ -29,6 +29,8 @@ extension RecordCommit {
         case nil: return
         case .record, .target: throw writeRefusal(item.name)
         case .parent:
+            // The parent is missing because the batch failed to create it: that failure is the
+            // cause, unless it would reveal a record that the caller does not see.
             if let parent, let cause = failures[parent], cause.code != .accessDenied,
                 try !isSeen(parent), let failure = failure(below: parent, item.name)
             {
@@ -47,9 +49,11 @@ extension RecordCommit {
 
     /// Refuses references with an action to records that the caller may not tie to another one.
     func checkTies(_ references: [References.Item], of name: String) throws {
+        // The parent is a matter of the record's place, and a record may refer to itself.
         let targets = references.filter { $0.kind != .parent && $0.target != name }.map(\.target)
         let refusal = try placement.refusal(tyingTo: targets) { batch.saves($0) }
         guard case .target(let target, let isSeen)? = refusal else { return }
+        // Refused in the same words as a target that does not exist.
         guard isSeen else {
             throw RecordFailure(
                 .validatingReferenceError,
@@ -66,6 +70,7 @@ extension RecordCommit {
     /// Refuses to report a record as deleted if the caller must not know whether it exists.
     func checkIsGone(_ row: StoredRecord?, _ name: String) throws {
         if zone.access.isOfWholeZone { return }
+        // Whoever could have deleted the record may know that it is deleted.
         if let row, row.isDeleted, try placement.canWrite(row) { return }
         throw writeRefusal(name)
     }

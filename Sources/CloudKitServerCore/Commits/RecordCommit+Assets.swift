@@ -39,6 +39,7 @@ extension RecordCommit {
         _ before: WireField?
     ) throws -> WireAsset {
         guard let receipt = asset.receipt else {
+            // An asset that the record has already needs no receipt.
             if let kept = before?.asset(asset.fileChecksum) { return kept }
             throw RecordFailure(
                 .badRequest,
@@ -60,6 +61,7 @@ extension RecordCommit {
                     + "'\(issued.place.fieldName)' of \(owner ?? "'\(issued.place.recordName)'")"
             )
         }
+        // One upload may fill several fields, and counts once.
         if let upload = issued.upload, !redeemed.contains(upload) {
             redeemed.append(upload)
             released += try UploadDirectory(database: zone.database.id).waiting(upload, writer)

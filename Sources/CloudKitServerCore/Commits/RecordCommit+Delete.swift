@@ -21,6 +21,7 @@ extension RecordCommit {
         let heads = try doomed(with: record, others)
         try checkCost(of: heads)
         let doomed = heads.map(\.record)
+        // Before any row changes: afterwards nothing shows who saw the records.
         let viewers = try isShareable ? sightChanges.viewers(of: doomed, writer) : nil
         let shares = try doomed.filter { $0.type == WireRecord.shareType }
             .compactMap { try writer.record($0.id) }
@@ -118,6 +119,7 @@ extension RecordCommit {
         let most = doomed.reduce(0) {
             $0 + 4 + indexKeys(of: $1.record.type).mostEntries(of: $1)
         }
+        // Where the upper bound fits, nothing has to be counted.
         if call.work.hasRoom(deleting: most) { return }
         var rows = 0
         for head in doomed {
@@ -169,6 +171,7 @@ extension RecordCommit {
     private func isGoing(_ name: String, _ others: Set<String>?) throws -> Bool {
         if let others { return others.contains(name) }
         guard batch.deletes(name) else { return false }
+        // In an atomic batch all deletions succeed, or none.
         if batch.isAtomic { return true }
         guard failures[name] == nil else { return false }
         throw DeletionWaits()
@@ -187,6 +190,7 @@ extension RecordCommit {
         let fields = try RecordFields(of: record)
         if record.isDamaged {
             call.work.noteDamage(of: record)
+            // The fields of a damaged record do not show which entries it has.
             try writer.removeEntries(of: record.id, in: record.zone)
         }
         for entry in indexKeys(of: record.type).entries(of: record, fields, zone.home()) {

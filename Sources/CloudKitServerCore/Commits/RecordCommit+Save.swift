@@ -25,6 +25,8 @@ extension RecordCommit {
         }
         if let existing, existing.isDamaged {
             call.work.noteDamage(of: existing)
+            // Nothing of a damaged record can be kept, so only a save that replaces all fields is
+            // accepted.
             guard item.operation.operationType.clearsOtherFields else {
                 throw RecordFailure.damaged(item.name)
             }
@@ -48,8 +50,11 @@ extension RecordCommit {
             if let existing { try checkOverlap(of: item.name, from: existing.parent, to: parent) }
             try checkDepth(of: item.name, from: existing?.parent, to: parent)
         }
+        // Before the row is written, while its former place can be read.
         try noteSightChange(from: existing ?? tombstone, to: parent, isShare: part != nil)
         let row = StoredRecord(
+            // A record that is created again takes the row of its tombstone, so that the feed lists
+            // the name once.
             id: (existing ?? tombstone)?.id ?? RowID(rawValue: 0),
             zone: zone.zone.id,
             name: item.name,
@@ -72,6 +77,7 @@ extension RecordCommit {
             before,
             isNew: tombstone == nil
         )
+        // After the record is stored: a refused save leaves its uploads for another one.
         try releaseUploads()
         bytes += growth
         note(existing == nil ? .created : .updated, saved, before: existing)
@@ -117,6 +123,7 @@ extension RecordCommit {
     ) throws -> RecordFields {
         var fields = kept ?? RecordFields()
         if kept == nil { fields.fields.reserveCapacity(changes.count) }
+        // In a fixed order, so that the same request fails with the same error.
         for key in changes.keys.sorted() {
             guard let field = changes[key] else { continue }
             let checked = try rules.checked(
@@ -172,6 +179,7 @@ extension RecordCommit {
         } else {
             new = indexKeys(of: row.type).entries(of: row, fields, zone.home())
         }
+        // Which entries a damaged record had cannot be computed.
         if let existing, existing.isDamaged {
             try writer.removeEntries(of: existing.id, in: row.zone)
             try writer.addEntries(new, in: row.zone)

@@ -20,8 +20,10 @@ extension RecordCommit {
                 "The share '\(name)' can be saved in a custom zone of its owner only"
             )
         }
+        // Nothing of a damaged share can be kept.
         let known = existing.flatMap { $0.isDamaged ? nil : $0 }
         let before = try known?.sharePart
+        // The root of an existing share never changes.
         let root = try before.map { $0.root } ?? rootName(of: wire, name)
         if before == nil { try checkUnshared(root, name) }
         var part = SharePart(
@@ -47,6 +49,7 @@ extension RecordCommit {
     /// that is shared as a whole, and one of a whole zone that has other shares.
     private mutating func checkUnshared(_ root: String?, _ name: String) throws {
         guard let root else { return try checkHoldsNoShares(name) }
+        // The root itself names its share only at the end of the batch.
         if let other = try newShares[root] ?? writer.record(zone.zone.id, name: root)?.share,
             other != name, try isLive(other)
         {
@@ -108,6 +111,7 @@ extension RecordCommit {
             }
             return nil
         }
+        // If the save of the root fails, so does the whole batch.
         if batch.isAtomic, batch.saves(root) { return root }
         guard try isLive(root) else {
             if let cause = failures[root] {
@@ -186,6 +190,7 @@ extension RecordCommit {
                 participant.userIdentity = identity
             }
             let name = participant.userIdentity?.userRecordName
+            // A user who is named twice is one participant.
             if let name, result.contains(where: { $0.userIdentity?.userRecordName == name }) {
                 continue
             }
@@ -232,6 +237,7 @@ extension RecordCommit {
             if row.type != WireRecord.shareType, let guid = try guid(ofShare: share) {
                 row.extra = try RootPart(shortGUID: guid).stored
             }
+            // A new version, so that other devices fetch the root with its share.
             row.sequence = takeSequence()
             try writer.updateRecord(row)
             try reindex(row, since: before)

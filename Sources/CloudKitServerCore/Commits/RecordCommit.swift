@@ -102,9 +102,11 @@ struct RecordCommit {
                 outcomes[index] = .savedUnseen(record)
             }
         }
+        // Thrown, so that the storage undoes what the batch has written.
         if batch.isAtomic, outcomes.contains(where: \.isFailure) {
             throw AtomicBatchFailed(outcomes, names: batch.items.map(\.name))
         }
+        // At the end, when all shares and parents of the batch are known.
         let news = try sightChanges.result(writer)
         try sightChanges.write(news, at: zone.database.headSequence + 1, &sequence, writer)
         gone = news.gone
@@ -141,10 +143,12 @@ struct RecordCommit {
             try rules.save(version: version, writer)
             cache.insert(rules.schema, version: version)
         }
+        // A batch without any effect is no change of the zone.
         guard sequence > zone.zone.headSequence else { return }
         var row = zone.zone
         row.headSequence = sequence
         row.bytes = max(bytes, 0)
+        // Default zones have no change feed.
         if !zone.isDefault {
             row.changeSequence = zone.database.headSequence + 1
             try writer.setHeadSequence(zone.database.id, row.changeSequence)
@@ -166,6 +170,7 @@ struct RecordCommit {
         guard !kind.isDelete else { return try delete(item, existing, row) }
         try checkPlace(of: item, existing)
         if kind == .create, existing != nil {
+            // Whoever may not create such a record does not learn that the name is in use.
             let type = rules.schema.types[item.operation.record.recordType ?? ""]
             try permissions.checkCreate(type ?? RecordTypeSchema(number: 0), item.name)
             throw RecordFailure(
@@ -216,6 +221,7 @@ struct RecordCommit {
                 "recordChangeTag specified, but record not found. Record: '\(item.name)'"
             )
         }
+        // A participant leaves a share by deleting it, for which no write permission is needed.
         if !kind.isDelete || call.path.database != .shared || existing.type != WireRecord.shareType
         {
             try checkMayWrite(existing)
@@ -246,6 +252,7 @@ struct RecordCommit {
     mutating func releaseUploads() throws {
         let directory = UploadDirectory(database: zone.database.id)
         for upload in redeemed { try directory.release(upload, writer) }
+        // The quota counted these bytes as a waiting upload; now it counts them as the record's.
         byteLimit? += released
         redeemed = []
         released = 0

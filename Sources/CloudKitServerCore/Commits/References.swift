@@ -71,6 +71,7 @@ extension RecordCommit {
             if !isOld { try checkCount(item, name, creator) }
             // In the public database a target may have been deleted since it was referred to.
             if isOld, zone.database.owner == nil { continue }
+            // The target of a `DELETE_SELF` reference need not exist.
             if item.kind != .deleteSelf { try checkTarget(item, name) }
         }
     }
@@ -129,6 +130,7 @@ extension RecordCommit {
 
     private func checkTarget(_ item: References.Item, _ name: String) throws {
         if item.target == name { return }
+        // If the save of the target fails, so does the whole batch.
         if batch.isAtomic, batch.saves(item.target) { return }
         if try isSeen(item.target) { return }
         if item.kind == .parent, let failure = failure(below: item.target, name) { throw failure }

@@ -38,6 +38,7 @@ struct SharedHierarchies {
     ) throws -> Overlap? {
         guard !tops.isEmpty else { return nil }
         var above = try tops(above: parent)
+        // A hierarchy that the record was in before overlaps no more than it did.
         if !isShared { above.subtract(try tops(above: former)) }
         if isShared, let outer = above.min() { return Overlap(inner: name, outer: outer) }
         guard isShared || !above.isEmpty else { return nil }

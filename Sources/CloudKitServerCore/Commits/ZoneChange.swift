@@ -70,12 +70,15 @@ struct ZoneChange {
         _ database: StoredDatabase,
         _ owner: String
     ) throws -> WireZone {
+        // An existing zone is returned as it is: any device may be the first to create it.
         if let found, !found.isDeleted {
             return try ZoneView(found, in: database, owner: owner).wire(call, seal, writer)
         }
         let sequence = database.headSequence + 1
         try writer.setHeadSequence(database.id, sequence)
         var zone: StoredZone
+        // The row is used again, with the next incarnation, by which the tokens of the former zone
+        // expire.
         if var again = found {
             again.isDeleted = false
             again.incarnation += 1
@@ -120,6 +123,7 @@ struct ZoneChange {
         zone.bytes = 0
         let view = ZoneView(zone, in: database, owner: owner)
         try tell(of: view)
+        // After the notifications, which members are to receive, too.
         let shares = ShareDirectory(environment: call.environment.id)
         try shares.removeMembers(shares.members(of: zone.id, writer), of: zone.id, writer)
         return WireZone(zoneID: view.id, deleted: true)

@@ -83,6 +83,7 @@ struct SchemaMigration {
                 number: number
             )
             type.fields[name] = field
+            // Only fields that have other entries than before are indexed again.
             guard !isName, Self.contents(of: old) != Self.contents(of: field) else { continue }
             if let old { try removeEntries(of: old, name) }
             rebuilt.append((name, field))

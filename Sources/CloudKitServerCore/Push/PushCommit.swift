@@ -67,6 +67,7 @@ struct PushCommit {
             }
             let first = merged.remove(at: index)
             switch (first.kind, change.kind) {
+            // A record that was created and deleted in one commit was never seen.
             case (.created, .deleted): continue
             case (.created, _):
                 merged.append(RecordChange(kind: .created, record: change.record))
@@ -92,6 +93,7 @@ struct PushCommit {
             return []
         }
         var watchers = [try watcher(owner, .private, .everything)]
+        // Nothing in a default zone can be shared.
         guard !zone.isDefault else { return watchers }
         let shares = ShareDirectory(environment: call.environment.id)
         for id in try shares.members(of: zone.zone.id, writer) where id != ownerID {
@@ -99,6 +101,7 @@ struct PushCommit {
             let watcher = try watcher(user, .shared, .shares([]))
             if watcher.hasSubscriptions { watchers.append(watcher) }
         }
+        // A zone may have many shares: they are read only if a participant has subscriptions.
         guard watchers.count > 1 else { return watchers }
         let openings = try shares.openings(
             of: zone.zone.id,

@@ -35,6 +35,7 @@ struct PushDelivery {
             }
             if let client, registration?.client == client { continue }
             let badge = token.badge
+            // More would be removed from the queue at once.
             for payload in payloads.suffix(PushCommit.queueLimit) {
                 if payload.countsBadge { token.badge += 1 }
                 try writer.addPush(

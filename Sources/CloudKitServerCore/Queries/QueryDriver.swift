@@ -57,6 +57,7 @@ struct QueryDriver {
         isOnWords = condition.comparator.isOnWords
         index = isOnWords ? field.schema.wordIndex : field.valueIndex
         repeats = isOnWords || field.schema.type.isList
+        // Long keys are shortened, and the key of a location is its latitude alone.
         isExact =
             (condition.comparator == .equals || condition.comparator == .in)
             && field.schema.type.scalar != .location
@@ -74,8 +75,10 @@ struct QueryDriver {
         guard let key = keys.first else { return nil }
         switch condition.comparator {
         case .equals, .listContains, .in, .listContainsAny: return keys.map(only)
+        // The other elements are checked on the way.
         case .listContainsAll: return [only(key)]
         case .lessThan, .lessThanOrEquals:
+            // A record without a value has a key before the first one, and satisfies no order.
             return [Range(lower: IndexKey.first, upper: IndexKey.successor(of: key))]
         case .greaterThan, .greaterThanOrEquals: return [Range(lower: key, upper: nil)]
         case .beginsWith, .listMemberBeginsWith:
@@ -86,6 +89,7 @@ struct QueryDriver {
             let rarest = condition.words.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
             return rarest.map { [only(IndexKey.text($0))] }
         case .near: return [band(condition)]
+        // Opposites are satisfied by most records, also by those without a value.
         default: return nil
         }
     }

@@ -42,6 +42,8 @@ struct QueryPlan {
             if isWalkedAnew, count >= limit { continue }
             if count < best?.count ?? .max { best = (choice, count) }
         }
+        // A walk in the order of the results ends with the page; any other has to visit all
+        // entries.
         if query.orderDriver != nil, best?.count ?? .max >= countLimit {
             return QueryPlan(query, choice: orderChoice)
         }

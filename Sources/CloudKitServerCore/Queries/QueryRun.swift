@@ -98,6 +98,7 @@ struct QueryRun {
                     guard try visit(entry, in: zone) else { return }
                 }
                 guard entries.count == scan.limit, let last = entries.last else { break }
+                // The first portion fills most pages; where it does not, larger ones follow.
                 scan.after = last
                 scan.limit = 500
             }
@@ -170,6 +171,7 @@ struct QueryRun {
         if !plan.isExactlyOrdered {
             // Results with the same first key have their own order.
             guard entry.key != previous.key else { return false }
+            // The position is behind all results with this key.
             place.record = plan.isDescending ? .min : .max
         }
         end(at: place)

@@ -41,6 +41,7 @@ enum ZoneAccess: Hashable, Sendable {
     func lineage(of record: StoredRecord, _ reader: any StorageReader) throws -> Set<String> {
         var lineage: Set<String> = [record.name]
         var next = record.parent
+        // A circle of parents ends where it began.
         while let name = next, lineage.count < Self.depthLimit, lineage.insert(name).inserted {
             next = try reader.record(record.zone, name: name)?.parent
         }

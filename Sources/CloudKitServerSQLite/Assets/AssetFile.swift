@@ -24,6 +24,7 @@ final class AssetFile: Sendable {
 
     /// Creates a file that did not exist.
     init(creating path: String) throws {
+        // No link is followed, so that the file is in the folder where it seems to be.
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("make", path) }
         // The lock shows other processes on the same folder that the file is being written.
@@ -120,6 +121,7 @@ final class AssetFile: Sendable {
     ///
     /// - Returns: `false` if there is one, which stays.
     static func publish(_ temporary: String, asNew path: String) throws -> Bool {
+        // Unlike a rename, a link never replaces a file.
         guard link(temporary, path) == 0 else {
             if errno == EEXIST { return false }
             throw failure("name", path)

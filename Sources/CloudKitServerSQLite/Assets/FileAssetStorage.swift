@@ -151,6 +151,8 @@ public final class FileAssetStorage: AssetStorage {
     /// Removes the stored bytes of a checksum, if they exist and are older than a time.
     public func removeAsset(_ checksum: [UInt8], olderThan milliseconds: Int64) async throws {
         let path = path(of: checksum)
+        // The date is read under the lock: an upload of the same bytes may rename a new file to the
+        // name.
         try names.withLock { _ in
             // A file that does not exist is not removed.
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
@@ -214,6 +216,7 @@ public final class FileAssetStorage: AssetStorage {
             // The folder's own name must survive a power failure too.
             try sync(directory)
         }
+        // The bytes first: a name must not survive a power failure that its bytes do not.
         try file.sync(temporary)
         try names.withLock { _ in try AssetFile.rename(temporary, to: path) }
         try sync(folder)

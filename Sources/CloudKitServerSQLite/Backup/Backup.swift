@@ -148,6 +148,7 @@ package struct Backup {
             // SQLite accepts an empty file, which only its owner can read.
             _ = try AssetFile(creating: copy)
             try await source.writeWithoutTransaction { database in
+                // A copy of a single moment, during which the server may write.
                 try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
             }
             let target = try DatabaseQueue(path: copy, configuration: configuration)
@@ -199,6 +200,7 @@ package struct Backup {
         let database = TarEntry(name: BackupNames.database, size: size)
         try await append(database, Self.open(copy), to: file, seconds)
         var found: Set<[UInt8]> = []
+        // After the database: an asset that is uploaded meanwhile is not in it, and is not needed.
         for checksum in assets() {
             let name = BackupNames.asset(checksum)
             // An asset that is no longer needed may be removed at any moment.

@@ -95,6 +95,7 @@ final class GroupCommit: Sendable {
             return !queue.isRunning
         }
         guard starts else { return }
+        // One closure serves all jobs that wait, and those that come while it runs.
         database.asyncWriteWithoutTransaction { database in
             var count = 0
             while let group = self.takeGroup() {
@@ -117,6 +118,7 @@ final class GroupCommit: Sendable {
             return true
         }
         guard starts else { return }
+        // One step at a time, so that waiting writes come between them.
         database.asyncWriteWithoutTransaction { [weak self] database in
             guard let self else { return }
             let isDone = self.removeSome(database)
@@ -179,6 +181,8 @@ final class GroupCommit: Sendable {
         _ body: (SQLiteConnection) throws -> Void
     ) throws {
         do {
+            // With the lock from the beginning, so that nothing that was read can be out of date at
+            // the first write.
             try database.execute(cached: "BEGIN IMMEDIATE")
             let connection = SQLiteConnection(database)
             try body(connection)
@@ -233,6 +237,8 @@ final class GroupCommit: Sendable {
             try job.run(connection)
             return nil
         } catch {
+            // After an error of SQLite nobody knows what was written; a job that failed by itself
+            // before it wrote needs no savepoint.
             guard !(error is DatabaseError), database.totalChangesCount == changes else {
                 throw MayHaveWritten(error: error)
             }
@@ -250,6 +256,7 @@ final class GroupCommit: Sendable {
         do {
             try job.run(connection)
         } catch {
+            // The cache may hold rows that are undone now.
             connection.directory.empty()
             // SQLite ends the entire transaction itself when the disk is full or fails.
             guard database.isInsideTransaction else { throw error }

@@ -53,6 +53,8 @@ private final class ReadConnection: @unchecked Sendable {
     }
 
     func read<Value>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {
+        // The connection only reads. Making it read-only for each read would compile its statements
+        // again.
         try queue.unsafeRead { database in
             try database.snapshot {
                 try update(database)

@@ -113,6 +113,7 @@ extension SQLiteConnection {
 
     private func removeSome(of content: Int64, from part: Discarded) throws -> Int {
         var (condition, arguments) = ("zone = ?", [content as Argument])
+        // DELETE has no LIMIT in SQLite as it is usually built, so a step ends before a key.
         let end = try first(
             """
             SELECT \(part.order) FROM \(part.table) WHERE zone = ?

@@ -107,6 +107,7 @@ extension SQLiteConnection {
     private static func comparison(_ old: String, _ new: String) -> String {
         let columns = ["type", "fields", "parent", "share", "extra"]
         let differs = columns.map { "new.\($0) IS NOT old.\($0)" }.joined(separator: " OR ")
+        // Each side is read once, and not for each row of the other one.
         return """
             WITH old AS MATERIALIZED (\(old)), new AS MATERIALIZED (\(new))
             SELECT old.name, old.type, 'deleted' FROM old LEFT JOIN new ON new.name = old.name

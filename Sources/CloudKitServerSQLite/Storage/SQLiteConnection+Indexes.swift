@@ -24,6 +24,7 @@ extension SQLiteConnection {
 
     func entryCount(_ scan: IndexScan) throws -> Int {
         let (condition, arguments) = try condition(scan)
+        // No more entries are counted than the plan of a query has to know.
         return try first(
             "SELECT count(*) FROM (SELECT 1 FROM indexEntry WHERE \(condition) LIMIT ?)",
             arguments + [scan.limit]
@@ -51,6 +52,7 @@ extension SQLiteConnection {
         // The zone and the record are the same in all rows.
         let rows = (1...count).map { "(?1, ?\(2 * $0 + 1), ?\(2 * $0 + 2), ?2)" }
         let values = rows.joined(separator: ", ")
+        // An update of the indexes may add what a save has added since.
         return "INSERT OR IGNORE INTO indexEntry (zone, number, key, record) VALUES \(values)"
     }
 
@@ -113,6 +115,7 @@ extension SQLiteConnection {
             arguments.append(upperBound)
         }
         if let after = scan.after {
+            // As a pair, so that none of the records with the same key is passed over.
             condition += " AND (key, record) \(scan.isDescending ? "<" : ">") (?, ?)"
             arguments += [after.key, after.record.rawValue]
         }

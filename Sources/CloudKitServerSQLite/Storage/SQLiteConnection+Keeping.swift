@@ -51,6 +51,7 @@ extension SQLiteConnection {
 
     /// Restores a snapshot's contents.
     func putBackContents(of snapshot: Int64) throws {
+        // An asset's content is that of its record, so assets are deleted first and inserted last.
         for table in Table.all.reversed() {
             // Each row by its complete key: SQLite would read all rows with the same prefix.
             let list = table.key.joined(separator: ", ")
@@ -91,6 +92,7 @@ extension SQLiteConnection {
         func keep(_ columns: [String], of row: String, wasThere: Bool) -> String {
             let values = columns.map { "\(row).\($0.quoted)" } + [wasThere ? "1" : "0"]
             let list = columns.map(\.quoted) + ["wasThere"]
+            // Only the state before the first change is kept.
             return "INSERT OR IGNORE INTO \(kept) (\(list.joined(separator: ", "))) "
                 + "VALUES (\(values.joined(separator: ", ")));"
         }

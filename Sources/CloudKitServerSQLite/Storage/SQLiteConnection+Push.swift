@@ -28,6 +28,7 @@ extension SQLiteConnection {
     }
 
     func returnPush(_ push: StoredPush) throws {
+        // The item's slot may have been taken meanwhile.
         try run(
             "INSERT OR IGNORE INTO push (id, queue, slot, body) VALUES (?, ?, ?, ?)",
             [push.id.rawValue, push.queue, push.slot, push.body]

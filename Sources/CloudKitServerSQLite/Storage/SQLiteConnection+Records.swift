@@ -95,6 +95,7 @@ extension SQLiteConnection {
     }
 
     func tombstones(modifiedBefore milliseconds: Int64, limit: Int) throws -> [StoredRecord] {
+        // A tombstone with children is kept, because they name it as their parent.
         try all(
             Self.selectRecord + """
                  AS old WHERE isDeleted AND modifiedAt < ? AND NOT EXISTS (
@@ -183,6 +184,7 @@ extension SQLiteConnection {
     }
 
     func holdsAsset(_ checksum: Data) throws -> Bool {
+        // Discarded contents only wait for their removal.
         let isHeld = try first(
             """
             SELECT 1 FROM asset JOIN record ON record.id = asset.record
@@ -192,6 +194,7 @@ extension SQLiteConnection {
             [checksum]
         ) { _ in true }
         if isHeld == true { return true }
+        // A snapshot that is restored needs the assets that it kept.
         for table in try snapshotTables(of: "asset") {
             let sql = "SELECT 1 FROM \(table) WHERE checksum = ? AND wasThere LIMIT 1"
             if try first(sql, [checksum], { _ in true }) == true { return true }
@@ -242,6 +245,7 @@ extension SQLiteConnection {
             fields: row[13],
             extra: row[14]
         )
+        // A head is read without its checksum.
         if let checksum = row[15] as Int64? { record.isDamaged = record.checksum != checksum }
         return record
     }

@@ -46,6 +46,7 @@ extension SQLiteConnection {
     ) throws {
         let content = try contentToFill(zone)
         for sighting in sightings {
+            // Only the newest sighting of a record is listed.
             try run(
                 """
                 INSERT OR REPLACE INTO sighting (record, viewer, zone, sequence)

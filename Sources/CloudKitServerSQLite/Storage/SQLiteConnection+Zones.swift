@@ -147,6 +147,7 @@ extension SQLiteConnection {
             ],
             to: .contents
         )
+        // Kept up to date instead of emptied: every commit updates its zone.
         let key = DirectoryCache.ZoneKey(database: zone.database, name: zone.name)
         directory.zones.replace(key, zone)
     }

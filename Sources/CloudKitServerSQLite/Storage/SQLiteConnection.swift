@@ -37,6 +37,7 @@ struct SQLiteConnection {
     /// Returns a statement that is prepared once for each connection, with its values.
     private func statement(_ sql: String, _ arguments: [Argument]) throws -> Statement {
         let statement = try database.cachedStatement(sql: sql)
+        // The arguments are this code's own; checking them would take time in every statement.
         statement.setUncheckedArguments(StatementArguments(arguments))
         return statement
     }

@@ -76,6 +76,7 @@ public final class SQLiteStorage: Storage, RepairableStorage {
         } catch {
             throw path.map { StorageError(error, opening: $0) } ?? StorageError(error)
         }
+        // Rows that an earlier process discarded may be left.
         commits.removeSoon()
     }
 

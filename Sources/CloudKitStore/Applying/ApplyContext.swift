@@ -50,6 +50,7 @@ final class ApplyContext {
     ) throws {
         self.zone = zone
         self.defersUniqueness = defersUniqueness
+        // Most files share nothing: one look here saves the search for a place of each record.
         hasPlaces = try Place.exist(database)
         self.database = database
         self.mapping = mapping
@@ -69,6 +70,7 @@ final class ApplyContext {
     func deferForeignKeys() throws {
         guard !defersForeignKeys else { return }
         defersForeignKeys = true
+        // The word may also stand in a comment or a name, which only costs the setting.
         let any = try database.cachedStatement(
             sql: """
                 SELECT EXISTS (SELECT 1 FROM sqlite_master
@@ -91,6 +93,7 @@ final class ApplyContext {
     }
 
     func refuseEdits(of key: RowKey) {
+        // A row can lose edits in several phases; the app receives one event for it.
         if !editsRefused.contains(key) { editsRefused.append(key) }
     }
 

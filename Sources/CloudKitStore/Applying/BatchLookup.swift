@@ -14,6 +14,7 @@ struct BatchLookup {
         self.store = store
         database = store.database
         known = try KnownRecord.fetch(database, names: records.map(\.name))
+        // During a first sync the outbox is empty: one question replaces one for each record.
         let statement = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_outbox)"
         )

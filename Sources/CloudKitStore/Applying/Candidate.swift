@@ -39,6 +39,8 @@ final class Candidate {
 extension ApplyPhase {
     /// Returns a record that waited, with its current fields; nil if these are unknown.
     func candidate(_ name: String) throws -> Candidate? {
+        // A deleted record must not become a row again, and the fields of an unread one are those
+        // of an older version.
         guard var known = try KnownRecord.fetch(database, name: name), let key = known.key,
             let table = catalog[key.table], !known.goes, !known.isUnread
         else { return nil }
@@ -46,10 +48,12 @@ extension ApplyPhase {
         known.problem = nil
         let existing = try rows.row(key, table)
         let entry = try OutboxEntry.fetch(database, key)
+        // The row was deleted here and the deletion is not sent yet: it must not return.
         if existing == nil, entry?.isDeleted == true { return nil }
         let base = try known.baseFields(
             like: try existing.map { try mapping.fields($0, table) } ?? [:]
         )
+        // Unsent edits are newer than the fields that were kept while the record waited.
         let edited = entry?.changed ?? [:]
         return Candidate(
             known: known,

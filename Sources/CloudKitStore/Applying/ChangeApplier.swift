@@ -44,6 +44,8 @@ struct ChangeApplier: ApplyPhase {
 
     /// Applies saved records.
     func apply(_ records: [RemoteRecord]) throws {
+        // Tops return once their records are in the file; trees are settled over all rows that were
+        // written.
         try placer.place(decider.decide(records))
         try reverter.bringBackTops()
         try places.settleTrees()
@@ -83,6 +85,9 @@ struct ChangeApplier: ApplyPhase {
     /// A row whose parent did not arrive keeps waiting, unless its columns may be NULL: then it
     /// shows without the reference until the parent arrives.
     func retryHidden() throws {
+        // From what frees most to what gives up: a record that gets its key may be the parent of
+        // others, a reference to a deleted record is never fulfilled, and what still waits shows
+        // without its references.
         try retryTakenKeys()
         try goneReferences.resolve()
         try placer.retryHidden()
@@ -95,6 +100,7 @@ struct ChangeApplier: ApplyPhase {
             guard let table = catalog.table(ofType: known.type),
                 let key = RowKey(recordName: known.recordName, table)
             else { continue }
+            // Each record is applied in its own zone, which has permissions and places of its own.
             let applier = try ChangeApplier(database, mapping, zone: known.zone)
             let keys = TakenKeys(context: applier.context)
             let other = try KnownRecord.fetch(database, name: known.recordName)
@@ -120,6 +126,7 @@ struct ChangeApplier: ApplyPhase {
     /// Removes all rows of the zone from the file: this user no longer has access to them.
     func leaveZone() throws {
         try withdrawer.leaveZone()
+        // The zone's rows may have had keys for which records of other zones wait.
         try retryTakenKeys()
     }
 

@@ -19,6 +19,8 @@ struct EditReverter: ApplyPhase {
     ) throws {
         let key = entry.key
         guard let table = catalog[key.table] else { return }
+        // Without a version of the server there are no values to return to: the row is removed, and
+        // before it the rows below, which still find it.
         guard known.system != nil else {
             try takeBackBelow(key, table, isNew: !known.wasSent, depth: depth)
             return try withdrawer.letGo(key)
@@ -32,11 +34,15 @@ struct EditReverter: ApplyPhase {
         }
         let kept = base.filter { table.byField[$0.key] != nil }
         let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
+        // A deletion is noted although no value is lost: the app sees why the row returns.
         if entry.isDeleted || !lost.isEmpty {
             try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))
         }
+        // Cleared first, because a candidate leaves out the fields with unsent edits.
         try entry.clear(database)
         guard let candidate = try candidate(known.name) else { return }
+        // A field for which the server has no value is not in the candidate, and would keep the
+        // refused one.
         for field in lost.keys where candidate.fields[field] == nil {
             candidate.fields[field] = .null
         }
@@ -72,6 +78,8 @@ struct EditReverter: ApplyPhase {
         if entry.isDeleted {
             try takeBack(known, entry)
         } else {
+            // The schema cleared the reference when the row above was deleted; another reference
+            // that the user set remains an edit.
             guard let column = table.parentColumn, entry.changed[column.field] != nil,
                 let row = try rows.row(entry.key, table), row[column.name]?.isNull == true
             else { return }

@@ -41,6 +41,8 @@ struct GoneReferences: ApplyPhase {
             guard !gone.isEmpty else { continue }
             let table = candidate.table
             let isHeld = try isHeld(candidate)
+            // A row that others hold is not deleted: it shows without the reference if its columns
+            // allow that, or waits.
             if let needed = gone.first(where: { $0.deletion == .cascade || table.requires($0) }),
                 !isHeld
             {
@@ -101,6 +103,8 @@ struct GoneReferences: ApplyPhase {
     private func send(_ key: RowKey, isDeleted: Bool, _ fields: [String]) throws {
         let now = try StoreClock.tick(database)
         var entry = OutboxEntry(key: key, isDeleted: isDeleted, changed: [:], version: now)
+        // A save keeps the entry's earlier edits with their times; a deletion has nothing else to
+        // send.
         if !isDeleted, let before = try OutboxEntry.fetch(database, key) {
             entry.changed = before.changed
             entry.since = before.since
@@ -118,6 +122,8 @@ struct GoneReferences: ApplyPhase {
             arguments: [zone]
         )
         for known in waiting {
+            // Only the link to the parent holds a record on the server; the other references have
+            // no action.
             guard let key = known.key, let table = catalog[key.table],
                 let column = table.parentColumn,
                 case .reference(name)? = try known.baseFields(where: { $0 == column.field })[
@@ -131,6 +137,8 @@ struct GoneReferences: ApplyPhase {
             if cascades, let candidate = try candidate(known.name), try !isHeld(candidate) {
                 try remove(candidate, rule: "cascade")
             } else {
+                // An entry without fields makes the next batch remove the link, after which the
+                // record can be deleted.
                 try send(key, isDeleted: false, [])
             }
         }

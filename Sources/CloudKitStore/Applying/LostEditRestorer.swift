@@ -11,10 +11,14 @@ struct LostEditRestorer: ApplyPhase {
     /// Restores the edits of some rows that have just been inserted.
     func restore(_ inserted: [Candidate]) throws {
         guard !inserted.isEmpty else { return }
+        // Removed as they are read, so that edits return only once.
         let deleted = try DeletedRecord.take(database, inserted.map(\.known.name))
         guard !deleted.isEmpty else { return }
+        // Whether the row may be written here follows from shares that may have come with this
+        // batch.
         try PlaceKeeper(context: context).derivePermissions()
         for candidate in inserted {
+            // In another zone the same name is another record.
             guard let last = deleted[candidate.known.name], last.zone == candidate.known.zone
             else { continue }
             if last.wasShared { try noteShare(of: candidate, last.fields) }
@@ -25,6 +29,7 @@ struct LostEditRestorer: ApplyPhase {
     /// Notes in the journal that the share of a row was deleted with it, and did not return with it.
     private func noteShare(of candidate: Candidate, _ before: [String: StoreValue]) throws {
         let fields = try candidate.known.baseFields(like: candidate.fields)
+        // A row that was created under the same key without knowing this one never had the share.
         guard zone == .own, candidate.known.archived()?.share == nil,
             RecordStamp(fields: fields).hasAncestor(of: RecordStamp(fields: before))
         else { return }
@@ -35,6 +40,7 @@ struct LostEditRestorer: ApplyPhase {
     private func restore(_ candidate: Candidate, _ before: [String: StoreValue]) throws {
         let (known, key, table) = (candidate.known, candidate.key, candidate.table)
         let fields = try known.baseFields(like: candidate.fields)
+        // Where the user may not write, the edits could not be sent.
         guard try Place.fetch(database, key)?.writes != false,
             let row = try rows.row(key, table),
             let lost = LostEdits(
@@ -51,6 +57,7 @@ struct LostEditRestorer: ApplyPhase {
         let values = lost.restored.mapValues(\.value)
         if try write(values, candidate, over: row) {
             let now = try StoreClock.tick(database)
+            // The edits keep their own times: as edits of now they would win over later ones.
             let times = lost.restored.mapValues { clock.time(of: $0.time) }
             if !times.isEmpty {
                 try OutboxEntry(key: key, isDeleted: false, changed: times, version: now)
@@ -77,6 +84,7 @@ struct LostEditRestorer: ApplyPhase {
             existing: row,
             fields: values
         )
+        // With a reference to a missing row, the row itself would have to wait.
         guard try MissingParents(context: context).all(of: edited).isEmpty else { return false }
         do {
             _ = try rows.write(values, key, table, over: row, files: [:])

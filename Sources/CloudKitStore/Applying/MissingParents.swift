@@ -10,6 +10,7 @@ struct MissingParents: ApplyPhase {
     {
         for foreignKey in candidate.table.foreignKeys {
             guard let name = try missingParent(of: candidate, by: foreignKey) else { continue }
+            // A row of another zone is another one, and one without a name is in no batch.
             if name.isEmpty || batch[name] != candidate.known.zone { return name }
         }
         return nil
@@ -46,6 +47,7 @@ struct MissingParents: ApplyPhase {
         for name in foreignKey.columns {
             guard let column = candidate.table.column(name) else { return nil }
             let value: DatabaseValue
+            // The record decides even where it clears the column.
             if let field = candidate.fields[column.field] {
                 // A value that the column cannot hold refers to no row.
                 value = (try? mapping.databaseValue(field, column)) ?? .null
@@ -68,6 +70,7 @@ struct MissingParents: ApplyPhase {
         var conditions = zip(foreignKey.parentColumns, values).map { "\($0.quoted) = \($1.mark)" }
         var arguments = values.map(\.bound)
         if context.hasPlaces, !parent.isPublic {
+            // A row without a place is in the user's own zone, of which the text is empty.
             conditions.append(
                 """
                 coalesce((SELECT zone FROM grdb_cloudkit_place WHERE tbl = \(parent.name.literal)

@@ -63,6 +63,8 @@ struct OutboxSettlement: ApplyPhase {
             for (field, time) in pending.changed where time <= version && sent[field] != nil {
                 pending.changed[field] = nil
             }
+            // Only for the state that was sent: a field that was changed since may equal the base
+            // and be an edit.
             if isWhole, pending.version == version { try dropEqual(&pending, known) }
             if pending.version == version, pending.changed.isEmpty {
                 try pending.clear(database)
@@ -104,6 +106,8 @@ struct OutboxSettlement: ApplyPhase {
             var changed: [String: Int64] = [:]
             for field in fields {
                 let restored = plan.restored[field].map(clock.time(of:))
+                // An edit keeps its time through a merge; a value that the merge itself made is of
+                // now.
                 changed[field] = entry?.changed[field] ?? restored ?? now
             }
             var saved = OutboxEntry(key: key, isDeleted: false, changed: changed, version: now)

@@ -7,12 +7,15 @@ struct PlaceKeeper: ApplyPhase {
 
     /// Stores the place of a shared record, as the server reports it.
     func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
+        // Records of the public database cannot be shared.
         guard zone != .public else { return }
         let isShared = remote.share != nil || zone != .own
         guard isShared || context.hasPlaces else { return }
         let before = try Place.fetch(database, key)
+        // An unshared record matters only where a place remains of its former share.
         guard isShared || before != nil else { return }
         if !context.hasPlaces { try SharingTriggers.install(catalog, in: database) }
+        // A share that came or ended changes the places of all rows below.
         if zone == .own, before?.share != remote.share { context.reshared.append(key) }
         context.hasPlaces = true
         if isOthers { context.located[remote.name] = key }
@@ -21,6 +24,7 @@ struct PlaceKeeper: ApplyPhase {
             name: remote.name,
             parent: remote.parent,
             share: remote.share,
+            // Another user's row is read-only until its share is known; see `derivePermissions`.
             writes: before?.writes ?? (zone == .own)
         ).save(database, key)
     }
@@ -29,6 +33,7 @@ struct PlaceKeeper: ApplyPhase {
     ///
     /// The share says whether the row, and those below it, may be written: they show together.
     func missingShare(of remote: RemoteRecord) throws -> String? {
+        // A record below another one waits for that one instead.
         guard isOthers, remote.parent == nil || remote.share != nil else { return nil }
         let name = remote.share ?? CKRecordNameZoneWideShare
         let statement = try database.cachedStatement(
@@ -57,6 +62,8 @@ struct PlaceKeeper: ApplyPhase {
         guard context.hasPlaces else { return }
         try derivePermissions()
         let trees = SharedTrees(database, mapping)
+        // Rows below a shared one may have changed while they were not shared; below an edited one
+        // only a change of its place matters.
         try trees.settle(tops, includesBelow: true)
         try trees.settle(rows)
     }
@@ -75,6 +82,7 @@ struct PlaceKeeper: ApplyPhase {
     /// Forgets the shares among some deleted records.
     func forgetShares(_ names: [String]) throws {
         guard context.hasPlaces, zone != .public else { return }
+        // A name that belongs to a record of the file is no share's.
         for name in names where try KnownRecord.fetch(database, name: name) == nil {
             guard let top = try Place.forgetShare(database, name, zone), zone == .own else {
                 continue

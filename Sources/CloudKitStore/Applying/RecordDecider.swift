@@ -14,6 +14,8 @@ struct RecordDecider: ApplyPhase {
     func decide(_ arrived: [RemoteRecord]) throws -> [Candidate] {
         let records = try passOver(arrived)
         guard !records.isEmpty else { return [] }
+        // All words of the batch at once: each addition makes a new edition, which every reader has
+        // to read.
         _ = try Words.adding(records.lazy.flatMap(\.missingWords), database)
         let batch = try BatchLookup(records, rows)
         return try records.compactMap { record in
@@ -25,6 +27,7 @@ struct RecordDecider: ApplyPhase {
     private func passOver(_ records: [RemoteRecord]) throws -> [RemoteRecord] {
         let unread = records.filter(\.isUnread)
         guard !unread.isEmpty else { return records }
+        // Names and tags first, because a record costs more to read than to recognize.
         let tags = try KnownRecord.tags(database, of: unread.map(\.name), in: zone)
         var same: [String] = []
         for record in unread where tags[record.name]?.tag == record.tag {
@@ -32,6 +35,7 @@ struct RecordDecider: ApplyPhase {
             // The echo of our own save arrives once; any other repetition is a fetch from the beginning.
             if tags[record.name]?.session != KnownRecord.savedHere { context.sawKnownRecord = true }
         }
+        // Marked although unchanged: a sweep deletes the records that a full fetch did not include.
         try KnownRecord.mark(database, same, context.session)
         let known = Set(same)
         return records.compactMap { record in
@@ -53,6 +57,7 @@ struct RecordDecider: ApplyPhase {
             try mark(known)
             return nil
         }
+        // Before the merge: the row that has this key may belong to another user's record.
         if let table = remote.table, !table.isPublic,
             let key = remote.key, let holder = try takenKeys.holder(of: key, known, table)
         {
@@ -69,7 +74,9 @@ struct RecordDecider: ApplyPhase {
         guard var known else { return nil }
         known.zone = zone
         known.session = context.session
+        // A record that arrives exists, although its deletion waited for references to end.
         known.goes = false
+        // A table syncs with one database: in the other one its type is a type without rows.
         guard let table = remote.table,
             table.isPublic == (zone == .public)
         else {
@@ -92,6 +99,7 @@ struct RecordDecider: ApplyPhase {
             remote,
             fields,
             into: known,
+            // A record that the server lost has no system fields, but still counts as sent.
             isNew: before?.system == nil,
             isFirst: before?.wasSent != true,
             key,
@@ -116,6 +124,7 @@ struct RecordDecider: ApplyPhase {
             known.system = remote.system
             known.base = KnownFields(fields)
         } else {
+            // Without its tag the record counts as unread, and is applied when it arrives again.
             known.tag = nil
             known.system = known.system ?? remote.system
         }
@@ -146,10 +155,13 @@ struct RecordDecider: ApplyPhase {
         let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
         let before = existing != nil || isKnown ? try known.baseFields(like: shown, fields) : [:]
         let base = isKnown ? before : nil
+        // Without a stamp there is nothing to compare, and a row that is deleted here restores
+        // nothing.
         let lost =
             before[RecordStamp.field] == nil || entry?.isDeleted == true
             ? nil : lostEdits(of: before, in: fields, stamp, remote.modified, entry, table)
         var plan: MergePlan
+        // The usual case in a fetch: without edits of its own, the row follows the server.
         if entry == nil {
             let overruled = lost == nil ? overrun(base, by: fields, stamp, table) : []
             let next = existing == nil ? fields : Self.following(fields, base)
@@ -170,6 +182,7 @@ struct RecordDecider: ApplyPhase {
                 table
             )
         }
+        // Where the user may not write, the edits could not be sent.
         if let lost, existing != nil, try Place.fetch(database, key)?.writes != false {
             plan.restore(lost)
         }
@@ -177,8 +190,11 @@ struct RecordDecider: ApplyPhase {
         known.system = remote.system
         known.base = KnownFields(fields)
         known.problem = nil
+        // A row that already shows stays, with its permission.
         known.waiting = existing == nil ? try places.missingShare(of: remote) : nil
         try places.locate(remote, key)
+        // The server lets only the owner delete the top of a shared tree, so the deletion is
+        // reverted.
         if isOthers, remote.share != nil, entry?.isDeleted == true {
             context.deletedTops.append(key)
         }
@@ -192,6 +208,8 @@ struct RecordDecider: ApplyPhase {
             try known.save(database)
             return nil
         }
+        // Prepared values fit only a new row without edits. Another user's values are kept in full,
+        // because they may have to be restored without a fetch.
         let isPlain = existing == nil && entry == nil
         return Candidate(
             known: known,
@@ -325,6 +343,7 @@ struct RecordDecider: ApplyPhase {
     }
 
     private func mark(_ known: KnownRecord) throws {
+        // A row that is marked already is not written again.
         let statement = try database.cachedStatement(
             sql: "UPDATE grdb_cloudkit_record SET session = ? WHERE name = ? AND session <> ?"
         )

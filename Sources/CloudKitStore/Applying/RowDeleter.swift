@@ -11,6 +11,7 @@ struct RowDeleter: ApplyPhase {
 
     /// Applies deletions of records, children before parents.
     func delete(_ names: [String]) throws {
+        // Records of shared zones that wait for their keys are kept under names of their own.
         for name in names where context.hasPlaces || zone != .own {
             try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
                 .delete(database)
@@ -21,7 +22,9 @@ struct RowDeleter: ApplyPhase {
                 (catalog.rank($1.key?.table ?? ""), $1.name)
                     < (catalog.rank($0.key?.table ?? ""), $0.name)
             }
+        // Before the rows are deleted, while references to them can still be redirected.
         try replace(records)
+        // Before deletions are kept: below a share that has ended, nothing can be deleted any more.
         try PlaceKeeper(context: context).forgetShares(names)
         if isOthers { try keepDeletions(of: records) }
         for record in records {
@@ -48,6 +51,7 @@ struct RowDeleter: ApplyPhase {
 
     /// Returns whether a record of another user is in a shared tree of which the top remains.
     private func isBelowTop(_ name: String, except gone: Set<String>) throws -> Bool {
+        // In a zone that is shared as a whole, every record is below the share.
         if try JoinedZone.isShared(zone, database) { return true }
         var current: String? = name
         var seen: Set<String> = []
@@ -76,6 +80,7 @@ struct RowDeleter: ApplyPhase {
                 guard let row = try rows.row(key, table),
                     let candidate = try candidate(known.name), candidate.existing == nil,
                     try MissingParents(context: context).first(of: candidate) == nil,
+                    // Another rival would still have the values.
                     try judge.rivals(of: candidate).map(\.key) == [key]
                 else { continue }
                 try judge.giveWay(key, row, to: candidate)
@@ -101,6 +106,7 @@ struct RowDeleter: ApplyPhase {
                 known.forgetServer()
                 return try known.save(database)
             }
+            // Both sides deleted the row: nothing is left to send.
             if entry?.isDeleted == true { try entry?.clear(database) }
             return try known.delete(database)
         }
@@ -112,6 +118,7 @@ struct RowDeleter: ApplyPhase {
             local: MergeVersion(fields: local, overwritten: entry?.overwritten(table) ?? []),
             remote: nil
         )
+        // The edit survives the deletion: the record is created again with it.
         if plan.row != nil {
             try journal.add(
                 plan.overruled,
@@ -135,6 +142,7 @@ struct RowDeleter: ApplyPhase {
         try journal.add(overruled, key, kept: nil, at: clock.edit(entry?.version ?? 0))
         try entry?.clear(database)
         entry = nil
+        // Another device's edit may survive this deletion and lack edits that are known here.
         if table.declaration.deletion == .editWins {
             try DeletedRecord(zone: zone, fields: base.known).save(database, known.name)
         }
@@ -157,7 +165,9 @@ struct RowDeleter: ApplyPhase {
         try known.save(database)
         let now = try StoreClock.tick(database)
         var saved = entry ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        // A new version, so that no acknowledgment of the earlier save clears the entry.
         saved.version = now
+        // The refusal was of a record that no longer exists.
         saved.problem = nil
         try saved.save(database)
     }
@@ -174,6 +184,8 @@ struct RowDeleter: ApplyPhase {
             try rows.delete(key, table)
         } else {
             try keepEdits(under: row, table, depth: 0)
+            // With the triggers on, the rows that SQLite cascades to are noted as edits; the entry
+            // of the row itself is removed below, because its deletion came from the server.
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
             try rows.delete(key, table)
             try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
@@ -243,6 +255,7 @@ struct RowDeleter: ApplyPhase {
         _ table: TableSchema,
         except going: Set<RowKey>
     ) throws -> Bool {
+        // SQLite refuses a deletion for these two actions; the others change the referring rows.
         for (name, foreignKey) in catalog.foreignKeys(to: table.name)
         where foreignKey.deletion == .restrict || foreignKey.deletion == .noAction {
             guard let child = catalog[name] else { continue }

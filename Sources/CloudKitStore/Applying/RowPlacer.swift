@@ -12,6 +12,8 @@ struct RowPlacer: ApplyPhase {
         try context.deferForeignKeys()
         var batch = Dictionary(candidates.map { ($0.known.name, $0) }) { _, last in last }
         try addWaiting(to: &batch)
+        // By rank, so that parents precede children, and by name, so that the order is the same in
+        // every run.
         var order = batch.map { (catalog.rank($0.value.table.name), $0.key, $0.value) }
             .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
             .map(\.2)
@@ -31,6 +33,7 @@ struct RowPlacer: ApplyPhase {
             }
             order = placeable
         }
+        // Writing a row may still fail; the rows that need it are then held, too.
         var absent: Set<String> = []
         var written: [Candidate] = []
         lazy var zones = Self.zones(order)
@@ -50,11 +53,13 @@ struct RowPlacer: ApplyPhase {
             }
             absent.formUnion(context.displaced)
         }
+        // In a cycle of tables a row can be written before its parent fails.
         while !absent.isEmpty,
             let index = try written.firstIndex(where: { try parents.first(of: $0) != nil })
         {
             try takeOut(written.remove(at: index))
         }
+        // The edits of rows that existed were compared when they were merged.
         try LostEditRestorer(context: context).restore(written.filter { $0.existing == nil })
     }
 
@@ -82,6 +87,7 @@ struct RowPlacer: ApplyPhase {
 
     /// Adds the rows that wait for rows of the batch, recursively.
     private func addWaiting(to batch: inout [String: Candidate]) throws {
+        // Usually nothing waits, and one question saves one for each row.
         let any = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_record WHERE waiting IS NOT NULL)"
         )
@@ -132,6 +138,7 @@ struct RowPlacer: ApplyPhase {
         } catch let error as UnmappableValue {
             known.problem = "The record '\(known.name)': \(error)"
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // Violations of other constraints involve no second row that could give way.
             let isUnique = error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
             switch isUnique ? try UniquenessJudge(context: context).decide(candidate) : false {
             case nil: return false
@@ -189,6 +196,7 @@ struct RowPlacer: ApplyPhase {
             guard case .asset? = candidate.fields[column.field]?.plain,
                 candidate.files[column.field] == nil
             else { continue }
+            // Bytes from before, or from a download, are not lacking.
             let row = try rows.row(candidate.key, candidate.table)
             if row?[column.name]?.isNull == true { return true }
         }
@@ -223,6 +231,7 @@ struct RowPlacer: ApplyPhase {
                 guard let candidate = try candidate(known.name), try show(candidate) else {
                     continue
                 }
+                // Only a row that is new here can be the one that others wait for.
                 if candidate.existing == nil { shown.insert(known.name) }
             }
         }
@@ -233,6 +242,8 @@ struct RowPlacer: ApplyPhase {
     /// - Returns: Whether the row shows.
     func show(_ candidate: Candidate) throws -> Bool {
         let missing = try parents.all(of: candidate)
+        // The key of the row above belongs to a row of another zone, below which this one would
+        // show.
         if let name = try TakenKeys(context: context).name(above: candidate, lacking: missing) {
             if candidate.existing == nil {
                 try hold(candidate, for: name)
@@ -244,6 +255,8 @@ struct RowPlacer: ApplyPhase {
         let columns = missing.map { missing in
             missing.foreignKey.columns.compactMap(candidate.table.column).filter { !$0.isNotNull }
         }
+        // If no column can be cleared, or the key would have to be, the row cannot show without the
+        // other one.
         if let place = columns.firstIndex(where: { $0.allSatisfy(\.isKey) }) {
             try RowWithdrawer(context: context).hide(candidate, waitingFor: missing[place].name)
             return false

@@ -11,6 +11,8 @@ struct RowWithdrawer: ApplyPhase {
     /// Removes a row from the file, untracked, after clearing references to it.
     func withdraw(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
         try letGoBelow(row, table)
+        // Before the row is deleted, or SQLite would run the schema's actions on the referring
+        // rows.
         try clearReferences(to: key, table, row)
         try rows.delete(key, table)
         context.note(.deleted, key)
@@ -43,6 +45,7 @@ struct RowWithdrawer: ApplyPhase {
         let columns = foreignKey.columns.compactMap(table.column)
             .filter { !$0.isNotNull && !$0.isKey }
         var known = try KnownRecord.fetch(database, name: key.recordName(table))
+        // A record that the server does not have in this zone cannot return with the row.
         if known?.system == nil || known?.zone != zone { known = nil }
         // A row that was never sent has no place without its parent.
         if known == nil, columns.isEmpty || foreignKey.columns == [table.parentColumn?.name] {
@@ -71,6 +74,7 @@ struct RowWithdrawer: ApplyPhase {
         try context.deferForeignKeys()
         // A cycle of rows below each other ends where they repeat.
         guard context.leaving.insert(key).inserted else { return }
+        // Rows follow only the row above them; other references to it are cleared.
         for (childName, foreignKey) in catalog.foreignKeys(to: table.name) {
             guard let child = catalog[childName], foreignKey.columns == [child.parentColumn?.name]
             else { continue }
@@ -85,6 +89,7 @@ struct RowWithdrawer: ApplyPhase {
                     try letGoWithAllBelow(childKey)
                     continue
                 }
+                // From the bottom up, so that no row is removed before those that need it.
                 try hideWithAllBelow(childKey, named: below)
                 known.waiting = name
                 try known.save(database)
@@ -148,9 +153,11 @@ struct RowWithdrawer: ApplyPhase {
         }
         // Rows may cascade to others of their own table.
         for key in keys { try keepEdits(of: key) }
+        // They leave together, so that no reference among them is cleared first.
         context.leaving = Set(keys)
         for key in keys { try letGo(key) }
         context.leaving = []
+        // Before the records, which know the zone.
         try database.execute(
             sql: """
                 DELETE FROM grdb_cloudkit_sent
@@ -175,6 +182,7 @@ struct RowWithdrawer: ApplyPhase {
     ) throws {
         for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
             guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name],
+                // The schema deletes the cascading rows with it.
                 includesAll || foreignKey.deletion != .cascade
             else { continue }
             for childRow in try rows.rows(referring: foreignKey, child, row) {

@@ -21,7 +21,10 @@ struct TakenKeys: ApplyPhase {
         _ known: KnownRecord?,
         _ table: TableSchema
     ) throws -> StoreZone? {
+        // Only the rows of another zone can have the same key.
         guard context.hasPlaces || zone != .own, !table.isPublic else { return nil }
+        // The record of that name decides; without one, a row or an unsent deletion in another
+        // zone.
         if let known, known.system != nil { return known.zone == zone ? nil : known.zone }
         let holder = try Place.fetch(database, key)?.zone ?? .own
         guard holder != zone else { return nil }
@@ -47,15 +50,20 @@ struct TakenKeys: ApplyPhase {
             try withdrawer.hideWithAllBelow(known.key ?? key, named: name)
             try known.delete(database)
             try Place.drop(database, known.key ?? key)
+            // Without a key and under a name of its own, the record is found by `quarantined(_:)`
+            // alone.
             known.name = KnownRecord.name(name, asideIn: holder)
             known.key = nil
+            // The acceptance of the save is fetched with the record's new version.
             known.sent = nil
             known.waiting = nil
             known.problem = problem(of: known, table, holder: zone)
             try known.save(database)
         } else {
+            // It was never sent, so no record can wait: its edits are in the journal.
             try withdrawer.letGoWithAllBelow(key)
         }
+        // The arriving record replaces the version that waited for the key.
         try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
             .delete(database)
         context.add(theirs)
@@ -126,6 +134,7 @@ struct TakenKeys: ApplyPhase {
         guard context.hasPlaces, let column = candidate.table.parentColumn else { return nil }
         var current = missing.first { $0.foreignKey.columns == [column.name] }?.name
         var seen: Set<String> = []
+        // The rows between wait as well, each for the one above it.
         while let name = current, seen.insert(name).inserted {
             let aside = KnownRecord.name(name, asideIn: zone)
             if try KnownRecord.fetch(database, name: aside) != nil { return name }
@@ -137,6 +146,7 @@ struct TakenKeys: ApplyPhase {
 
     /// Returns the quarantined records.
     static func quarantined(_ database: Database) throws -> [KnownRecord] {
+        // The problem has an index; a record's own name has no line break.
         try KnownRecord.fetchAll(
             database,
             where: "problem IS NOT NULL AND tbl IS NULL AND typeof(name) = 'text' AND "

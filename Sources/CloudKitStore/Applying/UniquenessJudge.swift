@@ -23,6 +23,7 @@ struct UniquenessJudge: ApplyPhase {
         guard !rivals.isEmpty else { return false }
         let ours = try order(of: candidate.known)
         for (key, row) in rivals {
+            // A row that the user may not delete cannot give way.
             guard try Place.fetch(database, key)?.writes != false else { return false }
             let record = try KnownRecord.fetch(database, name: key.recordName(candidate.table))
             let theirs = try order(of: record)
@@ -60,6 +61,7 @@ struct UniquenessJudge: ApplyPhase {
         for columns in try rows.uniqueColumns(table) {
             var values: [DatabaseValue] = []
             for column in columns {
+                // NULL is equal to nothing, so it violates no UNIQUE rule.
                 guard let field = candidate.fields[column.field], !field.isNull else { break }
                 values.append(try mapping.databaseValue(field, column))
             }
@@ -104,6 +106,7 @@ struct UniquenessJudge: ApplyPhase {
         var known = candidate.known
         known.waiting = nil
         known.problem = nil
+        // Kept although it has no row: its deletion is sent with its tag.
         try known.save(database)
         let now = try StoreClock.tick(database)
         try OutboxEntry(key: candidate.key, isDeleted: true, changed: [:], version: now)

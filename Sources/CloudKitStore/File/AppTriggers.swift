@@ -34,6 +34,7 @@ struct AppTriggers {
         try catalog.tables.flatMap { table in
             try triggers(of: table).compactMap { trigger in
                 guard !table.declaration.suspendsTriggers.contains(trigger.name),
+                    // A trigger that reads the control table checks the flag itself.
                     !trigger.sql.contains("grdb_cloudkit_control"),
                     let written = catalog.tables.first(where: { trigger.writes(into: $0.name) })
                 else { return nil }
@@ -51,6 +52,7 @@ struct AppTriggers {
 
         /// Returns whether a statement of the trigger inserts, updates or deletes rows of a table.
         func writes(into table: String) -> Bool {
+            // SQLite offers no parsed form of a trigger, so its words have to do.
             let words = sql.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
             guard let begin = words.firstIndex(of: "BEGIN") else { return false }
             let name = table.uppercased()

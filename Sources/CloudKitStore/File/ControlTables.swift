@@ -163,6 +163,7 @@ enum ControlTables {
         _ body: () throws -> Value
     ) throws -> Value {
         try AppTriggers.suspending(catalog.suspendedTriggers, in: database) {
+            // If the closure throws, the flag is undone with the transaction.
             try database.run("UPDATE grdb_cloudkit_control SET applying = 1")
             let value = try body()
             try database.run("UPDATE grdb_cloudkit_control SET applying = 0")

@@ -47,6 +47,7 @@ struct StoreClock {
     /// Adjusts the offset to the server's time in a response.
     static func adjust(_ database: Database, server: Int64) throws {
         try database.run(
+            // Trusted within half a minute: part of a difference is the time of the response.
             """
             UPDATE grdb_cloudkit_control SET shift = CASE
                 WHEN abs(? - max(clock, \(ControlTables.now))) < 30000000 THEN 0

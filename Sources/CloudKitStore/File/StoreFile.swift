@@ -112,6 +112,7 @@ struct StoreFile: Sendable {
     /// Returns the number of waiting changes, and numbers that differ after a change was sent or received.
     func progress() async throws -> [Int64] {
         try await read { database in
+            // `total` is a real number: the sum of many versions exceeds 64 bits.
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT count(*) AS entries, total(version) AS versions, total(length(changed))

@@ -35,8 +35,10 @@ package struct LostEdits {
             guard !ours.isUnknown, ours != theirs else { continue }
             let time = edited.noLater(than: modified)
             let theirTime = (times[field] ?? Self.never).noLater(than: modified)
+            // The other device knew this edit and made a later one.
             let isReplaced =
                 time < theirTime && stamps.current.includes(edited, of: stamps.previous)
+            // This edit is later, and its device knew theirs, or theirs has no time.
             let replaces =
                 theirTime < time
                 && times[field].map { stamps.previous.includes($0, of: stamps.current) } ?? true
@@ -45,6 +47,8 @@ package struct LostEdits {
                 restored[field] = (ours, time)
                 continue
             }
+            // Neither device knew the other's edit: a conflict without a base, which the field's
+            // rule decides.
             let rule = rule(field).withoutBase
             let conflict = FieldConflict(
                 field: field,
@@ -55,6 +59,7 @@ package struct LostEdits {
                 remoteTime: theirTime
             )
             let value = rule.value(of: conflict)
+            // As late as the later one, so that it does not lose against either again.
             if value != theirs { restored[field] = (value, max(time, theirTime)) }
             if value != ours {
                 overruled.append(.init(fields: [field: ours], side: .local, rule: rule.name))

@@ -40,8 +40,10 @@ package struct MergePlanner {
     // MARK: Deletions
 
     private func deletedHere(_ base: [String: StoreValue]?, _ remote: MergeVersion) -> MergePlan {
+        // Without a base, no deletion here was of this record.
         guard let base else { return MergePlan(row: remote.fields, sending: .nothing) }
         let edits = remote.fields.filter { $0.value != base[$0.key] ?? .null }
+            // Fields that the record no longer has were cleared, which is an edit, too.
             .merging(base.filter { remote.fields[$0.key] == nil && !$0.value.isNull }) { edit, _ in
                 edit
             }
@@ -60,6 +62,7 @@ package struct MergePlanner {
     }
 
     private func deletedThere(_ base: [String: StoreValue]?, _ local: MergeVersion) -> MergePlan {
+        // Without a base, the deletion was of another record.
         guard let base else {
             return MergePlan(row: local.fields, sending: .save(Self.values(local)))
         }
@@ -115,6 +118,7 @@ package struct MergePlanner {
                 let resolution = resolve(field, before, local, remote)
                 value = resolution.value
                 plan.overruled += resolution.overruled
+                // A record without the field would be read as the column's default.
                 let isUnsaid = value.isNull && remote.fields[field] == nil && saysNull(field)
                 // The server has the value, but not the time of the edit.
                 let isUntold =

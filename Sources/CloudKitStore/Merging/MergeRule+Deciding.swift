@@ -55,6 +55,7 @@ extension MergeRule {
         let base = conflict.base.isNull ? .integer(0) : conflict.base
         switch (base.plain, conflict.local.plain, conflict.remote.plain) {
         case (.integer(let base), .integer(let local), .integer(let remote)):
+            // A sum beyond 64 bits is none: the later edit decides.
             let (step, isFar) = local.subtractingReportingOverflow(base)
             let (sum, isTooFar) = remote.addingReportingOverflow(step)
             return isFar || isTooFar ? nil : .integer(sum)
@@ -71,6 +72,7 @@ extension MergeRule {
             let remote = conflict.remote.elements
         else { return nil }
         let (ours, theirs) = (Set(local), Set(remote))
+        // Sorted, so that every device gets the same list, whichever merges first.
         let kept = base.filter { ours.contains($0) && theirs.contains($0) }
         let added = ours.union(theirs).subtracting(base).sorted { $0.sortKey < $1.sortKey }
         return .list(kept + added)

@@ -119,6 +119,7 @@ package struct RecordStamp: Hashable {
         if let place = versions.lastIndex(where: { $0.device == device }) {
             versions[place].number = number
         } else {
+            // Sorted, so that the text does not depend on the order of the saves.
             let place = versions.firstIndex { $0.device > device } ?? versions.endIndex
             versions.insert(Version(device: device, number: number), at: place)
         }

@@ -26,6 +26,7 @@ struct DeletedRecord {
 
     /// Removes and returns some records, by name.
     static func take(_ database: Database, _ names: [String]) throws -> [String: DeletedRecord] {
+        // A fetch inserts many rows, and few records are kept: one look saves a search for each.
         let any = try database.cachedStatement(
             sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_deleted)"
         )

@@ -22,8 +22,9 @@ package struct KnownFields: Sendable {
 
     /// Returns the fields, or the requested ones.
     ///
-    /// - rows: The rows in which fields with only a digest are looked up; a field that none of them
-    ///   has unchanged is ``StoreValue/unknown``.
+    /// - Parameters:
+    ///   - rows: The rows in which fields with only a digest are looked up; a field that none of them
+    ///     has unchanged is ``StoreValue/unknown``.
     ///   - includesWritten: Whether to include all fields whose values are
     ///     ``StoreValue/written(_:as:)``, or NULL.
     ///   - isWanted: A closure that returns whether a field is requested.

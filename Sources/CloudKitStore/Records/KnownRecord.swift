@@ -378,6 +378,9 @@ struct KnownRecord: Sendable {
         version: Int64?,
         entry: Int64? = nil
     ) throws -> Bool {
+        // Only over the state that was sent. Another tag means that a newer version was fetched
+        // meanwhile, another version that a later save is in flight, and without the entry the row
+        // has changed, to which the base is relative.
         try database.run(
             """
             UPDATE grdb_cloudkit_record SET tag = ?1, system = ?2, base = ?3,

@@ -23,6 +23,7 @@ package enum StoredName {
         guard bytes.count >= 36 else { return name.databaseValue }
         let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         let start = colon.map { $0 + 1 } ?? 0
+        // A byte as small as a mark ends the prefix, so the prefix may contain none.
         guard (bytes.count - start) % 37 == 36,
             bytes[..<start].allSatisfy({ $0 > UInt8(Mark.allCases.count) })
         else { return name.databaseValue }

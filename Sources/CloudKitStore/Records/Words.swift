@@ -85,6 +85,7 @@ package final class Words: Sendable {
         var new: [String] = []
         var seen: Set<String> = []
         for text in others where numbers[text] == nil && seen.insert(text).inserted {
+            // GRDB reads text up to its first NUL.
             guard areNeeded || texts.count + new.count < Self.limit, !text.hasNUL else { continue }
             new.append(text)
         }

@@ -43,7 +43,8 @@ struct RowStore {
 
     /// Writes fields into the row of a key, and returns the kind of change; nil when nothing differed.
     ///
-    /// - fields: The values by field; columns of other fields keep their value, or take their default.
+    /// - Parameters:
+    ///   - fields: The values by field; columns of other fields keep their value, or take their default.
     ///   - key: The row's key.
     ///   - table: The table.
     ///   - existing: The current row.
@@ -141,6 +142,7 @@ struct RowStore {
             sql: "PRAGMA index_list(\(table.name.quoted))"
         )
         return try indexes.compactMap { index in
+            // A partial index allows equal values in other rows.
             guard index["unique"] as Bool, !(index["partial"] as Bool),
                 index["origin"] as String != "pk"
             else { return nil }

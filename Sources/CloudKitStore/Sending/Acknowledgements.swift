@@ -65,6 +65,8 @@ struct Acknowledgements {
         var whole: [(record: SavedRecord, key: RowKey, version: Int64)] = []
         for record in records {
             let entry = entries[record.name]
+            // The usual case: while the save was in flight nothing happened to the row, so that the
+            // base that was prepared with the batch is right and the row need not be read.
             if let entry, let sent = sent[record.name],
                 try note(
                     record,
@@ -80,6 +82,7 @@ struct Acknowledgements {
                 noted.append(record.name)
             }
         }
+        // Collected, so that one statement serves many records.
         try KnownRecord.clearSent(database, names: noted)
         try OutboxEntry.clear(database, versions: whole.map(\.version))
         for (record, key, _) in whole { try locate(record, key) }
@@ -152,6 +155,7 @@ struct Acknowledgements {
                 .settle([key], includesBelow: hadShare != record.share)
         }
         guard record.parent == nil, record.share == nil else { return }
+        // In a zone that is shared as a whole, a record is shared wherever it lies.
         guard try !JoinedZone.isShared(place.zone, database) else { return }
         try applier.withdrawer.letGoWithAllBelow(key)
         changedSight = true
@@ -160,6 +164,7 @@ struct Acknowledgements {
     /// Applies the deletion of a record.
     mutating func acceptDeletion(_ name: String, _ entry: OutboxEntry?) throws {
         try KnownRecord.fetch(database, name: name)?.delete(database)
+        // By its version, so that a row that was inserted again meanwhile stays in the outbox.
         try entry?.clear(database)
         try applier.goneReferences.noteGone(name)
         hasDeleted = true
@@ -168,6 +173,7 @@ struct Acknowledgements {
     /// Applies the schema's actions to references to deleted records, whose keys others may have now.
     mutating func resolveReferences() throws {
         try applier.goneReferences.resolve()
+        // A deleted record frees its key, and so does a row that left this user's sight.
         if hasDeleted || changedSight { try applier.retryTakenKeys() }
         if changedSight { try applier.showWaiting() }
     }
@@ -179,6 +185,8 @@ struct Acknowledgements {
         _ entry: OutboxEntry?,
         batchCount: Int
     ) throws {
+        // Nobody knows what the server did: the note of the save stays until a response or a fetch
+        // shows it.
         if Self.isUnanswered(error) { return }
         guard var known = try KnownRecord.fetch(database, name: name), known.zone == applier.zone
         else { return }
@@ -190,15 +198,21 @@ struct Acknowledgements {
             guard case .success = remote.fields else { return answer.needsFetch = true }
             return try applier.apply([remote])
         }
+        // The server has no part of the save, so the note must not be taken for one without a
+        // response.
         known.sent = nil
         try known.save(database)
         switch error.code {
+        // The record was deleted meanwhile. The table's rule decides now, before the fetch brings
+        // the deletion.
         case .unknownItem: try applier.delete([name])
         case .zoneNotFound: answer.needsZone = true
         case .userDeletedZone:
             answer.needsZone = true
             answer.userDeletedZone = true
+        // Another record was the cause; this one is sent again.
         case .batchRequestFailed: break
+        // In the user's own zone no share forbids anything, and the error is one like others.
         case .permissionFailure where applier.zone != .own:
             guard let entry else { return }
             try applier.reverter.takeBack(known, entry)
@@ -215,7 +229,10 @@ struct Acknowledgements {
                 try last.save(database)
             }
         case .quotaExceeded: answer.isOverQuota = true
+        // Fewer records may fit; a single one that is too large never does.
         case .limitExceeded where batchCount > 1: answer.wasTooLarge = true
+        // The same save would be refused again: it waits for the next edit, which ends the
+        // quarantine.
         default:
             guard let entry else { return }
             let problem =

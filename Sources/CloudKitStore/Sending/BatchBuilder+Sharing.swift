@@ -8,6 +8,7 @@ extension BatchBuilder {
     /// - Throws: An error of the database.
     func settle(_ entry: OutboxEntry, _ table: TableSchema, isNew: Bool) throws -> Bool {
         guard hasPlaces, !table.isPublic else { return true }
+        // Only these change places; an edit of other fields leaves the trees as they are.
         if isNew || isMoved(entry, table) {
             try SharedTrees(database, mapping).settle([entry.key], includesBelow: true)
         }
@@ -17,6 +18,7 @@ extension BatchBuilder {
     /// Returns whether a row leaves another user's shared tree, with all rows below it.
     func leavesTree(_ entry: OutboxEntry) throws -> Bool {
         guard zone.isShared, let table = catalog[entry.key.table],
+            // A row that the server never had leaves nothing.
             let column = table.parentColumn, isMoved(entry, table), try isThere(entry.key)
         else { return false }
         return try rows.row(entry.key, table)?[column.name]?.isNull == true
@@ -39,6 +41,7 @@ extension BatchBuilder {
 
     /// Returns the names of the records above some of another user's that are to be deleted too.
     func deletedAbove(_ entries: [OutboxEntry]) throws -> [String] {
+        // Only another user's record may turn out to be a top that this user cannot delete.
         guard zone.isShared else { return [] }
         return try recordsAbove(entries).sorted().filter { name in
             let key = try KnownRecord.fetch(database, name: name)?.key
@@ -66,6 +69,8 @@ extension BatchBuilder {
         current: String?
     ) throws -> String? {
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
+        // The root of the user's own share has no record above it; what is above another user's is
+        // the owner's matter.
         if place?.share != nil { return zone == .own ? nil : current }
         let isMoved = isMoved(entry, table)
         // The row above another user's row may be out of sight.
@@ -83,6 +88,7 @@ extension BatchBuilder {
             return nil
         }
         if name == current { return name }
+        // A save with a link to a record that is missing, or in another zone, would be refused.
         guard place != nil, let key, try trees.place(of: key)?.zone == zone, try isThere(key) else {
             return nil
         }

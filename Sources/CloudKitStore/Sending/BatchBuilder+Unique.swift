@@ -102,6 +102,7 @@ extension BatchBuilder {
             return entry?.version == deletion.version && entry?.problem == nil
         }
         guard !missing.isEmpty else { return true }
+        // An empty batch takes any number of them, or the row could never be sent.
         guard count == 0 || count + missing.count + depth < limit else { return false }
         for deletion in missing { try addDeletion(deletion) }
         return true

@@ -77,10 +77,12 @@ struct BatchBuilder {
         visits.reserveCapacity(limit)
         batch.entries.reserveCapacity(limit)
         batch.sent.reserveCapacity(limit)
+        // Sent after the saves, which may move references away from deleted records.
         var deletions: [OutboxEntry] = []
         var leaving: [OutboxEntry] = []
         var last: Int64 = 0
         let condition = " AND \(isInZone)"
+        // Deletions and attempted entries do not count, so one portion may not fill the batch.
         while count < limit {
             let entries = try OutboxEntry.fetchAll(
                 database,
@@ -100,6 +102,7 @@ struct BatchBuilder {
                     try visit(entry, depth: 0)
                 }
             }
+            // There are enough to fill a batch, whatever else can be sent.
             if deletions.count >= limit { break }
         }
         // A record is deleted after those linked to it, as some unshared ones still are.
@@ -125,10 +128,12 @@ struct BatchBuilder {
 
     /// The SQL condition that rows of the outbox are in the zone.
     private var isInZone: String {
+        // Public rows have no places: their tables name the database.
         let names = catalog.tables.filter(\.isPublic).map(\.name.literal)
         let list = "(\(names.joined(separator: ", ")))"
         if zone == .public { return "tbl IN \(list)" }
         let isPrivate = names.isEmpty ? "true" : "tbl NOT IN \(list)"
+        // Without shares, every other row is in the user's own zone.
         guard hasPlaces else { return isPrivate }
         return """
             \(isPrivate) AND coalesce((SELECT zone FROM grdb_cloudkit_place p
@@ -139,6 +144,7 @@ struct BatchBuilder {
 
     /// Reads the file's records of some entries, and their rows.
     private mutating func lookUp(_ entries: [OutboxEntry]) throws {
+        // A key that is too long for a record name has no record.
         let names = entries.compactMap { try? name($0.key) }
         let records = try KnownRecord.fetch(database, names: names)
         for name in names { known[name] = .some(records[name]) }
@@ -172,8 +178,10 @@ struct BatchBuilder {
         guard let row = try row(entry.key, table) else { return try vanish(entry, table) }
         var open: Set<String> = []
         for parent in try parents(of: row, table) {
+            // A row that refers to itself needs no other one.
             guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
             guard let parentEntry = try OutboxEntry.fetch(database, parent.key) else { continue }
+            // The parent joins the batch only with room for the rows that wait to follow it.
             if visits[parent.key] == nil, parentEntry.problem == nil, depth < Self.depthLimit,
                 count + depth + 1 < limit,
                 !attempted.contains(parentEntry.version)
@@ -305,6 +313,7 @@ struct BatchBuilder {
             let save = OutgoingSave(changes: sent, version: version, base: base, fields: fields)
             return try add(save, of: known, entry, row, table)
         }
+        // A record that is created again keeps the references that its row cannot show yet.
         if isNew {
             let hidden = try known.hiddenReferences(in: fields, table)
             fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
@@ -313,6 +322,7 @@ struct BatchBuilder {
         var changes: [String: StoreValue] = [:]
         let overwritten = entry.overwritten(table)
         for (field, value) in fields where !open.contains(field) {
+            // Where a missing value means the column's default, NULL has to be sent.
             let saysNull = value.isNull && table.saysNull(field)
             let before: StoreValue? = base[field] ?? (saysNull ? nil : .null)
             // A value that was changed and changed back is an edit with a time, too.
@@ -324,6 +334,7 @@ struct BatchBuilder {
         }
         let isUnlinked = try isUnlinked(row, table, known, entry, place)
         guard !changes.isEmpty || isNew || isUnlinked else {
+            // Everything equals the server's version; only an open reference still has to be sent.
             if open.isEmpty { try entry.clear(database) }
             return
         }
@@ -337,6 +348,7 @@ struct BatchBuilder {
         } else {
             changes[RecordStamp.field] = .text(stamp(base, entry, changes, version).text)
         }
+        // Noted before the batch leaves, so that a lost response can be recognized.
         known.sent = KnownRecord.Sent(
             fields: FieldCoding.data(changes),
             version: version,
@@ -390,6 +402,7 @@ struct BatchBuilder {
         var stamp = RecordStamp(fields: base)
         lazy var times = stamp.times
         stamp.save(version, by: clock.device)
+        // A field that is sent without an edit of its own keeps its time.
         for field in changes.keys where entry.changed[field] != nil || times[field] == nil {
             stamp.edit(field, at: clock.edit(entry.changed[field] ?? entry.since))
         }
@@ -410,6 +423,7 @@ struct BatchBuilder {
                 recordID: CKRecord.ID(recordName: known.name, zoneID: zoneID)
             )
         let before = record.parent?.recordID.recordName
+        // A link that remains of former sharing is checked, too.
         if hasPlaces || before != nil {
             let parent = try link(row, table, known, entry, current: before)
             if parent != before {
@@ -449,6 +463,7 @@ struct BatchBuilder {
         }
         // It may already be in the batch with the row that takes its place.
         guard batch.entries[name] == nil else { return }
+        // Another user's record that is out of sight may exist, so its deletion is sent.
         guard let known = try KnownRecord.fetch(database, name: name),
             known.system != nil || known.sent != nil || (zone.isShared && known.wasSent)
         else {

@@ -29,6 +29,7 @@ extension OutgoingRecord {
         isNew: Bool,
         folder: URL
     ) throws {
+        // A record that is created again keeps the fields of other versions of the app.
         let kept = isNew ? save.base.filter { table.byField[$0.key] == nil } : save.base
         if isNew { mapping.write(kept, to: record, nil) }
         if let format = table.format {

@@ -45,6 +45,7 @@ struct Arrivals: Sendable {
         // A small transaction predicts little about a large one.
         guard 2 * count > limit else { return }
         let most = Double(count) * (Self.target / max(duration, .microseconds(1)))
+        // At most doubled: one fast transaction says little.
         let next = Int(min(most, Double(2 * limit)))
         limit = min(max(next, Self.limits.lowerBound), Self.limits.upperBound)
     }

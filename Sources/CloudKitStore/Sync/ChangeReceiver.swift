@@ -34,11 +34,13 @@ final class ChangeReceiver: Sendable {
         }
         let deletions = context.byZone(event.deletions.map(\.recordID), \.zoneID)
         guard !deletions.isEmpty else { return }
+        // Deletions apply to all that arrived before them.
         try await finish()
         for (zone, ids) in deletions { try await delete(ids.map(\.recordName), zone) }
     }
 
     func receive(_ records: [CKRecord], _ zone: StoreZone) async throws {
+        // Shares first: a row shows when it is known whether it may be written.
         if zone != .own {
             try await followPermissions(records.compactMap { $0 as? CKShare }, zone)
         }
@@ -96,10 +98,12 @@ final class ChangeReceiver: Sendable {
 
     /// Adds records, which are written when there are enough of them, or before anything else happens.
     private func add(_ records: [CKRecord], _ zone: StoreZone) async throws {
+        // A transaction writes one zone.
         if state.withLock({ $0.arrivals.zone != zone }) { try await finish() }
         let writer = state.withLock { state in
             state.arrivals.zone = zone
             state.arrivals.records += records
+            // The engine waits only if the file cannot keep up with the pages.
             return state.arrivals.isTooMuch ? startWriter(&state.arrivals) : nil
         }
         try await writer?.value
@@ -107,6 +111,8 @@ final class ChangeReceiver: Sendable {
 
     /// Receives the engine's state after all records that have arrived.
     func receive(_ engine: CKSyncEngine.State.Serialization) async throws {
+        // With nothing to write, the state is stored at once, otherwise with the last records
+        // before it.
         let isIdle = state.withLock { state in
             let isIdle = state.arrivals.isEmpty
             state.arrivals.engine = engine
@@ -120,6 +126,7 @@ final class ChangeReceiver: Sendable {
     ///
     /// - Throws: An error of the file.
     func finish() async throws {
+        // An error of the writer ends the sync here, before anything else is written.
         try await state.withLock { $0.arrivals.writer }?.value
         let arrivals = state.withLock { state in
             state.arrivals.writer = nil
@@ -233,6 +240,8 @@ final class ChangeReceiver: Sendable {
                 defersUniqueness: true
             )
             try applier.apply(records)
+            // A fetch that repeats known records began from the beginning and lists no deletions.
+            // Noted in the file, so that a sweep follows even after a crash.
             if applier.sawKnownRecord { try StoreFile.sweep(zone, true, database) }
             return (applier.changes, applier.editsRefused, applier.sawKnownRecord, start)
         }

@@ -88,6 +88,8 @@ final class ChangeSender: Sendable {
         let (attempted, limit, waiting) = state.withLock {
             ($0.attempted, $0.batchLimit, exchange(&$0.waiting, with: nil))
         }
+        // The responses and the next batch share a durable transaction, so the disk is waited for
+        // once.
         let (zone, batch, outcome, shown) = try await file.writeDurably {
             [file, folder, freed, scope = context.scope] database in
             let outcome = try waiting.map { responses in
@@ -160,15 +162,19 @@ final class ChangeSender: Sendable {
                     try acknowledgements.acceptDeletion(deletion.name, entry)
                     try acknowledgements.resolveReferences()
                 }
+            // Nobody knows whether the server has the record: the deletion is tried again.
             default: continue
             }
         }
+        // Before the deletion is sent: afterwards nobody could fetch them.
         try await keep(last, zone)
         return deletions
     }
 
     /// Returns the fields of the records to be deleted that another device's edit may need.
     private func fieldsToKeep(of outgoing: OutgoingBatch) -> [CKRecord.FieldKey] {
+        // Only there can another device's edit survive. Records in another client's format have no
+        // stamp to compare.
         let names = outgoing.deletions.compactMap { outgoing.entries[$0.name]?.key.table }
         let tables = Set(names).compactMap { file.catalog[$0] }
             .filter { $0.declaration.deletion == .editWins && $0.format == nil }
@@ -233,6 +239,7 @@ final class ChangeSender: Sendable {
     func receive(
         _ responses: Responses
     ) async throws -> (zone: StoreZone, outcome: Acknowledgements.Outcome, wasUnanswered: Bool)? {
+        // After an error, a lost response or a full quota, the outcome decides what is sent next.
         let (mayWait, wasUnanswered) = state.withLock {
             (!$0.isOverQuota && responses.errors.isEmpty, $0.unanswered != nil)
         }
@@ -270,6 +277,7 @@ final class ChangeSender: Sendable {
 
     /// Reports the outcome of written responses.
     private func wrote(_ responses: Responses, _ outcome: Acknowledgements.Outcome) {
+        // What stays is removed with the folder.
         for file in responses.batch.files { try? FileManager.default.removeItem(at: file) }
         let reporter = context.reporter
         reporter.received(outcome.changes)
@@ -278,6 +286,7 @@ final class ChangeSender: Sendable {
             // A request without a response is retried, as the engine does with its own list.
             state.unanswered = responses.errors.first(where: Acknowledgements.isUnanswered)
             if outcome.needsFetch { state.needsFetch = true }
+            // How many records fit depends on their sizes, so the limit is halved until they do.
             if outcome.wasTooLarge { state.batchLimit = max(1, responses.batch.entries.count / 2) }
         }
         reporter.sent(

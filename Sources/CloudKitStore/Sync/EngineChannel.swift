@@ -48,12 +48,15 @@ final class EngineChannel: CKSyncEngineDelegate {
         if case .stateUpdate(let event) = event {
             return try await receiver.receive(event.stateSerialization)
         }
+        // What arrives next may contain the saves that the waiting responses acknowledge.
         try await sender.finish()
         if case .fetchedRecordZoneChanges(let event) = event {
             return try await receiver.receive(event)
         }
+        // Other events apply to a file with everything that arrived before them.
         try await receiver.finish()
         switch event {
+        // Both channels receive it; that of the user's own zone handles it.
         case .accountChange(let event) where context.scope == .own:
             try await ownZone.accountChanged(event.changeType, engine)
         case .fetchedDatabaseChanges(let event):
@@ -87,6 +90,7 @@ final class EngineChannel: CKSyncEngineDelegate {
         guard let (zone, outcome, wasUnanswered) = try await sender.receive(responses) else {
             return
         }
+        // What had no response before was left out of this round: the hint brings another one.
         if wasUnanswered { engine.state.hasPendingUntrackedChanges = true }
         if outcome.needsZone {
             try await zoneDeleted(zone, outcome.userDeletedZone ? .purged : nil, engine)
@@ -138,10 +142,12 @@ final class EngineChannel: CKSyncEngineDelegate {
             engine.state.hasPendingUntrackedChanges = false
             guard let (outgoing, deletions) = try await sender.next() else { return nil }
             let records = outgoing.saves.map(\.record)
+            // All of its deletions were put off; the next batch leaves them out.
             guard !records.isEmpty || !deletions.isEmpty else { continue }
             return CKSyncEngine.RecordZoneChangeBatch(
                 recordsToSave: records.filter { scope.contains($0.recordID) },
                 recordIDsToDelete: deletions.filter { scope.contains($0) },
+                // A refused record must not hold up the others.
                 atomicByZone: false
             )
         }

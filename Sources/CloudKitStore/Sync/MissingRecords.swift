@@ -18,6 +18,7 @@ struct MissingRecords: Sendable {
         limit: Int = .max
     ) async throws -> [String] {
         try await file.read { database in
+            // A version that this device saved itself counts as unseen, and is looked up by name.
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT name FROM grdb_cloudkit_record
@@ -37,6 +38,7 @@ struct MissingRecords: Sendable {
         }
         var missing: [String] = []
         for (id, result) in try await context.database.records(for: ids, desiredKeys: []) {
+            // Any other error leaves open whether the record exists.
             if case .failure(let error) = result, (error as? CKError)?.code == .unknownItem {
                 missing.append(id.recordName)
             }

@@ -20,6 +20,7 @@ struct OwnZone: Sendable {
         let owner = try await file.control().account
         switch change {
         case .signIn(let user), .switchAccounts(_, let user):
+            // The rows belong to another user, and must not get into this account: the app decides.
             guard owner == nil || owner == user.recordName else {
                 try await file.set("blocked", StoreFile.Block.accountSwitched.rawValue)
                 reporter.onEvent(.switchedAccounts)
@@ -74,6 +75,7 @@ struct OwnZone: Sendable {
                 case .deleted: configuration.whenZoneIsDeleted
                 case .purged: configuration.whenZoneIsPurged
                 case .encryptedDataReset: configuration.whenEncryptedDataIsReset
+                // Nobody reported that the data was to be deleted.
                 case nil: StoreConfiguration.ZoneDeletionPolicy.upload
                 @unknown default: configuration.whenZoneIsDeleted
                 }

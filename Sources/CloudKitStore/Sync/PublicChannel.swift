@@ -68,6 +68,7 @@ final class PublicChannel: Sendable {
             }
             try await self.receiver.receive(records, .public)
         }
+        // The date is stored after its records, or a crash between the two would skip them.
         try await receiver.finish()
         if sweeps { try await sweep(table) }
         let (reached, last) = (newest, sweeps ? now : swept)
@@ -84,6 +85,8 @@ final class PublicChannel: Sendable {
     /// Deletes the rows whose records no longer exist: those that a query for all records does not
     /// list, and that are not found by name either.
     private func sweep(_ table: TableSchema) async throws {
+        // Listed first: a record that is saved in between is missing in the list, but is found by
+        // name.
         let listed = try await database.tags(ofType: table.recordType)
         let known = try await file.read { database in
             try DatabaseValue.fetchAll(
@@ -114,6 +117,7 @@ final class PublicChannel: Sendable {
                 atomically: false
             )
             try await sender.write(Responses(saves, of: records, deletes, of: deletions))
+            // Nothing gets through now: the rest is sent with the next sync.
             if let error = sender.unanswered { throw error }
         }
     }

@@ -50,6 +50,7 @@ struct Responses: Sendable {
         }
         for (id, error) in undeleted.sorted(by: { $0.key.recordName < $1.key.recordName }) {
             let entry = batch.entries[id.recordName]
+            // The record is deleted, whoever did it.
             if error.code == .unknownItem {
                 try acknowledgements.acceptDeletion(id.recordName, entry)
             } else {
@@ -86,6 +87,7 @@ extension Responses {
             case .success(let record): saved.append(SavedRecord(record))
             case .failure(let error as CKError): unsaved.append((record.recordID, error))
             case .failure(let error): throw error
+            // Without a response the note of the save stays, as after a lost one.
             case nil: continue
             }
         }

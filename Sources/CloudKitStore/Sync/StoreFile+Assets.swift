@@ -60,6 +60,7 @@ extension StoreFile {
             let records = try ids.compactMap { id -> RemoteRecord? in
                 switch found[id] {
                 case .success(let record): return RemoteRecord(record, mapping)
+                // The column stays empty: the fetch brings the deletion, or another file.
                 case .failure(let error as CKError)
                 where [.unknownItem, .assetNotAvailable].contains(error.code):
                     return nil

@@ -15,11 +15,14 @@ extension StoreFile {
                         database,
                         where: "system IS NOT NULL AND zone = ''"
                     )
+                    // By the rules for fetched deletions, so that edits survive and lost ones are
+                    // in the journal.
                     try applier.delete(known.map(\.name))
                     try applier.finishDeletions()
                     try applier.retryTakenKeys()
                     return applier.changes
                 }
+                // The remaining rows are new to the next zone.
                 try forgetServer(database)
                 return changes
             case .upload:

@@ -56,6 +56,7 @@ final class SyncElection: Sendable {
                 if isFirst { held = -1 }
                 return isFirst
             }
+            // A child process must not inherit the lock and keep it.
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else {
                 throw CloudStoreError(

@@ -37,6 +37,7 @@ final class UnsentList: Sendable {
 
     /// Returns the rows in the list of a database.
     static func rows(of writer: any DatabaseWriter) -> [RowChange] {
+        // Without a list that can be read, losses are reported without names.
         guard let url = url(of: writer), let data = try? Data(contentsOf: url),
             let rows = try? JSONDecoder().decode([[String]].self, from: data)
         else { return [] }

@@ -42,6 +42,7 @@ final class ZoneFetches: Sendable {
     }
 
     func begin(_ zone: StoreZone) async throws {
+        // What an interrupted fetch saw says nothing about this one.
         _ = receiver.takeRepeated(zone)
         let fetch = try await file.writer.write { database in
             try database.run("UPDATE grdb_cloudkit_control SET session = session + 1")
@@ -66,6 +67,7 @@ final class ZoneFetches: Sendable {
         var fetch = state.withLock { $0.current.removeValue(forKey: zone) } ?? Fetch()
         if receiver.takeRepeated(zone) { fetch.sweeps = true }
         if !fetch.sweeps {
+            // One is enough: a record that is missing although no deletion of it arrived.
             let unseen = try await missing.unseen(zone, before: fetch.session, limit: 1)
             if let name = try await missing.among(unseen, zone).first {
                 if zone == .own {
@@ -94,6 +96,7 @@ final class ZoneFetches: Sendable {
         let limit = context.configuration.journalLimit
         let (changes, refused, replaced) = try await file.apply { database, mapping in
             let applier = try ChangeApplier(database, mapping, zone: zone)
+            // Rows that can show now may end a reference that holds up a deletion, or be one.
             try applier.retryHidden()
             try applier.finishDeletions()
             try applier.journal.trim(to: limit)

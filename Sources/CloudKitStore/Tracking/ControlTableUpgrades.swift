@@ -146,6 +146,7 @@ enum ControlTableUpgrades {
     /// The values that rows hold are removed later, when the tables are known: see
     /// ``KnownRecord/keepOnce(_:_:)``.
     static func compactRecords(in database: Database) throws {
+        // An index keeps its name when its table is renamed, and the new table needs the names.
         for index in ["waiting", "goes", "problem", "unknown", "lacks"] {
             try database.execute(sql: "DROP INDEX IF EXISTS grdb_cloudkit_record_\(index)")
         }

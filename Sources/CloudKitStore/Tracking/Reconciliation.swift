@@ -31,6 +31,7 @@ struct Reconciliation {
             if let fingerprint = try known[table.name] ?? adopt(table, known) {
                 let new = Self.newFields(table, fingerprint)
                 if !new.isEmpty { changes += try fill(table, new) }
+                // Without triggers, changes may have been missed.
                 if !hadTriggers { changes += try compare(table, new: new) }
             } else {
                 // Existing values are older than any edit.
@@ -42,6 +43,8 @@ struct Reconciliation {
                 [table.name, table.fingerprint]
             )
         }
+        // Its records stay: if the table is declared again, only rows that the server lacks are
+        // sent.
         for name in known.keys.sorted() where mapping.catalog[name] == nil {
             try TrackingTriggers.remove(from: name, in: database)
             try SharingTriggers.remove(from: name, in: database)
@@ -110,7 +113,9 @@ struct Reconciliation {
             table.fieldColumns.map { "\($0.field.literal), ?3" }
         )
         let key = RowKey.sql(table, of: table.name.quoted)
+        // Listed here, because the keys of records are stored in a form that SQL does not compare.
         let known = try KnownRecord.keys(database, of: table.name).map(JSONText.string)
+        // Each entry has a version of its own, by which acknowledgments clear it.
         try database.execute(
             sql: """
                 INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)
@@ -184,6 +189,7 @@ struct Reconciliation {
         var edits: [OutboxEntry] = []
         let changes = try write(table) { base, fields, entry in
             guard let fields, var edit = entry else { return base }
+            // An asset that was never downloaded is NULL in its row, which is no edit.
             let differing = fields.filter { $0.value != base[$0.key] ?? .null }.keys
                 .filter { !isUndownloaded($0, fields, table) && edit.changed[$0] == nil }
                 .filter { base[$0] != nil || defaults[$0] == nil || fields[$0] != defaults[$0] }
@@ -258,6 +264,7 @@ struct Reconciliation {
         let rows = RowStore(database: database, mapping: mapping)
         var changes: [RowChange] = []
         try ControlTables.applying(database, mapping.catalog) {
+            // A record that waits or is quarantined says nothing about the table's rows.
             let records = try KnownRecord.fetchAll(
                 database,
                 where:
@@ -270,6 +277,7 @@ struct Reconciliation {
                 let entry =
                     try OutboxEntry.fetch(database, key)
                     ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: 0)
+                // The deletion of the row waits to be sent.
                 guard !entry.isDeleted else { continue }
                 let fields = try existing.map { try mapping.fields($0, table) }
                 let base = try current(record, table, fields ?? [:])

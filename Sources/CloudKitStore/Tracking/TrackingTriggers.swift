@@ -18,6 +18,7 @@ struct TrackingTriggers {
         case delete
     }
 
+    // The store sets the flag while it writes the server's changes, which are no edits.
     private static let isOurs = "(SELECT applying FROM grdb_cloudkit_control) = 0"
     private static let tick =
         "UPDATE grdb_cloudkit_control SET clock = max(clock + 1, \(ControlTables.now));"
@@ -51,6 +52,7 @@ struct TrackingTriggers {
     private func sql(_ kind: Kind) -> String? {
         switch kind {
         case .insert:
+            // All columns, because REPLACE fires no trigger for the row that it removes.
             trigger(.insert, "AFTER INSERT", when: nil) {
                 [check("NEW"), Self.tick, save("NEW", everyColumn)]
             }
@@ -65,6 +67,8 @@ struct TrackingTriggers {
                     [Self.tick, save("NEW", Self.present(table.columns.map(changed(if:))))]
                 }
         case .rekey:
+            // A row with another key is another record: one is deleted, one inserted. Each entry
+            // has a version of its own, so the clock ticks twice.
             trigger(
                 .rekey,
                 "AFTER UPDATE OF \(list(table.keyColumns))",
@@ -140,6 +144,8 @@ struct TrackingTriggers {
             + "WHERE \(conditions.joined(separator: " OR "));"
     }
 
+    // `WHERE true` keeps SQLite from reading ON as a part of a join. Patching keeps the times of
+    // earlier edits, and an edit ends the quarantine of the row.
     private func save(_ row: String, _ changes: String) -> String {
         """
         INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)
@@ -167,6 +173,7 @@ struct TrackingTriggers {
         }
     }
 
+    // A deleted row has no edits: if it is inserted again, all columns are noted.
     private func delete(_ row: String) -> String {
         """
         INSERT INTO grdb_cloudkit_outbox (tbl, key, deleted, changed, version, since)

@@ -4,7 +4,8 @@ public import Foundation
 extension WebClient {
     /// Requests a courier URL at which to wait for notifications.
     ///
-    /// - clientID: A name under which the service returns the same URL again; nil requests a new one.
+    /// - Parameter clientID: A name under which the service returns the same URL again; nil requests a
+    ///   new one.
     /// - Returns: The token and its URL.
     /// - Throws: When the service refuses the request or cannot be reached.
     public func createToken(

@@ -57,8 +57,10 @@ final class SyncEngineCore: Sendable {
     /// Passes a signal to the machine, and queues the resulting actions.
     func signal(_ signal: SyncEngineSignal) {
         contents.withLock { contents in
+            // Inside the lock, so that signals are handled in the order of their times.
             let moment = SyncEngineMoment(now: environment.now(), chance: environment.chance())
             for action in contents.machine.handle(signal, at: moment) {
+                // Resumed here and not by the driver, which has ended once the engine is stopped.
                 if case .finish(let id, let error) = action {
                     contents.calls.removeValue(forKey: id)?.resume(returning: error)
                 } else {
@@ -98,6 +100,7 @@ final class SyncEngineCore: Sendable {
 
     /// Cancels the running operations, and waits until they have ended.
     func cancelOperations() async {
+        // Waiting would never end: the operation ends after the delegate's method.
         guard !isInsideDelegate else {
             signal(.cancelAll(nextCall()))
             return
@@ -120,6 +123,7 @@ final class SyncEngineCore: Sendable {
             await withCheckedContinuation { continuation in
                 contents.withLock { $0.calls[id] = continuation }
                 self.signal(signal(id))
+                // A cancellation before the call was registered found nothing to cancel.
                 if Task.isCancelled { self.signal(.cancel(id)) }
             }
         } onCancel: {

@@ -23,6 +23,7 @@ actor SyncEngineDriver {
         delegate = configuration.delegate
         self.service = service
         self.core = core
+        // From the beginning, so that no change is missed before the driver runs.
         accountChanges = service.accountChanges()
     }
 

@@ -119,6 +119,7 @@ struct FetchOperation {
             return []
         }
         var deliveries: [Delivery] = []
+        // The delegate may have left the zone out since its last page.
         if let current {
             if options.scope.contains(current) {
                 phase = .readingZone(current)
@@ -172,6 +173,7 @@ struct FetchOperation {
             $0.zoneName != CKRecordZone.ID.defaultZoneName
         }
         var deletions = page.deletions
+        // A page that does not move the token would come again without end.
         let isWhole = !page.moreComing || page.token.isEqual(state.databaseToken)
         phase = isWhole ? .choosingZone : .choosingDatabase
         if listing != nil {
@@ -187,6 +189,7 @@ struct FetchOperation {
                 .init(zoneID: $0, reason: .deleted)
             }
         }
+        // A zone with this name may be created again and fetched by this operation.
         for deletion in deletions { finished.remove(deletion.zoneID) }
         let isEmpty = modified.isEmpty && deletions.isEmpty
         let event = CKSyncEngine.Event.FetchedDatabaseChanges(
@@ -206,6 +209,7 @@ struct FetchOperation {
     }
 
     private mutating func databaseFailed(_ error: CKError, _ state: SyncEngineState) -> [Delivery] {
+        // Once only, or a service that refuses every token would keep the operation going.
         guard error.isAboutToken, state.databaseToken != nil, !hasRestartedDatabase else {
             self.error = self.error ?? error
             return []
@@ -220,6 +224,7 @@ struct FetchOperation {
         of zoneID: CKRecordZone.ID,
         _ state: SyncEngineState
     ) -> [Delivery] {
+        // The page's token would skip the record, so the page is fetched again later.
         if let failure = page.failures.values.first(where: \.passes) {
             return failed(failure, zoneID, state)
         }

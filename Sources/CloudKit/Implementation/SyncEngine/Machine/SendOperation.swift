@@ -205,6 +205,7 @@ struct SendOperation {
         var undeleted: [CKRecordZone.ID: CKError] = [:]
         for change in changes {
             let outcome = answer.outcome(of: change)
+            // What was added again since the request was created is another change.
             if isSettled(outcome) {
                 state.pendingDatabaseChanges.remove(change, until: horizon)
             }

@@ -2,6 +2,7 @@ extension SyncEngineMachine {
     /// Handles the identity of the signed-in user.
     mutating func identified(_ answer: SyncResponse, isOutdated: Bool) {
         phase = .choosing([], during: nil)
+        // The response may be about the user of before.
         guard !isOutdated else { return invalidateAccount() }
         switch answer {
         case .user(let user):
@@ -35,6 +36,7 @@ extension SyncEngineMachine {
         if previous != .unknown || isForeign { state.reset() }
         state.salvagedUser = nil
         state.account = user.map { .user($0) } ?? .signedOut
+        // Subscriptions belong to a user.
         state.subscriptionID = nil
         isDirty = true
         let change = change(from: previous, to: user)
@@ -66,6 +68,7 @@ extension SyncEngineMachine {
             return
         }
         schedule.subscribe = isSubscribed ? nil : moment.now
+        // Nobody reported the changes since the last run.
         schedule.fetch = moment.now
         if hasSomethingToSend { scheduleSend(after: .zero) }
         if isSubscribed { listen(true) }
@@ -87,6 +90,7 @@ extension SyncEngineMachine {
             isDirty = true
             listen(true)
         case .failure(let error) where error.passes:
+            // Due at once, but not before the wait that follows.
             schedule.subscribe = moment.now
             if error.code == .notAuthenticated { invalidateAccount() }
             hold(error)
@@ -113,6 +117,7 @@ extension SyncEngineMachine {
         case .databaseChanged:
             guard settings.automaticallySync else { return }
             schedule.fetch = moment.now
+            // Whoever sends a push can be reached.
             schedule.hope()
         case .accountChanged: accountMayHaveChanged()
         }

@@ -13,13 +13,16 @@ extension SyncEngineMachine {
         switch identity {
         case .unknown(let due):
             let isDue = due.map { $0 <= now } ?? false
+            // A call identifies the user even where nothing is scheduled.
             guard isDue || !calls.isEmpty else { return rest() }
             phase = .identifying(isOutdated: false)
             actions.append(.request(.identifyUser, user: nil, group: nil))
         case .known where state.account.user == nil:
             failCallsWithoutAccount()
             rest()
+        // The app waits for its calls, and for nothing that is scheduled.
         case .known where !calls.isEmpty: begin(calls.removeFirst())
+        // Before the fetch, so that no change falls between the two.
         case .known where schedule.isDue(schedule.subscribe, at: now):
             phase = .subscribing
             let request = SyncRequest.subscribe(settings.subscriptionID)
@@ -56,6 +59,7 @@ extension SyncEngineMachine {
         _ context: CKSyncEngine.FetchChangesContext,
         call: SyncEngineCall.ID?
     ) {
+        // After a fetch of some zones, the scheduled one of all is still due.
         if context.options.scope == .all { schedule.fetch = nil }
         phase = .choosing([], during: .fetch(FetchOperation(context, call: call)))
     }
@@ -110,6 +114,7 @@ extension SyncEngineMachine {
 
     /// Returns whether the engine itself retries after a transient error; it then waits first.
     private mutating func repeats(after failure: CKError) -> Bool {
+        // The user may have signed out without notice.
         if failure.code == .notAuthenticated { invalidateAccount() }
         guard settings.automaticallySync else { return false }
         hold(failure)

@@ -96,6 +96,7 @@ package struct SyncEngineMachine: Sendable {
             if !deliveries.isEmpty {
                 deliver(deliveries.removeFirst(), then: deliveries, during: operation)
             } else if isDirty {
+                // Before the next step, so that after a crash little is repeated.
                 isDirty = false
                 let serialization = CKSyncEngine.State.Serialization(state)
                 let event = CKSyncEngine.Event.stateUpdate(.init(stateSerialization: serialization))

@@ -44,12 +44,14 @@ struct SyncEngineSchedule: Sendable {
         let wait = timing.retryPolicy.delay(afterFailures: failures, chance: moment.chance)
         heldUntil = moment.now + wait
         if let seconds = RetryAfter.seconds(error.retryAfterSeconds) {
+            // A longer wait that the service requested earlier still holds.
             throttledUntil = max(throttledUntil, moment.now + .seconds(seconds))
         }
     }
 
     /// Ends the wait, because the service responded: it can be reached.
     mutating func release() {
+        // The wait that the service requested still holds.
         failures = 0
         heldUntil = .zero
     }

@@ -50,6 +50,7 @@ extension SyncEngineState {
             if isWhole { unfetchedZones.removeAll { $0.isEqual(zoneID) } }
         case .zoneRestart(let zoneID):
             zoneTokens[zoneID] = nil
+            // Without a token the zone would no longer count as known.
             sentZones.insert(zoneID)
         case .zoneGone(let zoneID): forget(zoneID)
         }

@@ -51,6 +51,7 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
         let stamp = horizon ?? last
         if let place = places[change.subject], let entry = entries[place] {
             if entry.change == change {
+                // With a lower number, an acknowledgment could remove the newer addition.
                 entries[place]?.stamp = max(entry.stamp, stamp)
                 return
             }
@@ -80,6 +81,8 @@ package struct PendingChanges<Change: PendingChange>: Sendable where Change.Subj
     private mutating func removeEntry(at place: Int, of subject: Change.Subject) {
         entries[place] = nil
         places[subject] = nil
+        // Only when the gaps outnumber the changes, so that a removal costs constant time on
+        // average.
         guard entries.count > 32, entries.count > 2 * places.count else { return }
         entries = entries.filter { $0 != nil }
         for (place, entry) in entries.enumerated() {

@@ -127,6 +127,7 @@ extension SyncEngineState: Codable {
             },
             forKey: .pendingRecords
         )
+        // A fixed order, so that the same state has the same bytes.
         let order = { (a: CKRecordZone.ID, b: CKRecordZone.ID) in
             (a.zoneName, a.ownerName) < (b.zoneName, b.ownerName)
         }
@@ -256,6 +257,7 @@ extension SyncEngineState: Codable {
         switch serialization?.contents {
         case nil: return (fresh, nil)
         case .failure(let problem)?:
+            // The changes are of another database.
             guard problem.rest.origin == nil || problem.rest.origin == origin else {
                 return (fresh, problem.description)
             }
