@@ -4,12 +4,12 @@ import Testing
 @Suite("Scripts/words")
 struct WordsTests {
     /// Checks one file.
-    private func words(_ text: String) async throws -> Script {
+    private func words(_ text: String, in name: String = "File.swift") async throws -> Script {
         let folder = try TemporaryFolder()
-        return try await Script.run("Scripts/words", folder.write(text, to: "File.swift"))
+        return try await Script.run("Scripts/words", folder.write(text, to: name))
     }
 
-    @Test("The repository's comments keep to the glossary")
+    @Test("The repository's comments and documents keep to the glossary")
     func repository() async throws {
         let run = try await Script.run("Scripts/words")
         #expect(run.status == 0, "\(run.output)")
@@ -21,6 +21,7 @@ struct WordsTests {
         arguments: [
             ("What a zone holds.", "a noun phrase"), ("Who made it.", "a noun phrase"),
             ("Whose it is.", "a noun phrase"), ("Where it is.", "a noun phrase"),
+            ("Which it is.", "a noun phrase"),
             ("When it ends.", "a noun phrase"), ("How it ends.", "a noun phrase"),
             ("Why it ends.", "a noun phrase"), ("Whether it ends.", "'Returns whether'"),
             ("Is told the end.", "'Receives'"), ("Makes a zone.", "'Creates'"),
@@ -77,6 +78,23 @@ struct WordsTests {
     func innocent(text: String) async throws {
         let run = try await words(text)
         #expect(run.status == 0, "\(run.output)")
+    }
+
+    @Test("A replaced term is found in a document, but not in its code, code blocks and quotations")
+    func documents() async throws {
+        let page = """
+            # Zones
+
+            They begin anew. `anew()` and "told of" do not count.
+
+            ```swift
+            wish.for(ever) // for ever
+            ```
+            """
+        let run = try await words(page, in: "Page.md")
+        #expect(run.status == 1)
+        #expect(run.output.contains("Page.md:3: the page has 'anew'; write 'again' or 'new'"))
+        #expect(run.output.contains("words: 1 found"))
     }
 
     @Test("Its rules can be listed, and other options are refused")

@@ -73,7 +73,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
         }
         let message = fullMessage(for: error)
         if exitCode(for: error) == .success, !message.isEmpty {
-            // What was asked for, such as help or the version.
+            // The requested output, such as help or the version.
             do {
                 try Console.write(message)
             } catch {

@@ -16,13 +16,13 @@ public struct DeviceReport: Hashable, Sendable, Codable {
         public var place: Int64
         /// The number of the zone's newest change.
         public var newest: Int64
-        /// The number of records that changed since, at least as many as it would be answered.
+        /// The number of records that changed since, at least as many as a fetch would return.
         public var behind: Int64
         /// `true` when its token is of an earlier generation of the zone, so that it fetches from the beginning.
         public var isExpired: Bool
     }
 
-    /// The environment it asked.
+    /// The environment of its requests.
     public var environment: ServiceEnvironment
     /// The user it acts for.
     public var userRecordName: String

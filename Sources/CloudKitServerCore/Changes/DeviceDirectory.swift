@@ -1,24 +1,24 @@
 import CloudKitWire
 import Synchronization
 
-/// Which devices a service has seen since it began, and how far each has read its zones.
+/// The devices that sent requests since the service started, with their positions in the feeds of zones.
 ///
-/// It is kept in memory: what operators look at is worth no write, and a device that goes on is seen again.
+/// It is kept in memory: operators only look at it, and a device that is in use is seen again.
 final class DeviceDirectory: Sendable {
     /// The identity of a device.
     struct Key: Hashable, Sendable {
         var environment: RowID<StoredEnvironment>
         var user: RowID<StoredUser>
-        /// The name that the client gives itself; nil for all that give none.
+        /// The name that the client uses for itself; nil for all clients without one.
         var client: String?
     }
 
-    /// A device's place in a zone's feed.
+    /// A device's position in a zone's feed.
     struct Place: Sendable {
         var scope: DatabaseScope
-        /// The life of the zone that it read.
+        /// The incarnation of the zone that it read.
         var incarnation: Int64
-        /// The last change that it was answered.
+        /// The last change that it received.
         var sequence: Int64
         /// The time of the fetch, in milliseconds since 1970-01-01 UTC.
         var time: Int64
@@ -31,27 +31,27 @@ final class DeviceDirectory: Sendable {
         var places: [RowID<StoredZone>: Place] = [:]
     }
 
-    /// Devices that are remembered; of more, the one that was not seen for longest goes.
+    /// The maximum number of devices; one more replaces the one that was seen least recently.
     static let deviceLimit = 1000
-    /// Zones that are remembered of each, in the same way.
+    /// The maximum number of zones of each device, of which the least recently read is replaced.
     static let zoneLimit = 100
-    /// Bytes of a client's name; one with a longer name counts as one without.
+    /// The maximum size of a client's name in bytes; a longer one counts as none.
     static let nameLimit = 255
 
     private let known = Mutex<[Key: Device]>([:])
 
-    /// Notes that a device asked for something.
+    /// Records that a device sent a request.
     ///
     /// - Parameters:
-    ///   - call: What it asked for.
-    ///   - name: The name that it gives itself in the body alone.
+    ///   - call: The request.
+    ///   - name: The client's name where only the body has it.
     func see(_ call: Call, name: String? = nil) {
         update(call, name: name) { _ in }
     }
 
-    /// Notes how far a device has read a zone.
+    /// Records a device's new position in a zone's feed.
     func note(_ token: SyncToken, of zone: ZoneView, _ call: Call) {
-        // What is read from the newest change down is no device's place.
+        // A feed that is read from the newest change down has no position of this kind.
         guard !token.isReverse else { return }
         update(call, name: nil) { device in
             if device.places[zone.zone.id] == nil, device.places.count >= Self.zoneLimit {
@@ -67,7 +67,7 @@ final class DeviceDirectory: Sendable {
         }
     }
 
-    /// The devices of some environments, those that were seen last first.
+    /// Returns the devices of some environments, most recently seen first.
     func devices(of environments: Set<RowID<StoredEnvironment>>) -> [Device] {
         known.withLock { $0.values.filter { environments.contains($0.key.environment) } }
             .sorted {

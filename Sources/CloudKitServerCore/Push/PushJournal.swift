@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A notification that a user's devices were to get, as operators look at it.
+/// A notification for a user's devices, as operators see it.
 public struct PushEntry: Hashable, Sendable, Codable {
-    /// Counts the notifications of a service from 1.
+    /// The notification's number, from 1.
     public var number = 0
     /// The time, in milliseconds since 1970-01-01 UTC.
     public var time: Int64
@@ -21,9 +21,9 @@ public struct PushEntry: Hashable, Sendable, Codable {
     public var userRecordName: String
     /// The subscription.
     public var subscriptionID: String?
-    /// The devices in whose queues it was put; 0 where none listens.
+    /// The number of devices whose queues received it; 0 if none listens.
     public var devices: Int
-    /// The notification of each device, without the number on the app's icon; nil where it is not shown.
+    /// The payload of each device, without the number on the app's icon; nil if it is not shown.
     public var payload: String?
 }
 

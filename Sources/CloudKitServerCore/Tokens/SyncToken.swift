@@ -1,6 +1,9 @@
 import CloudKitWire
 
-/// A position in the change feed of a database or a zone, as clients hold it.
+/// A change token: a position in the change feed of a database or a zone, as clients hold it.
+///
+/// It names the feed with its incarnation, which a reset or a restore changes, and the participant
+/// whose part of the feed it is, so that no other feed accepts it.
 struct SyncToken: Hashable {
     /// The row of the database or the zone.
     var feed: Int64

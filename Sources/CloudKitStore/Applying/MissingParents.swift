@@ -1,6 +1,7 @@
 import GRDB
 
-/// The search for the rows that a candidate's foreign keys refer to and that are not here.
+/// The search for the rows that a candidate's foreign keys refer to and that are not here; ``RowPlacer``
+/// lets the candidate wait for them.
 struct MissingParents: ApplyPhase {
     let context: ApplyContext
 

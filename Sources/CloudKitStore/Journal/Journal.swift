@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-/// The store of overruled edits.
+/// The journal: edits that lost a merge, or that this user may not make, kept so that the app can bring
+/// them back.
 struct Journal {
     let database: Database
     /// `true` when all of the user's devices share it.

@@ -4,7 +4,7 @@ public struct RecordsResponse: Hashable, Sendable, Codable {
     public var records: [ItemResult<WireRecord>]
     /// The position of a query's next page; absent on the last page.
     public var continuationMarker: String?
-    /// The zone's newest change token, if the request asked for it.
+    /// The zone's newest change token, if it was requested.
     public var syncToken: String?
 
     /// Creates a response.
