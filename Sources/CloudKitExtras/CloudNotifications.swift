@@ -25,6 +25,12 @@ extension CKContainer {
 }
 
 /// The notifications of a container; see `CKContainer.notifications()`.
+///
+/// ```swift
+/// for try await notification in container.notifications(clientID: "importer") {
+///     print(notification.subscriptionID ?? "")
+/// }
+/// ```
 public struct CloudNotifications: AsyncSequence, Sendable {
     /// The element type.
     public typealias Element = CKNotification

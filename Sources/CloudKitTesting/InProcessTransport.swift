@@ -5,6 +5,16 @@ public import Foundation
 /// A transport that passes a client's requests directly to a service in the same process.
 ///
 /// Messages and rules are the same as over HTTP; only the sockets are missing.
+///
+/// ```swift
+/// let client = WebClient(
+///     url: InProcessTransport.url,
+///     container: "iCloud.org.example.notes",
+///     environment: .development,
+///     credentials: credentials,
+///     transport: InProcessTransport(service: service)
+/// )
+/// ```
 public struct InProcessTransport: Transport {
     /// The address at which the service appears to be; no request leaves the process.
     public static let url = "http://cloud.invalid"

@@ -7,6 +7,11 @@ import CloudKitWire
 ///
 /// A client retries a request only when this cannot repeat its effect: when it did not reach the
 /// server, when the server refused it temporarily, or when it only reads.
+///
+/// ```swift
+/// // At most five times: after 1, 2, 4 and 8 seconds, of which up to a half is left out.
+/// let policy = RetryPolicy(attempts: 5, delay: 1, longestDelay: 60, jitter: 0.5)
+/// ```
 public struct RetryPolicy: Hashable, Sendable {
     /// The maximum number of times that a request is sent.
     public var attempts: Int

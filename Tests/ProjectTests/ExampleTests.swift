@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Examples in the documentation of the CloudKit module")
+@Suite("Examples in the documentation of symbols")
 struct ExampleTests {
     /// The documents whose examples need what Apple's framework lacks, or are expressions.
     private static let others = ["Foundation+KeyValueCoding.swift", "NSPredicate+Format.swift"]
@@ -15,7 +15,33 @@ struct ExampleTests {
         }
     }
 
-    @Test("Every example is compiled as it stands")
+    /// The documents of types in other modules with an example above the type, which SnippetTests compiles.
+    private static let types = [
+        "CloudKitCodable/Decoder/MissingRecords", "CloudKitCodable/Graph/RecordSize",
+        "CloudKitCodable/Representable/CloudKitAssetValue",
+        "CloudKitCodable/Representable/CloudKitEnum", "CloudKitStore/Journal/JournalEntry",
+        "CloudKitStore/Merging/MergeRule", "CloudKitStore/Reports/CloudStoreError",
+        "CloudKitStore/Reports/StoreEvent", "CloudKitStore/Reports/StoreStatus",
+        "CloudKitStore/Sync/StoreConfiguration", "CloudKitTesting/InProcessTransport",
+        "CloudKitWebClient/Credentials/WebCredentials", "CloudKitWebClient/RetryPolicy",
+    ]
+
+    @Test("The examples of types in other modules are compiled as they stand", arguments: types)
+    func typesCompiled(file: String) throws {
+        let compiled = try #require(
+            try Repository.swiftFiles(under: "Tests/SnippetTests")
+                .first { $0.path.hasSuffix("/TypeExamples.swift") }
+        )
+        .text.filter { !$0.isWhitespace }
+        let document = try #require(
+            try Repository.swiftFiles(under: "Sources")
+                .first { $0.path == "Sources/\(file).swift" }
+        )
+        let example = try #require(examples(in: document).first, "\(file) has no example")
+        #expect(compiled.contains(example), "\(file): copy the example into TypeExamples.swift")
+    }
+
+    @Test("Every example of the CloudKit module is compiled as it stands")
     func compiled() throws {
         let compiled = try #require(
             try Repository.swiftFiles(under: "Tests/CloudKitSourceCompatTests")

@@ -3,6 +3,13 @@ public import CloudKit
 /// The part of CloudKit's limit of one megabyte that a record takes, field by field.
 ///
 /// It is an upper estimate of the values' bytes; assets do not count.
+///
+/// ```swift
+/// let size = RecordSize(of: record)
+/// if size.total > RecordSize.limit, let largest = size.fields.first {
+///     print("\(largest.key) takes \(largest.bytes) bytes")
+/// }
+/// ```
 public struct RecordSize: Sendable {
     /// The maximum number of bytes in a record.
     public static let limit = 1_000_000

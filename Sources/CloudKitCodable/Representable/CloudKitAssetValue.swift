@@ -5,6 +5,12 @@ public import UniformTypeIdentifiers
 ///
 /// Conforming is enough for a `Codable` type: it becomes a JSON file, or a property list if
 /// `preferredContentType` is one.
+///
+/// ```swift
+/// struct Drawing: CloudKitAssetValue {
+///     var strokes: [[Double]]
+/// }
+/// ```
 public protocol CloudKitAssetValue: Codable {
     /// The type of the file; JSON by default.
     static var preferredContentType: UTType { get }

@@ -1,5 +1,14 @@
 /// An enumeration stored by its raw value, with a case for raw values that this version of the app
 /// does not know.
+///
+/// ```swift
+/// // A status that a later version of the app adds is read as `unknown`.
+/// enum Status: String, CloudKitStringEnum {
+///     case open, done, unknown
+///
+///     static var cloudKitFallbackCase: Status? { .unknown }
+/// }
+/// ```
 public protocol CloudKitEnum {
     /// The case that represents unknown raw values; when nil, they are an error.
     static var cloudKitFallbackCase: Self? { get }

@@ -1,6 +1,13 @@
 public import Foundation
 
 /// An edit that lost a merge, kept so that it can be restored.
+///
+/// ```swift
+/// for entry in try await store.journal(of: "note") where entry.rule == "access" {
+///     print(entry.date, entry.key, entry.lost)
+///     try await store.restore(entry)
+/// }
+/// ```
 public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The origin of the edit, from the point of view of the device that merged.
     public enum Side: String, Hashable, Sendable {

@@ -1,4 +1,13 @@
 /// The rule that decides between two edits of the same field; edits of different fields never conflict.
+///
+/// ```swift
+/// // The later edit wins, but a draft never overrules a text, and visits of two devices add up.
+/// let rules: [String: MergeRule] = [
+///     "title": .laterEdit,
+///     "visits": .counter,
+///     "text": .custom { $0.local.isNull ? $0.remote : $0.local },
+/// ]
+/// ```
 public enum MergeRule: Sendable {
     /// A closure that decides from the base, and from the two values with the times of their edits.
     public typealias Decision = @Sendable (_ conflict: FieldConflict) -> StoreValue

@@ -1,4 +1,12 @@
 /// An error in the tables, the file or a call, with the remedy.
+///
+/// ```swift
+/// do {
+///     try await store.start()
+/// } catch let error as CloudStoreError where error.code == .unreadableFile {
+///     print(error.message)
+/// }
+/// ```
 public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of problems.
     public enum Code: String, Hashable, Sendable {

@@ -1,6 +1,16 @@
 public import CloudKit
 
 /// An event of a store, for apps that report or show sync.
+///
+/// ```swift
+/// configuration.onEvent = { event in
+///     switch event {
+///     case .replacedByDuplicate(let table, let key): print("\(table) \(key) is there already")
+///     case .quotaExceeded: print("The user's iCloud storage is full")
+///     default: break
+///     }
+/// }
+/// ```
 public enum StoreEvent: Sendable {
     /// A fetch or a send has begun.
     case started

@@ -1,6 +1,12 @@
 public import Foundation
 
 /// The changes that wait, and the reasons.
+///
+/// ```swift
+/// let status = try await store.status
+/// for line in status.explanation { print(line) }
+/// for row in status.quarantined { print(row.table ?? "unknown table", row.reason) }
+/// ```
 public struct StoreStatus: Hashable, Sendable {
     /// A condition that keeps the store from syncing until someone resolves it.
     public enum Obstacle: Hashable, Sendable {

@@ -1,6 +1,15 @@
 public import CloudKit
 
 /// The settings of a store, apart from its tables.
+///
+/// ```swift
+/// var configuration = StoreConfiguration()
+/// configuration.includesSharedRows = true
+/// configuration.whenZoneIsDeleted = .upload
+/// configuration.onEvent = { event in
+///     if case .quarantined(let reason) = event { print(reason) }
+/// }
+/// ```
 public struct StoreConfiguration: Sendable {
     /// The treatment of local rows when the zone no longer exists on the server.
     public enum ZoneDeletionPolicy: Hashable, Sendable {

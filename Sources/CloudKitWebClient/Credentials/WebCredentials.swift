@@ -10,6 +10,11 @@ import Synchronization
 /// one user changes nothing for the next one.
 ///
 /// Interpolating or dumping credentials never prints their secrets.
+///
+/// ```swift
+/// let user = WebCredentials(apiToken: apiToken, webAuthToken: webAuthToken)
+/// let server = WebCredentials(serverKey: try ServerKey(keyID: keyID, privateKeyPEM: pem))
+/// ```
 public final class WebCredentials: Sendable {
     /// The token of the app, created for a container and environment; empty with a key.
     public let apiToken: String
