@@ -79,7 +79,7 @@ struct DatabaseExport {
     /// Exports the change feed of a zone; a record that changes meanwhile appears a second time,
     /// and its last line counts.
     private mutating func exportChanges(_ zone: WireZoneID) async throws {
-        var pages = ZoneChangePages(
+        var pages = ZoneFeedReader(
             client: client,
             database: database,
             zoneID: zone,

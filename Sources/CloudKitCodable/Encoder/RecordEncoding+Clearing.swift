@@ -89,8 +89,8 @@ extension RecordEncoding {
     /// Notifies the graph of the properties whose models refer to this record and that hold none now.
     private func noteMissingChildren() {
         guard baseline == .values, let graph, let model, let options else { return }
-        let told = children
-        for (key, field) in options where !told.contains(key) {
+        let noted = children
+        for (key, field) in options where !noted.contains(key) {
             guard case .children(let via, _, _)? = field.relation else { continue }
             for type in TypeTraits.of(model).memory.types(of: key, in: model) {
                 graph.noteList(of: record.recordID, type.recordType, via: via)

@@ -22,7 +22,7 @@ extension CloudService {
             var news = PushNews()
             for kind in ServiceEnvironment.allCases {
                 let environment = try Self.environment(user.container, kind, writer)
-                var change = ZoneChange(
+                var change = ZoneCommit(
                     call: Self.call(of: row, in: environment, now: now, work),
                     writer: writer,
                     seal: seal,

@@ -33,7 +33,7 @@ extension CloudService {
             let row = try Self.environment(user.container, environment, writer)
             let owner = try Self.user(user, writer)
             let call = Self.call(of: owner, in: row, now: now, work)
-            var change = ZoneChange(
+            var change = ZoneCommit(
                 call: call,
                 writer: writer,
                 seal: seal,

@@ -58,7 +58,7 @@ extension CloudService {
                     schema: commit.rules.schema,
                     randomness: randomness
                 )
-                try push.tell(of: commit.changes)
+                try push.notify(of: commit.changes)
                 try commit.forgetGone()
                 job.done = batch.items.last.map { $0.position + 1 } ?? job.total
                 job.changed = call.now

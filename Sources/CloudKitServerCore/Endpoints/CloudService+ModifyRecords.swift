@@ -123,7 +123,7 @@ extension CloudService {
                     schema: commit.rules.schema,
                     randomness: randomness
                 )
-                try push.tell(of: commit.changes)
+                try push.notify(of: commit.changes)
                 try commit.forgetGone()
                 zone.zone.headSequence = commit.sequence
                 return (outcomes, zone, push.news)

@@ -35,7 +35,7 @@ extension CloudService {
             var news = PushNews()
             let body = try answer.answer(request.shortGUIDs) { guid in
                 let (row, isNew) = try Self.accept(guid.value, call, user, configuration, writer)
-                if isNew { news.formUnion(try Self.tell(of: row, call, writer, randomness)) }
+                if isNew { news.formUnion(try Self.notify(of: row, call, writer, randomness)) }
                 return row
             }
             return (body, news)
@@ -123,7 +123,7 @@ extension CloudService {
     /// Notifies the owner, the participants and the new participant's other devices.
     ///
     /// - Returns: The news to announce after the commit.
-    private static func tell(
+    private static func notify(
         of share: StoredRecord,
         _ call: Call,
         _ writer: any StorageWriter,
@@ -140,7 +140,7 @@ extension CloudService {
             schema: try Schema(nil),
             randomness: randomness
         )
-        try push.tell(of: [RecordChange(kind: .updated, record: share)])
+        try push.notify(of: [RecordChange(kind: .updated, record: share)])
         return push.news
     }
 }

@@ -61,7 +61,7 @@ extension CloudService {
             var news = PushNews()
             let zones = try request.operations.map { operation in
                 try Self.item(zone: operation.zone.zoneID) {
-                    var change = ZoneChange(
+                    var change = ZoneCommit(
                         call: call,
                         writer: writer,
                         seal: seal,

@@ -37,23 +37,23 @@ struct PushCommit {
     }
 
     /// Writes notifications about changes to records of the zone.
-    mutating func tell(of changes: [RecordChange]) throws {
+    mutating func notify(of changes: [RecordChange]) throws {
         let changes = Self.merged(changes)
         guard !changes.isEmpty else { return }
         if zone.database.owner == nil {
-            try tellPublic(of: changes)
+            try notifyPublic(of: changes)
             return
         }
         for var watcher in try watchers(of: changes) where watcher.hasSubscriptions {
             try watcher.see(changes, writer)
-            try tell(watcher, zoneChanged: false)
+            try notify(watcher, zoneChanged: false)
         }
     }
 
     /// Writes notifications about the creation or deletion of the zone.
-    mutating func tellOfZone() throws {
+    mutating func notifyOfZone() throws {
         for watcher in try watchers(of: []) where watcher.hasSubscriptions {
-            try tell(watcher, zoneChanged: true)
+            try notify(watcher, zoneChanged: true)
         }
     }
 
@@ -171,7 +171,7 @@ struct PushCommit {
         )
     }
 
-    private mutating func tellPublic(of changes: [RecordChange]) throws {
+    private mutating func notifyPublic(of changes: [RecordChange]) throws {
         var users: Set<RowID<StoredUser>> = []
         for type in Set(changes.map(\.record.type)).sorted() {
             users.formUnion(
@@ -189,13 +189,13 @@ struct PushCommit {
                 .roles(of: user.id, writer)
             watcher.sight = sight(of: user, .public, .everything, roles: roles)
             try watcher.see(changes, writer)
-            try tell(watcher, zoneChanged: false)
+            try notify(watcher, zoneChanged: false)
         }
     }
 
     // MARK: Notifying
 
-    private mutating func tell(_ watcher: PushWatcher, zoneChanged: Bool) throws {
+    private mutating func notify(_ watcher: PushWatcher, zoneChanged: Bool) throws {
         var payloads: [PushPayload] = []
         for subscription in watcher.subscriptions {
             let subjects = try subjects(of: subscription, watcher, zoneChanged: zoneChanged)

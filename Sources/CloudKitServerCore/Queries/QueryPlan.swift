@@ -36,10 +36,10 @@ struct QueryPlan {
         var best: (choice: Int, count: Int)?
         for (choice, condition) in query.conditions.enumerated() {
             guard let driver = QueryDriver(condition) else { continue }
-            let isWalkedAnew = query.sorts.isEmpty && !driver.hasOneKey
-            let limit = isWalkedAnew ? unorderedLimit : countLimit
+            let isWalkedAgain = query.sorts.isEmpty && !driver.hasOneKey
+            let limit = isWalkedAgain ? unorderedLimit : countLimit
             let count = try count(condition, in: zones, reader, limit: limit)
-            if isWalkedAnew, count >= limit { continue }
+            if isWalkedAgain, count >= limit { continue }
             if count < best?.count ?? .max { best = (choice, count) }
         }
         // A walk in the order of the results ends with the page; any other has to visit all

@@ -101,8 +101,8 @@ struct RowDeleter: ApplyPhase {
         known.sent = nil
         guard let existing = try rows.row(key, table) else {
             if isOthers, entry?.isDeleted == true, known.system != nil {
-                // Whether the owner deleted it too, or only moved it out of the share, is what the
-                // server's answer to the deletion says.
+                // The server's response to the deletion shows whether the owner deleted it, too,
+                // or only moved it out of the share.
                 known.forgetServer()
                 return try known.save(database)
             }
@@ -126,7 +126,7 @@ struct RowDeleter: ApplyPhase {
                 kept: plan.row,
                 at: clock.edit(entry?.version ?? 0)
             )
-            return try makeAnew(known, entry)
+            return try recreate(known, entry)
         }
         if try !isOthers && isReferred(key, existing, table) {
             // The deleting device had moved the other rows away; those changes may arrive later.
@@ -157,7 +157,7 @@ struct RowDeleter: ApplyPhase {
     /// Converts a record that the server lost into one to be created again.
     ///
     /// It keeps its last version with the times of its edits, which others may have newer ones of.
-    private func makeAnew(_ record: KnownRecord, _ entry: OutboxEntry?) throws {
+    private func recreate(_ record: KnownRecord, _ entry: OutboxEntry?) throws {
         guard let key = record.key else { return }
         var known = record
         known.forgetServer()
@@ -292,7 +292,7 @@ struct RowDeleter: ApplyPhase {
             try journal.add([lost], key, kept: fields, at: clock.edit(0))
             var kept = known
             kept.goes = false
-            try makeAnew(kept, OutboxEntry.fetch(database, key))
+            try recreate(kept, OutboxEntry.fetch(database, key))
         }
         try DeletedRecord.trim(database)
     }

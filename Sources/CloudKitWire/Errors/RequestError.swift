@@ -84,8 +84,8 @@ public enum RetryAfter {
     public static let longest: Double = 3600
 
     /// Returns the seconds to wait; negative values become 0, and nil stays nil.
-    public static func seconds(_ told: Double?) -> Double? {
-        guard let told, !told.isNaN else { return nil }
-        return min(max(told, 0), longest)
+    public static func seconds(_ requested: Double?) -> Double? {
+        guard let requested, !requested.isNaN else { return nil }
+        return min(max(requested, 0), longest)
     }
 }

@@ -129,7 +129,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         }
     }
 
-    private func report(_ page: ZoneChangePage) {
+    private func report(_ page: ZoneRecordsPage) {
         for (recordID, result) in page.changed {
             errors.note(recordID, result)
             if let recordWasChangedBlock {
@@ -143,7 +143,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         }
     }
 
-    private func end(_ zoneID: CKRecordZone.ID, _ page: ZoneChangePage) {
+    private func end(_ zoneID: CKRecordZone.ID, _ page: ZoneRecordsPage) {
         if let recordZoneFetchResultBlock {
             recordZoneFetchResultBlock(zoneID, .success((page.token, nil, page.moreComing)))
         } else {

@@ -6,7 +6,7 @@ extension CloudConnection {
     /// The state of the account apart from the user's name; each part is valid for one sign-in.
     struct Account {
         /// The status that was set, which overrides the service's.
-        var told: (status: CKAccountStatus, signIn: Int)?
+        var assigned: (status: CKAccountStatus, signIn: Int)?
         /// The status that the service last reported.
         var found: (status: CKAccountStatus, signIn: Int)?
         /// The number of status changes without a sign-in.
@@ -24,16 +24,16 @@ extension CloudConnection {
     }
 
     /// Returns the status that was set for this sign-in, if any.
-    private func toldStatus(_ client: WebClient) -> CKAccountStatus? {
+    private func assignedStatus(_ client: WebClient) -> CKAccountStatus? {
         let signIn = client.signIn ?? client.credentials.signInCount
         return account.withLock { account in
-            account.told.flatMap { $0.signIn == signIn ? $0.status : nil }
+            account.assigned.flatMap { $0.signIn == signIn ? $0.status : nil }
         }
     }
 
     /// Throws the error of an account whose status was set to unusable.
     func checkAccount(_ client: WebClient) throws(CKError) {
-        if let error = toldStatus(client)?.error { throw error }
+        if let error = assignedStatus(client)?.error { throw error }
     }
 
     /// Fetches the account status from the service.
@@ -41,7 +41,7 @@ extension CloudConnection {
     /// Posts `.CKAccountChanged` when the status differs from the last one.
     func accountStatus() async throws(CKError) -> CKAccountStatus {
         let client = try client.begun()
-        if let status = toldStatus(client) { return status }
+        if let status = assignedStatus(client) { return status }
         let signIn = client.signIn ?? 0
         let status: CKAccountStatus
         do {
@@ -94,9 +94,9 @@ extension CloudConnection {
         }
         let signIn = try client.credentials.signInCount
         let isNews = account.withLock { account in
-            let before = account.told.flatMap { $0.signIn == signIn ? $0.status : nil }
+            let before = account.assigned.flatMap { $0.signIn == signIn ? $0.status : nil }
             guard (before ?? .available) != status else { return false }
-            account.told = status == .available ? nil : (status, signIn)
+            account.assigned = status == .available ? nil : (status, signIn)
             account.changes += 1
             return true
         }

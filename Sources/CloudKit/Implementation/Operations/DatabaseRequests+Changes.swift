@@ -73,7 +73,7 @@ extension DatabaseRequests {
         desiredKeys: [CKRecord.FieldKey]?,
         limit: Int?,
         assets: Context.AssetFiles = .all
-    ) async throws(CKError) -> Result<ZoneChangePage, CKError> {
+    ) async throws(CKError) -> Result<ZoneRecordsPage, CKError> {
         try refusePublic()
         let context = try await context()
         let request = ZoneChangesRequest.Zone(
@@ -119,8 +119,8 @@ extension DatabaseRequests.Context {
         _ changes: ZoneChangesResponse.Zone,
         home: CKRecordZone.ID,
         assets: AssetFiles
-    ) async -> ZoneChangePage {
-        var page = ZoneChangePage(
+    ) async -> ZoneRecordsPage {
+        var page = ZoneRecordsPage(
             token: CKServerChangeToken(token: changes.syncToken),
             moreComing: changes.moreComing ?? false
         )
@@ -174,7 +174,7 @@ extension Int? {
 }
 
 /// A page of a zone's changes, in the feed's order.
-struct ZoneChangePage: Sendable {
+struct ZoneRecordsPage: Sendable {
     /// The new and changed records, in their current version.
     var changed: [(recordID: CKRecord.ID, result: Result<CKRecord, any Error>)] = []
     /// The deleted records.

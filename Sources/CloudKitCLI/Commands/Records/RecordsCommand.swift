@@ -200,7 +200,7 @@ struct RecordsChangesCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try place.database.connection.client()
-        var changes = ZoneChangePages(
+        var changes = ZoneFeedReader(
             client: client,
             database: place.database.scope(client),
             zoneID: place.zoneID,

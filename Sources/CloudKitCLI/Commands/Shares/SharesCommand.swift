@@ -51,7 +51,7 @@ extension SharesCommand {
             _ database: DatabaseScope,
             _ client: WebClient
         ) async throws -> [ItemResult<WireRecord>] {
-            var pages = ZoneChangePages(
+            var pages = ZoneFeedReader(
                 client: client,
                 database: database,
                 zoneID: zoneID,

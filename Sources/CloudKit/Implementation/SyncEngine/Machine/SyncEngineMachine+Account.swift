@@ -118,14 +118,14 @@ extension SyncEngineMachine {
             guard settings.automaticallySync else { return }
             schedule.fetch = moment.now
             // Whoever sends a push can be reached.
-            schedule.hope()
+            schedule.endHold()
         case .accountChanged: accountMayHaveChanged()
         }
     }
 
     private mutating func accountMayHaveChanged() {
         invalidateAccount()
-        schedule.hope()
+        schedule.endHold()
         if case .identifying = phase {
             phase = .identifying(isOutdated: true)
             actions.append(.cancelRequest)

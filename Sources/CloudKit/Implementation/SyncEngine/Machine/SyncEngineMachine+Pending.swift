@@ -11,7 +11,7 @@ extension SyncEngineMachine {
             }
             state.pendingRecordZoneChanges.add(change, horizon: horizon)
         }
-        pendingChanged(wishes: true)
+        pendingChanged(sends: true)
     }
 
     /// Records that the delegate's batch is about to request a record.
@@ -26,13 +26,13 @@ extension SyncEngineMachine {
         for change in changes where state.pendingRecordZoneChanges.remove(change) {
             isChanged = true
         }
-        if isChanged { pendingChanged(wishes: false) }
+        if isChanged { pendingChanged(sends: false) }
     }
 
     mutating func add(_ changes: [CKSyncEngine.PendingDatabaseChange]) {
         guard !changes.isEmpty else { return }
         for change in changes { state.pendingDatabaseChanges.add(change) }
-        pendingChanged(wishes: true)
+        pendingChanged(sends: true)
     }
 
     mutating func remove(_ changes: [CKSyncEngine.PendingDatabaseChange]) {
@@ -40,18 +40,18 @@ extension SyncEngineMachine {
         for change in changes where state.pendingDatabaseChanges.remove(change) {
             isChanged = true
         }
-        if isChanged { pendingChanged(wishes: false) }
+        if isChanged { pendingChanged(sends: false) }
     }
 
     mutating func setUntrackedChanges(_ isPending: Bool) {
         let isNews = state.hasPendingUntrackedChanges != isPending
         state.hasPendingUntrackedChanges = isPending
-        if isNews || isPending { pendingChanged(wishes: isPending) }
+        if isNews || isPending { pendingChanged(sends: isPending) }
     }
 
-    private mutating func pendingChanged(wishes: Bool) {
+    private mutating func pendingChanged(sends: Bool) {
         isDirty = true
-        if wishes { scheduleSend(after: settings.timing.sendDelay) }
+        if sends { scheduleSend(after: settings.timing.sendDelay) }
     }
 
     /// Schedules sending, no later than already scheduled.

@@ -24,14 +24,14 @@ struct SyncEngineSchedule: Sendable {
     var quietUntil: Duration { max(throttledUntil, heldUntil) }
 
     /// Returns whether an operation that is due at a time may run now.
-    func isDue(_ wish: Duration?, at now: Duration) -> Bool {
-        guard let wish else { return false }
-        return max(wish, quietUntil) <= now
+    func isDue(_ due: Duration?, at now: Duration) -> Bool {
+        guard let due else { return false }
+        return max(due, quietUntil) <= now
     }
 
     /// Returns the earliest of some due times.
-    func next(of wishes: [Duration?]) -> Duration? {
-        wishes.compactMap { $0 }.min().map { max($0, quietUntil) }
+    func next(of times: [Duration?]) -> Duration? {
+        times.compactMap { $0 }.min().map { max($0, quietUntil) }
     }
 
     /// Waits after a transient error.
@@ -57,7 +57,7 @@ struct SyncEngineSchedule: Sendable {
     }
 
     /// Ends the wait before a retry, because the service seems to be available again.
-    mutating func hope() { heldUntil = .zero }
+    mutating func endHold() { heldUntil = .zero }
 
     /// Records a refused batch; returns the wait before the next one.
     ///

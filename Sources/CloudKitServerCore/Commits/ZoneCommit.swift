@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// One operation of `zones/modify` inside its commit.
-struct ZoneChange {
+struct ZoneCommit {
     let call: Call
     let writer: any StorageWriter
     let seal: TokenSeal
@@ -101,7 +101,7 @@ struct ZoneChange {
             )
         }
         let view = ZoneView(zone, in: database, owner: owner)
-        try tell(of: view)
+        try notify(of: view)
         return try view.wire(call, seal, writer)
     }
 
@@ -122,14 +122,14 @@ struct ZoneChange {
         zone.isDeleted = true
         zone.bytes = 0
         let view = ZoneView(zone, in: database, owner: owner)
-        try tell(of: view)
+        try notify(of: view)
         // After the notifications, which members are to receive, too.
         let shares = ShareDirectory(environment: call.environment.id)
         try shares.removeMembers(shares.members(of: zone.id, writer), of: zone.id, writer)
         return WireZone(zoneID: view.id, deleted: true)
     }
 
-    private mutating func tell(of zone: ZoneView) throws {
+    private mutating func notify(of zone: ZoneView) throws {
         var push = PushCommit(
             call: call,
             writer: writer,
@@ -137,7 +137,7 @@ struct ZoneChange {
             schema: try Schema(nil),
             randomness: randomness
         )
-        try push.tellOfZone()
+        try push.notifyOfZone()
         news.formUnion(push.news)
     }
 }

@@ -1,7 +1,7 @@
 import CloudKitWebClient
 
 /// The change feed of a zone, page by page.
-struct ZoneChangePages {
+struct ZoneFeedReader {
     let client: WebClient
     let database: DatabaseScope
     let zoneID: WireZoneID
