@@ -37,6 +37,8 @@ final class Candidate {
 }
 
 extension ApplyPhase {
+    var hidden: HiddenReferences { HiddenReferences(database: database, mapping: mapping) }
+
     /// Returns a record that waited, with its current fields; nil if these are unknown.
     func candidate(_ name: String) throws -> Candidate? {
         guard var known = try KnownRecord.fetch(database, name: name), let key = known.key,
@@ -47,10 +49,10 @@ extension ApplyPhase {
         let existing = try rows.row(key, table)
         let entry = try OutboxEntry.fetch(database, key)
         if existing == nil, entry?.isDeleted == true { return nil }
-        let base = try known.baseFields(
-            like: try existing.map { try mapping.fields($0, table) } ?? [:]
-        )
-        let edited = entry?.changed ?? [:]
+        let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        let base = try known.baseFields(like: shown)
+        let edited =
+            try entry.map { try hidden.leftOut(of: $0, shown, known, table).changed } ?? [:]
         return Candidate(
             known: known,
             table: table,

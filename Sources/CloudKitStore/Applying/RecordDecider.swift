@@ -144,6 +144,7 @@ struct RecordDecider: ApplyPhase {
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(stamp, from: known)
         let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        entry = try entry.map { try hidden.leftOut(of: $0, shown, known, table) }
         let before = existing != nil || isKnown ? try known.baseFields(like: shown, fields) : [:]
         let base = isKnown ? before : nil
         let lost =
