@@ -94,7 +94,7 @@ struct GoneReferences: ApplyPhase {
         if !candidate.table.requires(foreignKey) {
             _ = try placer.show(clear([foreignKey], of: candidate))
         } else if try !isHeld(candidate) {
-            try remove(candidate, rule: "access")
+            try remove(candidate, rule: JournalEntry.access)
         }
     }
 

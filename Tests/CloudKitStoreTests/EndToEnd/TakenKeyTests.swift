@@ -299,6 +299,35 @@ struct TakenKeyTests {
         }
     }
 
+    @Test("What was lost with a row that gave up its key is not restored into the row that has it")
+    func restoring() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: Self.schema)
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Self.phone(friends)
+            try await ada.run("INSERT INTO folder VALUES ('food', 'Ada''s', NULL)")
+            try await ada.store.sync()
+            try await friends.accept(friends.share("food", cleo: nil), bob)
+            try await phone.run("INSERT INTO folder VALUES ('food', 'Bob''s', NULL)")
+            try await phone.store.sync()
+            try await bob.run("UPDATE folder SET name = 'Edited' WHERE id = 'food'")
+            try await settle(bob, phone)
+            var entry = try #require(try await bob.store.journal().first)
+            #expect(entry.rule == "access" && entry.lost == ["name": .text("Edited")])
+            let lost = entry
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await bob.store.restore(lost)
+            }
+            #expect(error?.message.contains("set the entry's key") == true)
+            entry.key = "copy"
+            try await bob.store.restore(entry)
+            try await settle(bob, phone)
+            try await Self.expectSame(bob, phone, shown: "copy ,food ")
+            let names = "SELECT group_concat(name) FROM (SELECT name FROM folder ORDER BY id)"
+            #expect(try await phone.value(names) == "Edited,Bob's")
+        }
+    }
+
     @Test("A key is free again when a row goes that the server does not have any more")
     func vanished() async throws {
         try await Self.withFriends { friends in
@@ -366,10 +395,13 @@ struct TakenKeyTests {
             try await bob.store.accept(links[1])
             try await phone.store.sync()
             try await Self.expectSame(bob, phone, shown: "food ,two food")
+            try await phone.run("UPDATE folder SET name = 'Edited'")
             try await bob.store.accept(links[0])
             let tablet = try await Self.phone(friends)
             try await settle(bob, phone)
             try await Self.expectSame(bob, phone, tablet, shown: "food ,one food")
+            let entry = try #require(try await phone.store.journal().first)
+            await #expect(throws: CloudStoreError.self) { try await phone.store.restore(entry) }
             for device in [bob, phone, tablet] {
                 let reasons = try await device.store.status.quarantined.map(\.reason)
                 #expect(reasons.map { $0.contains("ask one of the two") } == [true])
@@ -377,7 +409,10 @@ struct TakenKeyTests {
             }
             try await bob.store.leave("food", in: "folder")
             try await settle(bob, phone, tablet)
+            try await phone.store.restore(entry)
+            try await settle(phone, bob, tablet)
             try await Self.expectSame(bob, phone, tablet, shown: "food ,two food")
+            #expect(try await tablet.value("SELECT name FROM folder") == "Edited")
             for device in [bob, phone, tablet] {
                 #expect(try await device.store.canWrite("two", in: "note"))
                 try await device.store.settled()
