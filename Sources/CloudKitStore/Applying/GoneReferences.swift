@@ -139,7 +139,7 @@ struct GoneReferences: ApplyPhase {
 
 extension TableSchema {
     /// Returns whether a row cannot exist without the target of a foreign key.
-    fileprivate func requires(_ foreignKey: ForeignKey) -> Bool {
+    func requires(_ foreignKey: ForeignKey) -> Bool {
         foreignKey.columns.allSatisfy { name in
             column(name).map { $0.isNotNull || $0.isKey } ?? false
         }

@@ -56,7 +56,7 @@ struct RecordDecider: ApplyPhase {
         if let table = remote.table, !table.isPublic,
             let key = remote.key, let holder = try takenKeys.holder(of: key, known, table)
         {
-            guard try takenKeys.takes(key, from: holder) else {
+            guard try takenKeys.takes(key, remote, table, from: holder) else {
                 try takenKeys.quarantine(remote, table, holder: holder)
                 return nil
             }
