@@ -12,38 +12,45 @@ struct HiddenReferences {
     ///
     /// - Parameters:
     ///   - entry: The changes.
-    ///   - fields: The row's fields, at least those that have changed.
+    ///   - row: The row's fields, at least those that have changed.
     ///   - known: The record, in the server's last known version.
     ///   - table: The table.
     /// - Returns: The changes; they are not saved.
     /// - Throws: An error of the database.
     func leftOut(
         of entry: OutboxEntry,
-        _ fields: [String: StoreValue],
+        _ row: [String: StoreValue],
         _ known: KnownRecord,
         _ table: TableSchema
     ) throws -> OutboxEntry {
-        guard known.zone.isShared, known.system != nil, !entry.isDeleted, !table.foreignKeys.isEmpty
-        else { return entry }
-        let updated = entry.overwritten(table)
-        let inserted = Set(
-            table.foreignKeys.flatMap(\.columns).compactMap { table.column($0)?.field }
-        )
-        .filter { field in
-            entry.changed[field] != nil && !updated.contains(field)
-                && fields[field]?.isNull ?? true
+        guard known.zone.isShared, !entry.isDeleted else { return entry }
+        let inserted = Set(entry.changed.keys).subtracting(entry.overwritten(table))
+        var left = entry
+        for field in try fields(among: inserted, of: row, known, table) {
+            left.changed[field] = nil
         }
-        guard !inserted.isEmpty else { return entry }
-        let hidden = try known.baseFields(where: inserted.contains).known.filter {
-            !$0.value.isNull
-        }
-        guard !hidden.isEmpty else { return entry }
+        return left
+    }
+
+    /// Returns those of some fields of a row that are NULL because they hide a reference.
+    func fields(
+        among fields: Set<String>,
+        of row: [String: StoreValue],
+        _ known: KnownRecord,
+        _ table: TableSchema
+    ) throws -> Set<String> {
+        guard known.zone.isShared, known.system != nil, let key = known.key else { return [] }
+        let references = table.foreignKeys.flatMap(\.columns).compactMap { table.column($0)?.field }
+        let empty = fields.intersection(references).filter { row[$0]?.isNull ?? true }
+        guard !empty.isEmpty else { return [] }
+        let base = try known.baseFields(where: empty.contains).known.filter { !$0.value.isNull }
+        guard !base.isEmpty else { return [] }
         let candidate = Candidate(
             known: known,
             table: table,
-            key: entry.key,
+            key: key,
             existing: nil,
-            fields: fields.merging(hidden) { $1 }
+            fields: row.merging(base) { $1 }
         )
         let context = try ApplyContext(
             database,
@@ -51,15 +58,12 @@ struct HiddenReferences {
             zone: known.zone,
             defersUniqueness: true
         )
-        var left = entry
+        var hidden: Set<String> = []
         for missing in try MissingParents(context: context).all(of: candidate)
         where try !isDeletedHere(missing.name, missing.foreignKey) {
-            for column in missing.foreignKey.columns.compactMap(table.column)
-            where hidden[column.field] != nil {
-                left.changed[column.field] = nil
-            }
+            hidden.formUnion(missing.foreignKey.columns.compactMap { table.column($0)?.field })
         }
-        return left
+        return hidden.intersection(base.keys)
     }
 
     /// Returns whether this user has deleted a record, so that references to it were seen and cleared.
