@@ -37,6 +37,8 @@ final class Candidate {
 }
 
 extension ApplyPhase {
+    var hidden: HiddenReferences { HiddenReferences(database: database, mapping: mapping) }
+
     /// Returns a record that waited, with its current fields; nil if these are unknown.
     func candidate(_ name: String) throws -> Candidate? {
         // A deleted record must not become a row again, and the fields of an unread one are those
@@ -50,11 +52,11 @@ extension ApplyPhase {
         let entry = try OutboxEntry.fetch(database, key)
         // The row was deleted here and the deletion is not sent yet: it must not return.
         if existing == nil, entry?.isDeleted == true { return nil }
-        let base = try known.baseFields(
-            like: try existing.map { try mapping.fields($0, table) } ?? [:]
-        )
+        let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        let base = try known.baseFields(like: shown)
         // Unsent edits are newer than the fields that were kept while the record waited.
-        let edited = entry?.changed ?? [:]
+        let edited =
+            try entry.map { try hidden.leftOut(of: $0, shown, known, table).changed } ?? [:]
         return Candidate(
             known: known,
             table: table,

@@ -91,11 +91,23 @@ struct ChangeApplier: ApplyPhase {
         try retryTakenKeys()
         try goneReferences.resolve()
         try placer.retryHidden()
-        try showWaiting()
+        // What shows now decides which of two other users' rows has a key.
+        for _ in 0..<Self.roundLimit {
+            try showWaiting()
+            guard try retryTakenKeys() else { return }
+        }
     }
 
+    /// The maximum number of rounds in which rows that show bring others their keys.
+    private static let roundLimit = 100
+
     /// Inserts the rows of records that were quarantined because of their key, if they have it now.
-    func retryTakenKeys() throws {
+    ///
+    /// - Returns: Whether there are any.
+    /// - Throws: An error of the database.
+    @discardableResult
+    func retryTakenKeys() throws -> Bool {
+        var hasTaken = false
         for known in try TakenKeys.quarantined(database) {
             guard let table = catalog.table(ofType: known.type),
                 let key = RowKey(recordName: known.recordName, table)
@@ -104,8 +116,9 @@ struct ChangeApplier: ApplyPhase {
             let applier = try ChangeApplier(database, mapping, zone: known.zone)
             let keys = TakenKeys(context: applier.context)
             let other = try KnownRecord.fetch(database, name: known.recordName)
+            let remote = try RemoteRecord(kept: known, mapping)
             if let holder = try keys.holder(of: key, other, table),
-                try !keys.takes(key, from: holder)
+                try !keys.takes(key, remote, table, from: holder)
             {
                 try keys.keep(known, table, holder: holder)
                 continue
@@ -113,9 +126,11 @@ struct ChangeApplier: ApplyPhase {
             try known.delete(database)
             // It may have arrived once more since.
             if other?.system != nil, other?.zone == known.zone { continue }
-            try applier.apply([RemoteRecord(kept: known, mapping)])
+            try applier.apply([remote])
             context.add(applier.context)
+            hasTaken = true
         }
+        return hasTaken
     }
 
     /// Deletes rows whose deletion waited for references to end.

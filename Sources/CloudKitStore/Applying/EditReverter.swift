@@ -33,7 +33,7 @@ struct EditReverter: ApplyPhase {
             lost = shown.filter { entry.changed[$0.key] != nil }
         }
         let kept = base.filter { table.byField[$0.key] != nil }
-        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
+        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: JournalEntry.access)
         // A deletion is noted although no value is lost: the app sees why the row returns.
         if entry.isDeleted || !lost.isEmpty {
             try journal.add([overruled], key, kept: kept, at: clock.edit(entry.version))

@@ -96,7 +96,7 @@ struct GoneReferences: ApplyPhase {
         if !candidate.table.requires(foreignKey) {
             _ = try placer.show(clear([foreignKey], of: candidate))
         } else if try !isHeld(candidate) {
-            try remove(candidate, rule: "access")
+            try remove(candidate, rule: JournalEntry.access)
         }
     }
 
@@ -147,7 +147,7 @@ struct GoneReferences: ApplyPhase {
 
 extension TableSchema {
     /// Returns whether a row cannot exist without the target of a foreign key.
-    fileprivate func requires(_ foreignKey: ForeignKey) -> Bool {
+    func requires(_ foreignKey: ForeignKey) -> Bool {
         foreignKey.columns.allSatisfy { name in
             column(name).map { $0.isNotNull || $0.isKey } ?? false
         }

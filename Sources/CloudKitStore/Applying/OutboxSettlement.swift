@@ -85,6 +85,7 @@ struct OutboxSettlement: ApplyPhase {
         else { return }
         let fields = try mapping.fields(row, table)
         let base = try known.baseFields(like: fields)
+        entry = try hidden.leftOut(of: entry, fields, known, table)
         entry.changed = entry.changed.filter {
             fields[$0.key] ?? .null != base[$0.key] ?? .null
         }

@@ -61,7 +61,7 @@ struct RecordDecider: ApplyPhase {
         if let table = remote.table, !table.isPublic,
             let key = remote.key, let holder = try takenKeys.holder(of: key, known, table)
         {
-            guard try takenKeys.takes(key, from: holder) else {
+            guard try takenKeys.takes(key, remote, table, from: holder) else {
                 try takenKeys.quarantine(remote, table, holder: holder)
                 return nil
             }
@@ -153,6 +153,7 @@ struct RecordDecider: ApplyPhase {
         let existing = try batch.row(key, table)
         let isKnown = try !isNew || isOurs || descends(stamp, from: known)
         let shown = try existing.map { try mapping.fields($0, table) } ?? [:]
+        entry = try entry.map { try hidden.leftOut(of: $0, shown, known, table) }
         let before = existing != nil || isKnown ? try known.baseFields(like: shown, fields) : [:]
         let base = isKnown ? before : nil
         // Without a stamp there is nothing to compare, and a row that is deleted here restores

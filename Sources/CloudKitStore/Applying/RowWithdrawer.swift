@@ -127,7 +127,7 @@ struct RowWithdrawer: ApplyPhase {
         let edited = fields.filter { entry.changed[$0] != nil }
         guard !edited.isEmpty else { return }
         let lost = try mapping.fields(row, table).filter { edited.contains($0.key) }
-        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: "access")
+        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: JournalEntry.access)
         try journal.add([overruled], key, kept: nil, at: clock.edit(entry.version))
         context.refuseEdits(of: key)
         for field in edited { entry.changed[field] = nil }
@@ -238,7 +238,11 @@ struct RowWithdrawer: ApplyPhase {
         } else if let row = try rows.row(key, table) {
             let fields = try mapping.fields(row, table).filter { entry.changed[$0.key] != nil }
             if !fields.isEmpty {
-                let lost = MergePlan.Overruled(fields: fields, side: .local, rule: "access")
+                let lost = MergePlan.Overruled(
+                    fields: fields,
+                    side: .local,
+                    rule: JournalEntry.access
+                )
                 try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
                 context.refuseEdits(of: key)
             }
@@ -253,7 +257,7 @@ struct RowWithdrawer: ApplyPhase {
             let known = try KnownRecord.fetch(database, name: name), known.wasSent
         else { return }
         let kept = try known.baseFields().known.filter { table.byField[$0.key] != nil }
-        let lost = MergePlan.Overruled(fields: [:], side: .local, rule: "access")
+        let lost = MergePlan.Overruled(fields: [:], side: .local, rule: JournalEntry.access)
         try journal.add([lost], entry.key, kept: kept, at: clock.edit(entry.version))
         context.refuseEdits(of: entry.key)
     }

@@ -4,7 +4,8 @@ import GRDB
 /// The keys that users gave to different rows: one of their records has the key here, the others wait.
 ///
 /// All devices of a user decide alike, whatever arrives first: the user's own row has the key, and of
-/// two other users' the one whose zone is the first by name.
+/// two other users' that can show the one whose zone is the first by name. Whether one can show depends
+/// on rows of its own zone, and of those before it.
 struct TakenKeys: ApplyPhase {
     let context: ApplyContext
 
@@ -35,8 +36,53 @@ struct TakenKeys: ApplyPhase {
     /// Returns whether a record gets its key from the one that has it.
     ///
     /// A deletion that waits to be sent keeps the key until then: it is of the other record.
-    func takes(_ key: RowKey, from holder: StoreZone) throws -> Bool {
-        try zone < holder && OutboxEntry.fetch(database, key)?.isDeleted != true
+    func takes(
+        _ key: RowKey,
+        _ remote: RemoteRecord,
+        _ table: TableSchema,
+        from holder: StoreZone
+    ) throws -> Bool {
+        if try OutboxEntry.fetch(database, key)?.isDeleted == true { return false }
+        guard zone.isShared, holder.isShared else { return zone < holder }
+        let isFree = try isHidden(key, remote.name, table, in: holder)
+        if zone < holder, isFree { return true }
+        return try (zone < holder || isFree) && canShow(remote, key, table)
+    }
+
+    /// Returns whether the record that has a key waits for another record.
+    private func isHidden(
+        _ key: RowKey,
+        _ name: String,
+        _ table: TableSchema,
+        in holder: StoreZone
+    ) throws -> Bool {
+        guard let known = try KnownRecord.fetch(database, name: name), known.zone == holder,
+            known.waiting != nil
+        else { return false }
+        return try rows.row(key, table) == nil
+    }
+
+    /// Returns whether another user's record can show, with what is here of its zone.
+    private func canShow(
+        _ remote: RemoteRecord,
+        _ key: RowKey,
+        _ table: TableSchema
+    ) throws -> Bool {
+        // A record that cannot be read does not show.
+        guard let fields = try? remote.fields.get(),
+            try PlaceKeeper(context: context).missingShare(of: remote) == nil
+        else { return false }
+        let candidate = Candidate(
+            known: KnownRecord(name: remote.name, key: key, type: remote.type, zone: zone),
+            table: table,
+            key: key,
+            existing: nil,
+            fields: fields
+        )
+        let missing = try MissingParents(context: context).all(of: candidate)
+            .filter { $0.name != remote.name }
+        return try !missing.contains { table.requires($0.foreignKey) }
+            && name(above: candidate, lacking: missing) == nil
     }
 
     /// Takes the row away that has a record's key, with all rows below it; its record waits.

@@ -45,6 +45,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The values that won; nil when the row was deleted.
     public var kept: [String: StoreValue]?
 
+    /// The rule of entries about another user's rows.
+    static let access = "access"
     /// The rule of the entry for a lost share.
     static let share = "share"
 }

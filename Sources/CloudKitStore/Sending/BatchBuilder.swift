@@ -318,7 +318,11 @@ struct BatchBuilder {
             let hidden = try known.hiddenReferences(in: fields, table)
             fields.merge(hidden.filter { entry.changed[$0.key] == nil }) { $1 }
         }
-        let entry = isNew ? try keeping(open, of: entry, fields, base) : entry
+        let entry =
+            isNew
+            ? try keeping(open, of: entry, fields, base)
+            : try HiddenReferences(database: database, mapping: mapping)
+                .leftOut(of: entry, fields, known, table)
         var changes: [String: StoreValue] = [:]
         let overwritten = entry.overwritten(table)
         for (field, value) in fields where !open.contains(field) {

@@ -56,7 +56,9 @@ struct SharingTriggers {
                 "EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE "
                 + table.keyColumns.map { "\($0.name.quoted) IS NEW.\($0.name.quoted)" }
                 .joined(separator: " AND ") + ")"
-            let body = [takesDeletedKey, takesWaitingKey(if: "NOT \(isThere)")]
+            let body = [
+                staysOwn(if: isThere), takesDeletedKey, takesWaitingKey(if: "NOT \(isThere)"),
+            ]
             return ("BEFORE INSERT", "true", body.joined(separator: "\n    "))
         case .mayUpdate:
             let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
@@ -198,9 +200,14 @@ struct SharingTriggers {
     /// The checks that refuse the key of another zone's row whose deletion waits to be sent.
     private var takesDeletedKey: String {
         let key = RowKey.sql(table, of: "NEW")
-        return "SELECT \(raise(keyIsTaken)) WHERE EXISTS (SELECT 1 FROM grdb_cloudkit_outbox "
-            + "WHERE tbl = \(table.name.literal) AND key = \(key) AND deleted <> 0) "
+        return "SELECT \(raise(keyIsTaken)) WHERE \(isDeleted) "
             + "AND coalesce(\(place("zone", (table, key))), '') <> coalesce(\(newZone), '');"
+    }
+
+    /// The condition that the deletion of a row with the new row's key waits to be sent.
+    private var isDeleted: String {
+        "EXISTS (SELECT 1 FROM grdb_cloudkit_outbox WHERE tbl = \(table.name.literal) "
+            + "AND key = \(RowKey.sql(table, of: "NEW")) AND deleted <> 0)"
     }
 
     /// Returns the check that refuses the key of another user's row that waits: its record would be
@@ -211,9 +218,19 @@ struct SharingTriggers {
             + "that waits; verify() says for what, choose another key"
         let key = RowKey.sql(table, of: "NEW")
         return "SELECT \(raise(message)) WHERE (\(condition)) "
-            + "AND \(place("zone", (table, key))) <> '' AND NOT EXISTS (SELECT 1 FROM "
-            + "grdb_cloudkit_outbox WHERE tbl = \(table.name.literal) AND key = \(key) "
-            + "AND deleted <> 0);"
+            + "AND \(place("zone", (table, key))) <> '' AND NOT \(isDeleted);"
+    }
+
+    /// Returns the statement that gives one of the user's own rows a place before it is replaced, or
+    /// inserted after its deletion: once it is, nothing else says that it was theirs.
+    private func staysOwn(if isThere: String) -> String {
+        let key = RowKey.sql(table, of: "NEW")
+        return """
+            INSERT INTO grdb_cloudkit_place (tbl, key, zone)
+                    SELECT \(table.name.literal), \(key), ''
+                    WHERE (\(isThere) OR \(isDeleted)) AND \(place("zone", (table, key))) IS NULL
+                        AND \(newZone) <> '';
+            """
     }
 
     private var leavesTree: String {
@@ -228,10 +245,11 @@ struct SharingTriggers {
     }
 
     /// The SQL of the zone of a new or replacing row: the zone of the row above it, or its own if
-    /// it is the root of a share.
+    /// it is the root of a share, or the user's own row.
     private var newZone: String {
         let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
-        return "coalesce(\(place("zone", above("NEW"))), (\(own) AND share IS NOT NULL), "
+        return "coalesce(\(place("zone", above("NEW"))), "
+            + "(\(own) AND (share IS NOT NULL OR zone = '')), "
             + "\(JoinedZone.sql(table)))"
     }
 

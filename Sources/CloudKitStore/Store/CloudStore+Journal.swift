@@ -68,11 +68,13 @@ extension CloudStore {
     /// Restores an overruled edit as an ordinary edit, which syncs like any other: sets the values,
     /// inserts a deleted row again, or deletes a row whose deletion lost.
     ///
-    /// The journal keeps no assets, so they are not restored.
+    /// The journal keeps no assets, so they are not restored. An entry whose ``JournalEntry/key`` was
+    /// set to a new one becomes a new row.
     ///
     /// - Parameter entry: The entry of the journal.
-    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, and for a lost share; an
-    ///   error of the database, such as a constraint that the values violate.
+    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, for a lost share, and for
+    ///   another user's row whose key another row has now; an error of the database, such as a
+    ///   constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
         guard entry.rule != JournalEntry.share else {
@@ -86,11 +88,35 @@ extension CloudStore {
         try await file.writer.write { database in
             let rows = RowStore(database: database, mapping: mapping)
             let key = RowKey(table: entry.table, text: entry.key)
+            guard try entry.rule != JournalEntry.access || !Self.isOfAnother(key, rows) else {
+                throw Self.belongsToAnother(entry)
+            }
             guard !entry.lost.isEmpty else { return try rows.delete(key, schema) }
             let fields = entry.lost.filter { schema.byField[$0.key]?.form != .asset }
             let existing = try rows.row(key, schema)
             _ = try rows.write(fields, key, schema, over: existing, files: [:])
         }
+    }
+
+    /// Returns whether a key that another user's row had may belong to another row now: it is one of
+    /// the user's own, or another user's while a third one's waits.
+    private static func isOfAnother(_ key: RowKey, _ rows: RowStore) throws -> Bool {
+        guard let table = rows.mapping.catalog[key.table], !table.isPublic,
+            try rows.row(key, table) != nil
+        else { return false }
+        guard try Place.fetch(rows.database, key)?.zone.isShared == true else { return true }
+        // A key that is too long for a record name has no record.
+        guard let name = try? key.recordName(table) else { return false }
+        return try TakenKeys.quarantined(rows.database).contains { $0.recordName == name }
+    }
+
+    private static func belongsToAnother(_ entry: JournalEntry) -> CloudStoreError {
+        CloudStoreError(
+            .noSuchRow,
+            "The entry is of a row that another user shares, and its key '\(entry.key)' may belong to "
+                + "another row of the table '\(entry.table)' now; set the entry's key to one that no "
+                + "row has to restore the values as a row of its own, or update the row that is meant"
+        )
     }
 
     /// Removes the entries that exceed the configured age or number.

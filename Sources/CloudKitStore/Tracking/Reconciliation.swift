@@ -135,7 +135,7 @@ struct Reconciliation {
 
     /// Fills new columns with the values that the server had sent for them.
     private func fill(_ table: TableSchema, _ fields: Set<String>) throws -> [RowChange] {
-        try write(table) { base, _, entry in
+        try write(table) { _, base, _, entry in
             base.filter { fields.contains($0.key) && entry?.changed[$0.key] == nil }
         }
     }
@@ -187,12 +187,15 @@ struct Reconciliation {
         try add(table)
         let defaults = try defaults(table)
         var edits: [OutboxEntry] = []
-        let changes = try write(table) { base, fields, entry in
+        let hidden = HiddenReferences(database: database, mapping: mapping)
+        let changes = try write(table) { record, base, fields, entry in
             guard let fields, var edit = entry else { return base }
             // An asset that was never downloaded is NULL in its row, which is no edit.
-            let differing = fields.filter { $0.value != base[$0.key] ?? .null }.keys
+            let found = fields.filter { $0.value != base[$0.key] ?? .null }.keys
                 .filter { !isUndownloaded($0, fields, table) && edit.changed[$0] == nil }
                 .filter { base[$0] != nil || defaults[$0] == nil || fields[$0] != defaults[$0] }
+            let differing = try Set(found)
+                .subtracting(hidden.fields(among: Set(found), of: fields, record, table))
             if !differing.isEmpty {
                 for field in differing {
                     // A value that only has another written form is older than every edit.
@@ -254,11 +257,12 @@ struct Reconciliation {
         return current.filter { table.byField[$0.key] != nil }
     }
 
-    /// Writes into rows the result of a closure over the server's version, the row and its edits.
+    /// Writes into rows the result of a closure over the record, the server's version, the row and its edits.
     private func write(
         _ table: TableSchema,
         _ body: (
-            _ base: [String: StoreValue], _ fields: [String: StoreValue]?, _ entry: OutboxEntry?
+            _ record: KnownRecord, _ base: [String: StoreValue], _ fields: [String: StoreValue]?,
+            _ entry: OutboxEntry?
         ) throws -> [String: StoreValue]
     ) throws -> [RowChange] {
         let rows = RowStore(database: database, mapping: mapping)
@@ -281,7 +285,7 @@ struct Reconciliation {
                 guard !entry.isDeleted else { continue }
                 let fields = try existing.map { try mapping.fields($0, table) }
                 let base = try current(record, table, fields ?? [:])
-                var values = try body(base, fields, entry)
+                var values = try body(record, base, fields, entry)
                 if values.values.contains(.unknown) {
                     // A deleted row's values were deleted with it: the server has them.
                     try record.fetchAgain(database)

@@ -119,6 +119,117 @@ struct SharedWriteTests {
         }
     }
 
+    @Test(
+        "A participant's replacement of the top of a share leaves it below what only its owner sees"
+    )
+    func replacedTop() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run(
+                """
+                INSERT INTO folder VALUES ('home', 'Home', NULL);
+                UPDATE folder SET parent = 'home' WHERE id = 'lone';
+                """
+            )
+            try await settle(ada, bob)
+            try await bob.run("INSERT OR REPLACE INTO folder (id, name) VALUES ('lone', 'New')")
+            try await settle(bob, ada)
+            #expect(try await Self.rows(ada).contains("folder lone New home"))
+            #expect(try await Self.rows(bob).contains("folder lone New "))
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test(
+        "A participant's table that is made anew leaves the top of a share where its owner has it"
+    )
+    func recreatedTable() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run(
+                """
+                INSERT INTO folder VALUES ('home', 'Home', NULL);
+                UPDATE folder SET parent = 'home' WHERE id = 'lone';
+                """
+            )
+            try await settle(ada, bob)
+            await bob.store.stop()
+            try await bob.database.writeWithoutTransaction { database in
+                try database.execute(
+                    sql: """
+                        PRAGMA foreign_keys = OFF;
+                        CREATE TEMP TABLE kept AS SELECT * FROM folder;
+                        DROP TABLE folder;
+                        CREATE TABLE folder (
+                            id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT '',
+                            parent TEXT REFERENCES folder (id) ON DELETE CASCADE
+                        );
+                        INSERT INTO folder SELECT * FROM kept;
+                        UPDATE folder SET name = 'New' WHERE id = 'lone';
+                        PRAGMA foreign_keys = ON;
+                        """
+                )
+            }
+            let upgraded = try await Device(
+                friends.cloud,
+                friends.users[1],
+                database: bob.database,
+                configuration: SharingTests.configuration
+            )
+            try await settle(upgraded, ada)
+            #expect(try await Self.rows(ada).contains("folder lone New home"))
+            for device in [ada, upgraded] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test(
+        "A row of a participant's own is not replaced by one below another user's row",
+        arguments: [
+            "INSERT OR REPLACE INTO note (id, title, folder) VALUES ('own', 'No', 'sub')",
+            "DELETE FROM note WHERE id = 'own'; "
+                + "INSERT INTO note (id, title, folder) VALUES ('own', 'No', 'sub')",
+        ],
+        [true, false]
+    )
+    func replacedOwn(_ sql: String, isSent: Bool) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("INSERT INTO note (id, title) VALUES ('own', 'Own')")
+            if isSent { try await bob.store.sync() }
+            let error = await #expect(throws: DatabaseError.self) { try await bob.run(sql) }
+            #expect(error?.message?.contains("sync after that is deleted") == true)
+            // These are no replacements.
+            try await bob.run(
+                """
+                INSERT OR IGNORE INTO note (id, title, folder) VALUES ('own', 'No', 'sub');
+                INSERT INTO note (id, title, folder) VALUES ('own', 'New', 'sub')
+                    ON CONFLICT (id) DO UPDATE SET title = excluded.title;
+                INSERT OR REPLACE INTO note (id, title, folder) VALUES ('own', 'Newer', NULL);
+                """
+            )
+            try await settle(bob, ada)
+            #expect(try await Self.rows(bob).contains("note own Newer "))
+            #expect(try await ada.value("SELECT count(*) FROM note WHERE id = 'own'") == "0")
+            try await bob.run("DELETE FROM note WHERE id = 'own'")
+            try await bob.store.sync()
+            try await bob.run(
+                "INSERT INTO note (id, title, folder) VALUES ('own', 'Ada''s', 'sub')"
+            )
+            try await settle(bob, ada)
+            #expect(try await Self.rows(ada).contains("note own Ada's sub"))
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("A row whose move to where one may only read is refused can be written where it is")
     func refusedMove() async throws {
         try await CloudFixture.inProcess.run { cloud in

@@ -103,6 +103,104 @@ struct SightTests {
         }
     }
 
+    /// The transactions that write a note again as it shows, with its title after them.
+    static let rewrites: [(sql: [String], title: String)] = [
+        (["REPLACE INTO note SELECT * FROM note"], "Other"),
+        (["REPLACE INTO note SELECT id, 'New', folder, related FROM note"], "New"),
+        (["\(keeping); INSERT INTO note SELECT * FROM kept"], "Other"),
+        ([keeping, "INSERT INTO note SELECT * FROM kept"], "Other"),
+    ]
+
+    private static let keeping =
+        "CREATE TEMP TABLE kept AS SELECT * FROM note; DELETE FROM note"
+
+    /// An act of the owner before a participant sends a row that was written again.
+    enum Meanwhile: CaseIterable {
+        case nothing
+        case refersElsewhere
+        case shares
+    }
+
+    @Test(
+        "A row that is written again as it shows keeps its reference out of sight",
+        arguments: rewrites,
+        Meanwhile.allCases
+    )
+    func rewriting(
+        _ rewrite: (sql: [String], title: String),
+        _ meanwhile: Meanwhile
+    ) async throws {
+        try await Self.withFriends("ON DELETE SET NULL", .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.store.unshare("b", in: "folder")
+            try await ada.run("INSERT INTO note VALUES ('d', 'Else', 'b', NULL)")
+            try await settle(bob, ada)
+            #expect(try await Self.related(bob) == "x:")
+            for sql in rewrite.sql { try await bob.run(sql) }
+            switch meanwhile {
+            case .nothing: break
+            case .refersElsewhere:
+                try await ada.run("UPDATE note SET related = 'd' WHERE id = 'x'")
+                try await ada.store.sync()
+            case .shares:
+                try await friends.accept(friends.share("b", cleo: nil), bob)
+            }
+            try await settle(bob, ada)
+            let related = meanwhile == .refersElsewhere ? "c:c,d:,x:d" : "c:c,d:,x:c"
+            #expect(try await Self.related(ada) == related)
+            if meanwhile != .shares {
+                #expect(try await Self.related(bob) == "x:")
+                try await friends.accept(friends.share("b", cleo: nil), bob)
+            }
+            try await settle(bob, ada)
+            #expect(try await Self.related(bob) == related)
+            for device in [ada, bob] {
+                let title = "SELECT title FROM note WHERE id = 'x'"
+                #expect(try await device.value(title) == rewrite.title)
+                #expect(try await device.store.journal().isEmpty)
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test(
+        "A replacement clears the reference that it shows without, if its target was in sight or deleted",
+        arguments: [
+            ("REPLACE INTO note SELECT id, title, folder, NULL FROM note WHERE id = 'x'", "c:c,x:"),
+            (
+                "DELETE FROM note WHERE id = 'c'; REPLACE INTO note SELECT * FROM note WHERE id = 'x'",
+                "x:"
+            ),
+        ]
+    )
+    func clearing(_ sql: String, _ related: String) async throws {
+        try await Self.withFriends("ON DELETE SET NULL", .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run(sql)
+            try await settle(bob, ada)
+            for device in [ada, bob] {
+                #expect(try await Self.related(device) == related)
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("A row that is inserted after its deletion was sent has no reference out of sight")
+    func insertionAfterDeletion() async throws {
+        try await Self.withFriends("ON DELETE SET NULL", .readWrite) { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.store.unshare("b", in: "folder")
+            try await settle(bob, ada)
+            try await bob.run(Self.keeping)
+            try await bob.store.sync()
+            try await bob.run("INSERT INTO note SELECT * FROM kept")
+            try await settle(bob, ada)
+            #expect(try await Self.related(ada) == "c:c,x:")
+        }
+    }
+
     @Test(
         "What an owner deletes takes along what the schema says, and a participant sees that",
         arguments: ["ON DELETE SET NULL", "ON DELETE CASCADE", "NOT NULL ON DELETE CASCADE"],

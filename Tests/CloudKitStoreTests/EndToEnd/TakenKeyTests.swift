@@ -299,6 +299,35 @@ struct TakenKeyTests {
         }
     }
 
+    @Test("What was lost with a row that gave up its key is not restored into the row that has it")
+    func restoring() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: Self.schema)
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Self.phone(friends)
+            try await ada.run("INSERT INTO folder VALUES ('food', 'Ada''s', NULL)")
+            try await ada.store.sync()
+            try await friends.accept(friends.share("food", cleo: nil), bob)
+            try await phone.run("INSERT INTO folder VALUES ('food', 'Bob''s', NULL)")
+            try await phone.store.sync()
+            try await bob.run("UPDATE folder SET name = 'Edited' WHERE id = 'food'")
+            try await settle(bob, phone)
+            var entry = try #require(try await bob.store.journal().first)
+            #expect(entry.rule == "access" && entry.lost == ["name": .text("Edited")])
+            let lost = entry
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await bob.store.restore(lost)
+            }
+            #expect(error?.message.contains("set the entry's key") == true)
+            entry.key = "copy"
+            try await bob.store.restore(entry)
+            try await settle(bob, phone)
+            try await Self.expectSame(bob, phone, shown: "copy ,food ")
+            let names = "SELECT group_concat(name) FROM (SELECT name FROM folder ORDER BY id)"
+            #expect(try await phone.value(names) == "Edited,Bob's")
+        }
+    }
+
     @Test("A key is free again when a row goes that the server does not have any more")
     func vanished() async throws {
         try await Self.withFriends { friends in
@@ -342,6 +371,68 @@ struct TakenKeyTests {
         }
     }
 
+    @Test(
+        "A row that waits leaves its key to another user's row that can show, on all devices",
+        arguments: [true, false]
+    )
+    func waitingOwner(isFirstLast: Bool) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: Self.schema)
+            let bob = friends.bob
+            let phone = try await Self.phone(friends)
+            // The first by name first.
+            let owners = zip([friends.ada, friends.cleo], [friends.users[0], friends.users[2]])
+                .sorted { $0.1.recordName < $1.1.recordName }.map(\.0)
+            let rows = [
+                """
+                INSERT INTO folder VALUES ('top', 'First', NULL), ('food', 'First', 'top');
+                INSERT INTO note (id, folder) VALUES ('one', 'food')
+                """,
+                """
+                INSERT INTO folder VALUES ('food', 'Second', NULL);
+                INSERT INTO note (id, folder) VALUES ('two', 'food')
+                """,
+            ]
+            try await bob.run("INSERT INTO folder VALUES ('top', 'Bob''s', NULL)")
+            try await settle(bob, phone)
+            var links: [CKShare.Metadata] = []
+            for (owner, (rows, top)) in zip(owners, zip(rows, ["top", "food"])) {
+                try await owner.run(rows)
+                try await owner.store.sync()
+                let share = try await owner.store.share(top, in: "folder") {
+                    $0.publicPermission = .readWrite
+                }
+                links.append(try await bob.container.shareMetadata(for: try #require(share.url)))
+            }
+            for link in isFirstLast ? links.reversed() : links {
+                try await bob.store.accept(link)
+                try await phone.store.sync()
+            }
+            let tablet = try await Self.phone(friends)
+            try await settle(bob, phone, tablet)
+            try await Self.expectSame(bob, phone, tablet, shown: "food ,top ,two food")
+            #expect(try await tablet.store.canWrite("two", in: "note"))
+            // An edit of what waits changes nothing; what it waits for brings it, in its turn.
+            try await owners[0].run("UPDATE folder SET name = 'Edited' WHERE id = 'food'")
+            try await phone.run("UPDATE note SET title = 'Mine' WHERE id = 'two'")
+            try await settle(owners[0], bob, phone, tablet)
+            try await Self.expectSame(bob, phone, tablet, shown: "food ,top ,two food")
+            #expect(try await phone.store.journal().isEmpty)
+            try await phone.run("DELETE FROM folder WHERE id = 'top'")
+            try await settle(phone, bob, tablet)
+            try await Self.expectSame(bob, phone, tablet, shown: "food top,one food,top ")
+            #expect(try await tablet.value("SELECT name FROM folder WHERE id = 'food'") == "Edited")
+            // The second's row shows again when the first's goes out of sight.
+            try await owners[0].run("UPDATE folder SET parent = NULL WHERE id = 'food'")
+            try await settle(owners[0], bob, phone, tablet)
+            try await Self.expectSame(bob, phone, tablet, shown: "food ,top ,two food")
+            for device in [bob, phone, tablet] {
+                #expect(try await device.value("SELECT title FROM note") == "Mine")
+                try await device.store.settled()
+            }
+        }
+    }
+
     @Test("Of two users' rows the same one has the key on all devices, whichever came first")
     func twoOwners() async throws {
         try await CloudFixture.inProcess.run { cloud in
@@ -366,10 +457,13 @@ struct TakenKeyTests {
             try await bob.store.accept(links[1])
             try await phone.store.sync()
             try await Self.expectSame(bob, phone, shown: "food ,two food")
+            try await phone.run("UPDATE folder SET name = 'Edited'")
             try await bob.store.accept(links[0])
             let tablet = try await Self.phone(friends)
             try await settle(bob, phone)
             try await Self.expectSame(bob, phone, tablet, shown: "food ,one food")
+            let entry = try #require(try await phone.store.journal().first)
+            await #expect(throws: CloudStoreError.self) { try await phone.store.restore(entry) }
             for device in [bob, phone, tablet] {
                 let reasons = try await device.store.status.quarantined.map(\.reason)
                 #expect(reasons.map { $0.contains("ask one of the two") } == [true])
@@ -377,7 +471,10 @@ struct TakenKeyTests {
             }
             try await bob.store.leave("food", in: "folder")
             try await settle(bob, phone, tablet)
+            try await phone.store.restore(entry)
+            try await settle(phone, bob, tablet)
             try await Self.expectSame(bob, phone, tablet, shown: "food ,two food")
+            #expect(try await tablet.value("SELECT name FROM folder") == "Edited")
             for device in [bob, phone, tablet] {
                 #expect(try await device.store.canWrite("two", in: "note"))
                 try await device.store.settled()

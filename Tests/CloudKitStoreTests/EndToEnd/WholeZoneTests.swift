@@ -58,6 +58,25 @@ struct WholeZoneTests {
         }
     }
 
+    @Test(
+        "A row of one's own stays so when it is replaced",
+        arguments: ["", "DELETE FROM folder WHERE id = 'own'; "]
+    )
+    func replacedOwn(_ deletion: String) async throws {
+        try await withFamily { ada, bob, _ in
+            try await bob.run(
+                deletion + "INSERT OR REPLACE INTO folder (id, name) VALUES ('own', 'New')"
+            )
+            try await settle(bob, ada)
+            #expect(try await folders(ada) == "a,b")
+            #expect(try await bob.value("SELECT name FROM folder WHERE id = 'own'") == "New")
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                #expect(try await device.store.status.isSettled)
+            }
+        }
+    }
+
     @Test("Who may only read writes new rows of their own, and none of the zone's")
     func readOnly() async throws {
         try await withFamily(permission: .readOnly) { ada, bob, _ in

@@ -160,8 +160,9 @@ struct FamilyOracle: Sendable {
             let isOwn = owner == device.user
             let inSight = isOwn ? zone.records.mapValues { _ in true } : zone.visible(to: user)
             let waiting = zone.waiting(among: inSight, taken: taken)
-            taken.formUnion(inSight.keys)
             let visible = zone.shown(of: inSight.filter { !waiting.contains($0.key) })
+            // What waits leaves its key to another user's row that does not, unless it is the user's own.
+            taken.formUnion(isOwn ? Array(inSight.keys) : Array(visible.keys))
             for (name, writes) in visible {
                 guard let record = zone.records[name] else { continue }
                 let key = Self.key(name)
