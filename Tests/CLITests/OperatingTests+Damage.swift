@@ -273,6 +273,133 @@ extension OperatingTests {
         }
     }
 
+    @Test("Damage that a server has met is told to commands that would not find it in time")
+    func markedDamage() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let data = try await copy(of: cloud)
+            let whole = cloud.path("whole.sqlite")
+            try FileManager.default.copyItem(atPath: data + "/cloud.sqlite", toPath: whole)
+            try damage(data, page: "sqlite_autoindex_record_1", "page[:] = bytes(len(page))")
+            let server = try await CommandProcess.start(Self.serve + ["--data", data])
+            let lost = try await CommandProcess.run(
+                ["records", "get", "a", "--zone", "Notes"],
+                settings: try ada(data)
+            )
+            #expect(lost.status == 1)
+            server.end(SIGTERM)
+            // In a large database, a check of two seconds finds as little as in one that is whole.
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: data + "/cloud.sqlite" + suffix)
+            }
+            try FileManager.default.copyItem(atPath: whole, toPath: data + "/cloud.sqlite")
+            let add = ["users", "add", "Carl", "--no-password", "--data", data]
+            let refused = try await CommandProcess.run(add)
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("cloudkit check --repair"), "\(refused.errors)")
+            #expect(try await run("users", "list", "--data", data).status == 0)
+            // So is a server that starts again.
+            let again = try await CommandProcess.start(Self.serve + ["--data", data])
+            let ready = (try ada(data)["CLOUDKIT_URL"] ?? "") + "/health/ready"
+            while try await get(ready).status == 200 { await Task.yield() }
+            #expect(try await get(ready).status == 503)
+            again.end(SIGTERM)
+            let checked = try await run("check", "--data", data)
+            #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+            let added = try await CommandProcess.run(add)
+            #expect(added.status == 0, "\(added.errors)")
+        }
+    }
+
+    /// Returns the settings of Ada on the server of a folder.
+    private func ada(_ data: String) throws -> [String: String] {
+        ServedCloud.settings(try String(contentsOfFile: data + "/ada.env", encoding: .utf8))
+    }
+
+    /// A folder into which its user may not look, and one in which its user may not write.
+    @Test(
+        "A folder that its user may not write to is not checked, and the refusal has the remedy",
+        arguments: [(0, "run the command as the server's user"), (0o555, "give another folder")]
+    )
+    func unwritable(permissions: Int, remedy: String) async throws {
+        try await ServedCloud.run { cloud in
+            let data = try await copy(of: cloud)
+            let manager = FileManager.default
+            try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: data)
+            // The superuser is one like all others without the capabilities.
+            let outcome = try await CommandProcess.shell(
+                """
+                set -- "$0" check --data '\(data)'
+                [ "$(id -u)" != 0 ] || set -- setpriv --bounding-set=-all --inh-caps=-all "$@"
+                exec "$@"
+                """
+            )
+            try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: data)
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains(remedy), "\(outcome.errors)")
+            let left = try manager.contentsOfDirectory(atPath: data)
+            #expect(left.sorted() == ["assets", "cloud.sqlite"])
+        }
+    }
+
+    @Test("An archive that a newer version wrote, or with its data, is not restored")
+    func newerArchive() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let archive = cloud.path("cloud.tar")
+            try #require(try await run("backup", archive, "--data", cloud.data).status == 0)
+            try python(
+                """
+                import base64, hashlib, io, json, tarfile
+                source, data, *targets = sys.argv[1:]
+                with tarfile.open(source) as archive:
+                    files = {each.name: archive.extractfile(each).read() for each in archive}
+
+                def write(path, contents, **changes):
+                    manifest = json.loads(files["manifest.json"])
+                    manifest |= {
+                        "databaseBytes": len(contents),
+                        "databaseChecksum": base64.b64encode(hashlib.sha256(contents).digest()).decode(),
+                    } | changes
+                    changed = {"manifest.json": json.dumps(manifest).encode(), "cloud.sqlite": contents}
+                    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+                        for name, content in (files | changed).items():
+                            entry = tarfile.TarInfo(name)
+                            entry.size = len(content)
+                            archive.addfile(entry, io.BytesIO(content))
+
+                with open(data, "wb") as file:
+                    file.write(files["cloud.sqlite"])
+                c = sqlite3.connect(data)
+                c.execute("INSERT INTO grdb_migrations (identifier) VALUES ('v999-future')")
+                c.commit()
+                c.close()
+                with open(data, "rb") as file:
+                    newer = file.read()
+                write(targets[0], files["cloud.sqlite"], format=999)
+                write(targets[1], newer)
+                write(targets[2], files["cloud.sqlite"])
+                """,
+                archive,
+                cloud.path("newer.sqlite"),
+                cloud.path("format.tar"),
+                cloud.path("data.tar"),
+                cloud.path("same.tar")
+            )
+            let target = cloud.path("restored")
+            for name in ["format.tar", "data.tar"] {
+                let outcome = try await run("restore", cloud.path(name), "--data", target)
+                #expect(outcome.status == 2)
+                for text in [cloud.path(name), "newer version of cloudkit", "that version"] {
+                    #expect(outcome.errors.contains(text), "\(outcome.errors)")
+                }
+                #expect(!FileManager.default.fileExists(atPath: target))
+            }
+            let same = try await run("restore", cloud.path("same.tar"), "--data", target)
+            #expect(same.status == 0, "\(same.errors)")
+        }
+    }
+
     @Test("Of a database of a newer version there is no backup")
     func newerBackup() async throws {
         try await ServedCloud.run { cloud in

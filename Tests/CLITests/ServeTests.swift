@@ -159,6 +159,21 @@ struct ServeTests {
         #expect(server.status == 0)
     }
 
+    @Test("A start that fails after the server began to listen says why, and nothing else")
+    func lateFailure() async throws {
+        defer { try? FileManager.default.removeItem(at: data) }
+        // No file can take the place of a folder.
+        let path = data.appendingPathComponent("operator.env").path
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let outcome = try await CommandProcess.run(["serve", "--data", data.path, "--port", "0"])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors == "Error: \(path) cannot be written\n")
+    }
+
     @Test("Without a terminal a server takes SIGHUP as daemons do, and goes on")
     func hangup() async throws {
         defer { try? FileManager.default.removeItem(at: data) }

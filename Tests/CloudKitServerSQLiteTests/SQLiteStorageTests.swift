@@ -120,6 +120,17 @@ struct SQLiteStorageTests {
             #expect(error?.message.contains("cloudkit check --repair") == true)
         }
         #expect(try await storage.read { try $0.setting("a") } == Data([2]))
+        // Another process need not look for it, and a complete check ends it.
+        let other = try SQLiteStorage(path: path)
+        #expect(other.damage == nil)
+        await other.lookForDamage(within: .zero)
+        #expect(other.damage == storage.damage)
+        let mark = path + "-damaged"
+        let attributes = try FileManager.default.attributesOfItem(atPath: mark)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        other.noteDamage(nil)
+        #expect(!FileManager.default.fileExists(atPath: mark))
+        try await other.write { try $0.setSetting("a", Data([4])) }
     }
 
     @Test("A file that is no database is refused with its fault")

@@ -336,4 +336,30 @@ struct InspectionTests {
             }
         }
     }
+
+    @Test("The default zone of a user who is new is a difference once there is a record in it")
+    func newUsers() async throws {
+        try await Self.run { server in
+            #expect(try await Self.ask(server, "PUT", "snapshots/one").status == 200)
+            let service = try #require(server.service)
+            let bob = try await service.addUser(container: TestServer.container, name: "Bob")
+            let token = try await service.addWebAuthToken(
+                user: bob,
+                apiToken: server.apiToken,
+                environment: .development
+            )
+            let bobs = TestServer(url: server.url, apiToken: server.apiToken, webToken: token)
+            try await bobs.addZone("Notes")
+            #expect(try await bobs.call("zones/list", [:]).body.zones.elements.count == 2)
+            #expect(try await Self.differences(server, from: "one") == ["added Notes"])
+            let saved = try await bobs.save([TestCloud.note("create", "a")], in: "_defaultZone")
+            #expect(saved.body.records[0].serverErrorCode == .null)
+            #expect(try await Self.ask(server, "PUT", "snapshots/two").status == 200)
+            let news = ["added Notes", "added _defaultZone"]
+            #expect(Set(try await Self.differences(server, from: "one")) == Set(news))
+            #expect(Set(try await Self.differences(server, from: "one", to: "two")) == Set(news))
+            let gone = ["deleted Notes", "deleted _defaultZone"]
+            #expect(Set(try await Self.differences(server, from: "two", to: "one")) == Set(gone))
+        }
+    }
 }

@@ -108,7 +108,10 @@ struct OverviewTests {
         }
     }
 
-    @Test("A server that stops answers at once who waits for a request", .timeLimit(.minutes(5)))
+    @Test(
+        "A server that stops answers at once who waits for a request, and says that it closes the connection",
+        .timeLimit(.minutes(5))
+    )
     func stop() async throws {
         var configuration = CloudServer.Configuration()
         configuration.administrationKey = Self.key
@@ -120,17 +123,21 @@ struct OverviewTests {
             group.addTask { try await services.run() }
             let url = try await server.url()
             let client = TestServer(url: url, apiToken: "", webToken: "", service: nil)
-            async let answer = client.send(
-                url + "/_ck/journal?after=0&wait=3600",
-                method: "GET",
-                headers: [("Authorization", "Bearer \(Self.key)")]
-            )
-            while !server.metrics.text.contains("cloudkit_requests_in_flight 1") {
-                await Task.yield()
+            try await RawConnection.run(client) { connection in
+                let headers = ["Host: 127.0.0.1", "Authorization: Bearer \(Self.key)"]
+                try await connection.send("GET", "/_ck/journal", headers)
+                let first = try #require(try await connection.answer())
+                #expect(!first.head.contains("Connection:"), "\(first.head)")
+                try await connection.send("GET", "/_ck/journal?after=0&wait=3600", headers)
+                while !server.metrics.text.contains("cloudkit_requests_in_flight 1") {
+                    await Task.yield()
+                }
+                await services.triggerGracefulShutdown()
+                let last = try #require(try await connection.answer())
+                #expect(try JSON(Data(last.body.utf8)).last == 0)
+                #expect(last.head.contains("Connection: close"), "\(last.head)")
+                #expect(try await connection.answer() == nil)
             }
-            await services.triggerGracefulShutdown()
-            // The client itself gives up after a minute.
-            #expect(try await answer.body.last == 0)
             try await group.waitForAll()
         }
     }

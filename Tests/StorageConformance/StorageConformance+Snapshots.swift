@@ -52,8 +52,18 @@ extension StorageConformance {
                     let snapshot = StoredSnapshot(container: "c", name: name, created: 5)
                     try writer.addSnapshot(snapshot, of: environments, documents: [])
                 }
-                func differences(_ from: String, _ to: String?) throws -> [SnapshotDifference] {
-                    try writer.snapshotDifferences(of: "c", from: from, to: to, limit: 9)
+                func differences(
+                    _ from: String,
+                    _ to: String?,
+                    implicitZone: String = "implicit"
+                ) throws -> [SnapshotDifference] {
+                    try writer.snapshotDifferences(
+                        of: "c",
+                        from: from,
+                        to: to,
+                        implicitZone: implicitZone,
+                        limit: 9
+                    )
                 }
                 try take("s")
                 #expect(try differences("s", nil) == [])
@@ -75,13 +85,30 @@ extension StorageConformance {
                 #expect(try differences("s", nil) == news)
                 #expect(try differences("s", "t") == news)
                 #expect(try differences("t", "s") == [found(.changed, "a"), found(.deleted, "b")])
-                #expect(
-                    try writer.snapshotDifferences(of: "c", from: "s", to: nil, limit: 1).count == 1
+                let first = try writer.snapshotDifferences(
+                    of: "c",
+                    from: "s",
+                    to: nil,
+                    implicitZone: "implicit",
+                    limit: 1
                 )
+                #expect(first == [found(.changed, "a")])
                 try Self.remove(world, writer)
                 let gone = SnapshotDifference(.deleted, database: world.database, zone: "zone")
                 #expect(try differences("s", nil) == [gone])
+                #expect(try differences("s", nil, implicitZone: "zone") == [gone])
                 #expect(try differences("s", "t") == news)
+                try take("none")
+                let empty = try writer.addZone(Self.emptyZone(in: world.database))
+                let more = SnapshotDifference(.added, database: world.database, zone: "zone")
+                #expect(try differences("none", nil) == [more])
+                #expect(try differences("none", nil, implicitZone: "zone") == [])
+                try take("empty")
+                let added = try writer.addRecord(Self.record("a", empty.id, 8))
+                #expect(try differences("none", nil, implicitZone: "zone") == [more])
+                #expect(try differences("none", "empty", implicitZone: "zone") == [])
+                try writer.removeRecord(added)
+                #expect(try differences("none", nil, implicitZone: "zone") == [])
             }
         },
         Check(testDescription: "A zone's number is never given again") { storage in
@@ -89,16 +116,7 @@ extension StorageConformance {
                 let world = try Self.world(writer, "c")
                 try writer.removeZones(of: world.environment)
                 #expect(try writer.database(world.database)?.headSequence == 0)
-                var zone = StoredZone(
-                    id: RowID(rawValue: 0),
-                    database: world.database,
-                    name: "zone",
-                    incarnation: 1,
-                    headSequence: 0,
-                    changeSequence: 0,
-                    isDeleted: false
-                )
-                zone = try writer.addZone(zone)
+                let zone = try writer.addZone(Self.emptyZone(in: world.database))
                 #expect(zone.id != world.zone)
             }
         },
@@ -145,6 +163,18 @@ extension StorageConformance {
             )
         }
         return World(environment: environment.id, database: database.id, zone: zone.id)
+    }
+
+    private static func emptyZone(in database: RowID<StoredDatabase>) -> StoredZone {
+        StoredZone(
+            id: RowID(rawValue: 0),
+            database: database,
+            name: "zone",
+            incarnation: 1,
+            headSequence: 0,
+            changeSequence: 0,
+            isDeleted: false
+        )
     }
 
     private static func remove(_ world: World, _ writer: any StorageWriter) throws {

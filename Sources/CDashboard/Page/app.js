@@ -68,7 +68,8 @@ class Dashboard extends HTMLElement {
                 + "What is shown is from before; the page tries again every two seconds.";
         } else {
             notify("The connection is back");
-            if (editors().every(each => !each.hasEdits?.())) this.#begin();
+            // Where the server that is back was first to refuse the key, another one is being typed.
+            if (!this.#keyDialog && editors().every(each => !each.hasEdits?.())) this.#begin();
         }
     }
 

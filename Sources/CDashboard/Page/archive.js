@@ -2,7 +2,7 @@
 import {call, item, place, schema, parse, stringify, download, upload} from "./api.js";
 import {bytes, message, number} from "./dom.js";
 
-const VERSION = 1, BATCH = 200;
+const VERSION = 1, BATCH = 200, SHARE = "cloudkit.share";
 /** The names in an archive, below a folder of its own. */
 const LINES = "records.jsonl", FOLDER = "assets";
 
@@ -20,11 +20,12 @@ export async function exportZones(name, told, signal) {
         write({zone: {zoneName: zoneID.zoneName}});
         for await (const records of pages(zoneID, outline, signal)) {
             for (const record of records) {
-                if (record.recordType === "cloudkit.share") continue;
                 const {recordName, recordType, parent, fields} = record;
+                // Who took part in a share stands beside its fields.
+                const kept = recordType === SHARE ? record : {recordName, recordType, parent, fields, zoneID};
                 const names = await keep(fields, files);
                 count.assets += Object.values(names).flat().length;
-                write({record: portable({recordName, recordType, parent, fields, zoneID}, zoneID.ownerRecordName),
+                write({record: portable(kept, zoneID.ownerRecordName),
                     ...(Object.keys(names).length > 0 ? {files: names} : {})});
                 count.records++;
             }
@@ -86,7 +87,10 @@ function portable(value, owner) {
         .map(([key, each]) => [key, portable(each, owner)]));
 }
 
-/** Reads an archive, or the file of lines with files of assets beside it: the zones with their records, and the files by name. */
+/**
+ * Reads an archive, or the file of lines with files of assets beside it: the zones with their records, the files by name, and
+ * how many shares are left out, because people have to accept an invitation again.
+ */
 export async function read(chosen) {
     const files = new Map();
     for (const file of chosen) {
@@ -101,7 +105,7 @@ export async function read(chosen) {
     }
     const text = await files.get(found[0]).text();
     const zones = new Map();
-    let end, count = 0;
+    let end, count = 0, shares = 0;
     const cut = `The file ${found[0]} was cut short, and nothing is imported; copy or export it again`;
     const lines = text.split("\n");
     lines.forEach((line, index) => {
@@ -119,11 +123,12 @@ export async function read(chosen) {
         const zone = entry.zone?.zoneName ?? (entry.record && (entry.record.zoneID?.zoneName ?? "_defaultZone"));
         if (zone && !zones.has(zone)) zones.set(zone, []);
         if (entry.record) count++;
-        if (entry.record && !entry.record.deleted) zones.get(zone).push(whole({...entry.record, files: entry.files ?? {}}, files));
+        if (entry.record?.recordType === SHARE) shares++;
+        else if (entry.record && !entry.record.deleted) zones.get(zone).push(whole({...entry.record, files: entry.files ?? {}}, files));
     });
     if (!end) throw new Error(`${cut}: it has no last line “end”`);
     if (count < end.records) throw new Error(`${cut}: it has ${number(count)} of ${number(end.records)} records`);
-    return {zones, files};
+    return {zones, files, shares};
 }
 
 /** Whether a line is one of an export. */

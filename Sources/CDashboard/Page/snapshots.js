@@ -64,14 +64,16 @@ class Snapshots extends Room {
                     + "to be able to go back."], "Import")) return;
                 const {saved, sent, refused} = await importZones(archive, told, this.signal);
                 await schema(true);
+                const {shares} = archive;
                 fill(progress, `${number(saved)} records are imported, with ${amount(sent)}`,
+                    shares > 0 && `, ${number(shares)} ${shares === 1 ? "share was left out: invite its" : "shares were left out: invite their"} people again`,
                     refused.length > 0 && words`, ${number(refused.length)} ${refused.length === 1 ? "was" : "were"} refused: ${refused.slice(0, 5).join("; ")}`);
             });
         }}, field("File", file, "An export of this page; or what “cloudkit export” wrote, with its files of assets"),
         h("p", {class: "actions"}, h("button", {}, "Import")));
-        const section = h("div", {}, h("p", {}, words`All zones of ${nameOf(place.user)}, with the files of assets and without shares, as one tar archive. `
+        const section = h("div", {}, h("p", {}, words`All zones of ${nameOf(place.user)}, with the files of assets, as one tar archive. `
             .concat("In it are the lines and the folder that “cloudkit export” writes, for “cloudkit import” and for this page: both save them again, as "
-                + "whoever is chosen then. “cloudkit backup” keeps all users and everything else.")),
+                + "whoever is chosen then, but for shares, whose people have to be invited again. “cloudkit backup” keeps all users and everything else.")),
         h("p", {class: "actions"}, button(["Export the zones of ", h("bdi", {}, nameOf(place.user))], () => run(async () => {
             const name = `${place.container}-${new Date().toISOString().slice(0, 10)}`;
             const {blob, count} = await exportZones(name, told, this.signal);

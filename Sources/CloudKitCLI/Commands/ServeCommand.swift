@@ -79,33 +79,52 @@ struct ServeCommand: AsyncParsableCommand {
         let services = ServiceGroup(configuration: group)
         try await withThrowingTaskGroup { group in
             group.addTask { try await services.run() }
-            let files = AccessFiles(directory: own.data)
-            let url = try await server.url()
-            let access = try await ServerAccess(
-                server.service,
-                url: choice.configuration.baseURL ?? url,
-                container: container,
-                apiToken: files.apiToken(of: container, server.service),
-                users: Self.users(choice, files, server.service, container)
-            )
-            let key = own.hasKeyFile ? nil : server.administrationKey
-            let operators = try key.map {
-                try files.write(OperatorOptions.settings(url: url, container: container, key: $0))
-            }
-            let written = try await files.write(access, server.service)
-            server.answerRequests()
-            var lines = Self.greeting(access, written, at: url)
-            if let key, let operators {
-                lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")
-                lines.append("To operate it, until it stops:  source \(operators.relativePath)")
-            }
             do {
-                try Console.write(lines.joined(separator: "\n"))
-            } catch let failure as CommandFailure {
-                let problem = failure.message ?? "Nobody reads standard output"
-                Console.say("\(problem); the server at \(url) goes on")
+                try await start(server, choice, own, container)
+            } catch {
+                // Cancelled instead, the services would log errors that nobody can do anything about.
+                await services.triggerGracefulShutdown()
+                server.answerRequests()
+                // The error below is the one to report.
+                try? await group.waitForAll()
+                throw error
             }
             try await group.waitForAll()
+        }
+    }
+
+    /// Waits until the server listens, writes the files for its clients, and says how to reach it.
+    private func start(
+        _ server: CloudServer,
+        _ choice: ServerOptions.Choice,
+        _ own: ServeOptions.Choice,
+        _ container: String
+    ) async throws {
+        let files = AccessFiles(directory: own.data)
+        let url = try await server.url()
+        let access = try await ServerAccess(
+            server.service,
+            url: choice.configuration.baseURL ?? url,
+            container: container,
+            apiToken: files.apiToken(of: container, server.service),
+            users: Self.users(choice, files, server.service, container)
+        )
+        let key = own.hasKeyFile ? nil : server.administrationKey
+        let operators = try key.map {
+            try files.write(OperatorOptions.settings(url: url, container: container, key: $0))
+        }
+        let written = try await files.write(access, server.service)
+        server.answerRequests()
+        var lines = Self.greeting(access, written, at: url)
+        if let key, let operators {
+            lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")
+            lines.append("To operate it, until it stops:  source \(operators.relativePath)")
+        }
+        do {
+            try Console.write(lines.joined(separator: "\n"))
+        } catch let failure as CommandFailure {
+            let problem = failure.message ?? "Nobody reads standard output"
+            Console.say("\(problem); the server at \(url) goes on")
         }
     }
 

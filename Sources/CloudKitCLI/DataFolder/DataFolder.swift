@@ -17,10 +17,26 @@ struct DataFolder {
     ///
     /// - Throws: `CommandFailure`.
     func check() throws {
-        guard !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") else { return }
+        guard try !hasDatabase() else { return }
         throw CommandFailure(
             unusable: "\(path) is not a data folder of a server; name one with --data"
         )
+    }
+
+    /// Returns whether a server has kept data in the folder.
+    ///
+    /// - Throws: `CommandFailure` when this user may not look into it.
+    private func hasDatabase() throws -> Bool {
+        let manager = FileManager.default
+        var isFolder: ObjCBool = false
+        _ = manager.fileExists(atPath: path, isDirectory: &isFolder)
+        guard !isFolder.boolValue || manager.isExecutableFile(atPath: path) else {
+            throw CommandFailure(
+                unusable:
+                    "This user may not look into \(path); run the command as the server's user"
+            )
+        }
+        return manager.fileExists(atPath: path + "/cloud.sqlite")
     }
 
     /// Returns the folder's service.
@@ -29,7 +45,7 @@ struct DataFolder {
     /// - Returns: The service, without a listening server.
     /// - Throws: `CommandFailure` when there is no such folder.
     func open(makes: Bool = false) throws -> CloudService {
-        if !FileManager.default.fileExists(atPath: path + "/cloud.sqlite") {
+        if try !hasDatabase() {
             guard makes else {
                 throw CommandFailure(
                     unusable:

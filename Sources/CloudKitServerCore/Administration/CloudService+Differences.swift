@@ -49,6 +49,7 @@ extension CloudService {
                 of: container,
                 from: earlier,
                 to: later,
+                implicitZone: WireZoneID.defaultZoneName,
                 limit: Self.differencesLimit + 1
             )
             return ContainerDifferences(

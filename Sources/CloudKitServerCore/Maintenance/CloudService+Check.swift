@@ -42,8 +42,9 @@ extension CloudService {
     /// only a repair would show that.
     private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool? {
         let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
+        let isRepaired = repairs && !problems.isEmpty ? try await rebuildsDamagedTables() : false
+        (storage as? any RepairableStorage)?.noteDamage(isRepaired ? nil : problems.first?.text)
         guard !problems.isEmpty else { return true }
-        let isRepaired = repairs ? try await rebuildsDamagedTables() : false
         let canBeRepaired: Bool? =
             repairs ? isRepaired : problems.allSatisfy(\.isDerived) ? true : nil
         report.findings += problems.map { problem in

@@ -41,6 +41,8 @@ package protocol RepairableStorage: Storage {
     /// - Returns: `false` when something is still damaged then; nothing was changed.
     /// - Throws: `StorageError`.
     func rebuildDamagedTables() async throws -> Bool
+    /// Keeps what a complete check has found, also for other processes: damage that is left, or nil.
+    func noteDamage(_ damage: String?)
 }
 
 /// A problem that an engine's own check of its database finds.

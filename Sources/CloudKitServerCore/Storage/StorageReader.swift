@@ -144,10 +144,13 @@ public protocol StorageReader {
     /// Returns the snapshots of a container, by name.
     func snapshots(_ container: String) throws -> [StoredSnapshot]
     /// Returns the differences of a later snapshot, or of now for nil, from an earlier one, by zone and name.
+    ///
+    /// A zone of the implicit name, which every user has, is no difference while it has no records.
     func snapshotDifferences(
         of container: String,
         from earlier: String,
         to later: String?,
+        implicitZone: String,
         limit: Int
     ) throws -> [SnapshotDifference]
 }
@@ -158,6 +161,7 @@ extension StorageReader {
         of container: String,
         from earlier: String,
         to later: String?,
+        implicitZone: String,
         limit: Int
     ) throws -> [SnapshotDifference] {
         throw StorageError(.other, "This storage does not compare snapshots")

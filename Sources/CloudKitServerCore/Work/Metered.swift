@@ -273,6 +273,7 @@ extension Metered {
         of container: String,
         from earlier: String,
         to later: String?,
+        implicitZone: String,
         limit: Int
     ) throws -> [SnapshotDifference] {
         try work.spend(limit)
@@ -280,6 +281,7 @@ extension Metered {
             of: container,
             from: earlier,
             to: later,
+            implicitZone: implicitZone,
             limit: limit
         )
     }

@@ -39,6 +39,7 @@ extension SQLiteConnection {
         of container: String,
         from earlier: String,
         to later: String?,
+        implicitZone: String,
         limit: Int
     ) throws -> [SnapshotDifference] {
         let (old, new) = (try state(of: container, earlier), try state(of: container, later))
@@ -48,6 +49,9 @@ extension SQLiteConnection {
             let database = RowID<StoredDatabase>(rawValue: name.database)
             let zone = (old.zones[name], new.zones[name])
             guard case (let before?, let after?) = zone else {
+                if name.name == implicitZone {
+                    guard try hasRecords(old, zone.0) || hasRecords(new, zone.1) else { continue }
+                }
                 differences.append(
                     SnapshotDifference(
                         zone.0 == nil ? .added : .deleted,
@@ -80,6 +84,13 @@ extension SQLiteConnection {
             }
         }
         return differences
+    }
+
+    /// Returns whether a content has records in a state; a zone that is not there has none.
+    private func hasRecords(_ state: State, _ content: Int64?) throws -> Bool {
+        guard let content else { return false }
+        let records = state.records(of: content, among: nil)
+        return try first("SELECT EXISTS (\(records))") { $0[0] } ?? false
     }
 
     private func state(of container: String, _ name: String?) throws -> State {

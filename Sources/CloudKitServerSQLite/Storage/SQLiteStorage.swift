@@ -28,7 +28,7 @@ public final class SQLiteStorage: Storage, RepairableStorage {
     private let commits: GroupCommit
     /// `nil` for a database in memory, which has one connection.
     private let readers: ReadConnections?
-    private let noticed = DamageNote()
+    private let noticed: DamageNote
 
     /// Opens or creates a database.
     ///
@@ -44,6 +44,7 @@ public final class SQLiteStorage: Storage, RepairableStorage {
         writesPerCommit: Int = 256
     ) throws {
         if let path { try SQLiteFile.prepare(path) }
+        noticed = DamageNote(besideDatabase: path)
         do {
             if let path {
                 var configuration = Configuration()
@@ -141,12 +142,15 @@ public final class SQLiteStorage: Storage, RepairableStorage {
         }
     }
 
-    /// Damage that SQLite reported for a request, or that `lookForDamage` has found; `nil` for none.
+    /// Damage that SQLite reported for a request, or that a check has found; `nil` for none.
     public var damage: String? { noticed.text }
 
     /// Lets SQLite check the database, unless it is in memory, until it is done or the time is over.
+    ///
+    /// Damage that another process has noticed since the last complete check is found at once.
     public func lookForDamage(within limit: Duration) async {
-        guard readers != nil else { return }
+        noticed.read()
+        guard readers != nil, damage == nil else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [database, noticed] in
                 do {
@@ -191,6 +195,10 @@ public final class SQLiteStorage: Storage, RepairableStorage {
             "The database is damaged, so nothing is written to it; stop the server, run cloudkit "
                 + "check --repair, and start it again (\(damage))"
         )
+    }
+
+    package func noteDamage(_ damage: String?) {
+        if let damage { noticed.add(damage) } else { noticed.clear() }
     }
 
     package func rebuildDamagedTables() async throws -> Bool {
