@@ -14,13 +14,15 @@ extension CloudStore {
     ///   - container: The container; rows go into its private database.
     ///   - format: The format of the model.
     ///   - configuration: The settings of the store, apart from its tables and its zone.
-    /// - Throws: A ``CloudStoreError`` for a table that cannot be synced, or an error of the database.
+    /// - Throws: A ``CoreDataRecordError`` that names the composites, unless the format keeps them on the device; a
+    ///   ``CloudStoreError`` for a table that cannot be synced, or an error of the database.
     public convenience init(
         database: any DatabaseWriter,
         container: CKContainer,
         format: CoreDataFormat,
         configuration: Configuration = Configuration()
     ) throws {
+        try format.checkComposites()
         var configuration = configuration
         configuration.zoneName = CoreDataFormat.zoneName
         try self.init(
