@@ -42,6 +42,9 @@ struct ChangeApplier: ApplyPhase {
     var settlement: OutboxSettlement { OutboxSettlement(context: context) }
     var reverter: EditReverter { EditReverter(context: context) }
 
+    /// `true` when deletions wait until all zones are fetched.
+    var postponesDeletions: Bool { MovedObjects(context: context).mayMove }
+
     /// Applies saved records.
     func apply(_ records: [RemoteRecord]) throws {
         try placer.place(decider.decide(records))
@@ -92,14 +95,13 @@ struct ChangeApplier: ApplyPhase {
     /// Inserts the rows of records that were quarantined because of their key, if they have it now.
     func retryTakenKeys() throws {
         for known in try TakenKeys.quarantined(database) {
-            guard let table = catalog.table(ofType: known.type),
-                let key = RowKey(recordName: known.recordName, table)
-            else { continue }
+            let remote = try RemoteRecord(kept: known, mapping)
+            guard let table = remote.table, let key = remote.key else { continue }
             let applier = try ChangeApplier(database, mapping, zone: known.zone)
             let keys = TakenKeys(context: applier.context)
             let other = try KnownRecord.fetch(database, name: known.recordName)
             if let holder = try keys.holder(of: key, other, table),
-                try !keys.takes(key, from: holder)
+                try !keys.takes(key, of: other, from: holder, table)
             {
                 try keys.keep(known, table, holder: holder)
                 continue
@@ -107,12 +109,12 @@ struct ChangeApplier: ApplyPhase {
             try known.delete(database)
             // It may have arrived once more since.
             if other?.system != nil, other?.zone == known.zone { continue }
-            try applier.apply([RemoteRecord(kept: known, mapping)])
+            try applier.apply([remote])
             context.add(applier.context)
         }
     }
 
-    /// Deletes rows whose deletion waited for references to end.
+    /// Deletes rows whose deletion waited for references to end, or for the object in another zone.
     func finishDeletions() throws {
         try deleter.finish()
     }

@@ -8,6 +8,11 @@ struct PlaceKeeper: ApplyPhase {
     /// Stores the place of a shared record, as the server reports it.
     func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
         guard zone != .public else { return }
+        // Where another client determines the format, an object that leaves a zone that is shared is as any other.
+        if catalog.hasFormats, zone == .own {
+            if context.hasPlaces { try Place.drop(database, key) }
+            return
+        }
         let isShared = remote.share != nil || zone != .own
         guard isShared || context.hasPlaces else { return }
         let before = try Place.fetch(database, key)
@@ -21,7 +26,7 @@ struct PlaceKeeper: ApplyPhase {
             name: remote.name,
             parent: remote.parent,
             share: remote.share,
-            writes: before?.writes ?? (zone == .own)
+            writes: zone.isOwned || (before?.writes ?? (zone == .own))
         ).save(database, key)
     }
 

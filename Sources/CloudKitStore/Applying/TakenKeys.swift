@@ -31,9 +31,24 @@ struct TakenKeys: ApplyPhase {
 
     /// Returns whether a record gets its key from the one that has it.
     ///
-    /// A deletion that waits to be sent keeps the key until then: it is of the other record.
-    func takes(_ key: RowKey, from holder: StoreZone) throws -> Bool {
-        try zone < holder && OutboxEntry.fetch(database, key)?.isDeleted != true
+    /// A deletion that waits to be sent keeps the key until then: it is of the other record. Where another client
+    /// determines the format, both records are of one object.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - known: The file's state of the record that has it.
+    ///   - holder: The zone of that record.
+    ///   - table: The table.
+    /// - Returns: Whether it does.
+    /// - Throws: An error of the database.
+    func takes(
+        _ key: RowKey,
+        of known: KnownRecord?,
+        from holder: StoreZone,
+        _ table: TableSchema
+    ) throws -> Bool {
+        if table.format != nil { return MovedObjects(context: context).takes(known, from: holder) }
+        return try zone < holder && OutboxEntry.fetch(database, key)?.isDeleted != true
     }
 
     /// Takes the row away that has a record's key, with all rows below it; its record waits.
@@ -75,7 +90,9 @@ struct TakenKeys: ApplyPhase {
         known.session = context.session
         known.problem = problem(of: known, table, holder: holder)
         // A record that cannot be read has no base either.
-        if let fields = try? remote.fields.get() { known.base = KnownFields(fields) }
+        if let fields = try? remote.fields.get() {
+            known.base = KnownFields(table.format?.kept(fields) ?? fields)
+        }
         try known.save(database)
     }
 
@@ -92,6 +109,9 @@ struct TakenKeys: ApplyPhase {
         _ table: TableSchema,
         holder: StoreZone
     ) -> String {
+        if table.format != nil {
+            return MovedObjects.problem(known.recordName, in: known.zone, besides: holder)
+        }
         let key = "its key in the table '\(table.name)'"
         switch (known.zone, holder) {
         case (.shared(let owner, _), .shared(let other, _)):

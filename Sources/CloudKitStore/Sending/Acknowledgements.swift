@@ -151,7 +151,7 @@ struct Acknowledgements {
             return try SharedTrees(database, mapping)
                 .settle([key], includesBelow: hadShare != record.share)
         }
-        guard record.parent == nil, record.share == nil else { return }
+        guard record.parent == nil, record.share == nil, !mapping.catalog.hasFormats else { return }
         guard try !JoinedZone.isShared(place.zone, database) else { return }
         try applier.withdrawer.letGoWithAllBelow(key)
         changedSight = true
@@ -193,7 +193,10 @@ struct Acknowledgements {
         known.sent = nil
         try known.save(database)
         switch error.code {
-        case .unknownItem: try applier.delete([name])
+        case .unknownItem:
+            try applier.delete([name])
+            // The record may be in another zone now.
+            if mapping.catalog.hasFormats { answer.needsFetch = true }
         case .zoneNotFound: answer.needsZone = true
         case .userDeletedZone:
             answer.needsZone = true

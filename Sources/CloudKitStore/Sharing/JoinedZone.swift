@@ -26,7 +26,9 @@ enum JoinedZone {
 
     /// Returns the statement that puts a new row into the zone, unless it has a place.
     static func join(_ table: TableSchema) -> String {
-        guard !table.isPublic, table.name != SharedJournal.table else { return "" }
+        guard !table.isPublic, table.format == nil, table.name != SharedJournal.table else {
+            return ""
+        }
         return """
             INSERT INTO grdb_cloudkit_place (tbl, key, zone, writes)
                     SELECT \(table.name.literal), \(RowKey.sql(table, of: "NEW")), zone, 1

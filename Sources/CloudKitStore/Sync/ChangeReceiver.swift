@@ -39,7 +39,7 @@ final class ChangeReceiver: Sendable {
     }
 
     func receive(_ records: [CKRecord], _ zone: StoreZone) async throws {
-        if zone != .own {
+        if zone.isShared {
             try await followPermissions(records.compactMap { $0 as? CKShare }, zone)
         }
         try await add(records.filter { !($0 is CKShare) }, zone)
