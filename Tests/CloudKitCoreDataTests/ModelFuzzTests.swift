@@ -1,9 +1,10 @@
 import CloudKitCodable
 import CloudKitCoreData
 import Foundation
+import GRDB
 import Testing
 
-@Suite("Core Data models: bytes from outside")
+@Suite("Core Data models: bytes from outside", .timeLimit(.minutes(10)))
 struct ModelFuzzTests {
     /// Reads a model, which may be refused; one that is accepted must work with all operations.
     private func use(_ read: () throws -> CoreDataModel) throws -> Bool {
@@ -51,6 +52,30 @@ struct ModelFuzzTests {
         }
         #expect(readable > 10)
         #expect(readable < 3000)
+    }
+
+    @Test("No change of bytes in a store's copy of its model ends the process, or fills the memory")
+    func caches() throws {
+        try Fixture.inFolder { folder in
+            let file = folder.appendingPathComponent("changed.store")
+            try FileManager.default.copyItem(at: Fixture.url("Trips.store"), to: file)
+            let database = try DatabaseQueue(path: file.path)
+            let whole = try database.read {
+                try #require(try Data.fetchOne($0, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE"))
+            }
+            var changes = ByteChanges(state: 31)
+            var readable = 0
+            for round in 0..<600 {
+                // The whole one comes first.
+                let data = round == 0 ? whole : changes.change(whole)
+                try database.write {
+                    try $0.execute(sql: "UPDATE Z_MODELCACHE SET Z_CONTENT = ?", arguments: [data])
+                }
+                if try use({ try CoreDataModel(cachedInStoreAt: file) }) { readable += 1 }
+            }
+            #expect(readable > 0)
+            #expect(readable < 600)
+        }
     }
 
     @Test("No change of bytes in a store ends the process")

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import Testing
 
-@Suite("Core Data stores: bytes from outside")
+@Suite("Core Data stores: bytes from outside", .timeLimit(.minutes(10)))
 struct StoreFuzzTests {
     private static let model = """
         <entity name="Folder"><attribute name="name" optional="YES"

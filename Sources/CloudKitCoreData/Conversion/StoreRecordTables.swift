@@ -1,3 +1,4 @@
+import CloudKit
 import GRDB
 
 /// The tables of a converted database that hold the zones and states of its records.
@@ -29,6 +30,35 @@ struct StoreRecordTables {
                 sql: "INSERT INTO app.\(Self.zones) VALUES (?, ?, ?, ?)",
                 arguments: [key, zone.name, zone.owner, zone.scope?.rawValue]
             )
+        }
+    }
+
+    /// Returns the keys of the rows whose records are in zones in which the app shares, by zone and table; none for a
+    /// database that was not converted.
+    static func sharedRows(
+        of database: any DatabaseReader
+    ) throws -> [CKRecordZone.ID: [String: [String]]] {
+        try database.read { database in
+            guard try database.tableExists(zones), try database.tableExists(records) else {
+                return [:]
+            }
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT z.name, z.owner, r.tableName, r.recordName FROM \(records) r
+                    JOIN \(zones) z ON z.id = r.zone
+                    WHERE substr(z.name, 1, ?1) = ?2 AND r.state IN ('synced', 'changed', 'new')
+                    """,
+                arguments: [
+                    CoreDataFormat.shareZonePrefix.count, CoreDataFormat.shareZonePrefix,
+                ]
+            )
+            var found: [CKRecordZone.ID: [String: [String]]] = [:]
+            while let row = try rows.next() {
+                let zone = CKRecordZone.ID(zoneName: row[0], ownerName: row[1])
+                found[zone, default: [:]][row[2], default: []].append(row[3])
+            }
+            return found
         }
     }
 

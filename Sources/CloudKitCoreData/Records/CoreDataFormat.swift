@@ -14,6 +14,9 @@ public struct CoreDataFormat: Sendable {
     /// The name of the zone in the private database that holds the records.
     public static let zoneName = "com.apple.coredata.cloudkit.zone"
 
+    /// The prefix of the names of the zones in which the app shares objects.
+    public static let shareZonePrefix = "com.apple.coredata.cloudkit.share."
+
     /// The prefix of record types and fields.
     static let prefix = "CD_"
     /// The field with the name of an object's entity.
@@ -26,6 +29,12 @@ public struct CoreDataFormat: Sendable {
     ///
     /// Adjust the rules of a table here, before the store is created.
     public var tables: [SyncedTable] = []
+
+    /// A Boolean value that indicates whether a store keeps the columns of composites on the device.
+    ///
+    /// How a record holds a composite is not known. A store of a model that has some is refused unless this is `true`:
+    /// their columns then neither show what the app writes nor reach it.
+    public var keepsCompositesLocal = false
 
     /// The mirrored entities.
     let entities: Set<String>
@@ -66,6 +75,22 @@ public struct CoreDataFormat: Sendable {
         configuration: String? = nil
     ) throws(CoreDataModelError) -> CoreDataFormat {
         try CoreDataFormat(model: model, configuration: configuration)
+    }
+
+    /// Throws an error that names the attributes whose columns a store cannot sync.
+    func checkComposites() throws(CoreDataRecordError) {
+        guard !keepsCompositesLocal else { return }
+        let composites = model.entities.filter { entities.contains($0.name) }.flatMap { entity in
+            entity.attributes.filter { $0.type == .composite && $0.isMirrored }
+                .map { "\(entity.name).\($0.name)" }
+        }
+        guard !composites.isEmpty else { return }
+        throw CoreDataRecordError(
+            .unknownForm,
+            composites.joined(separator: ", "),
+            "how a record holds a composite is not known, so that its columns would not be synced; set the format's "
+                + "keepsCompositesLocal to keep them on this device, or give the entity an attribute for each part"
+        )
     }
 
     /// Returns the record type of an entity's objects.

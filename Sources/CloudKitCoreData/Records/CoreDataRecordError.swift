@@ -12,6 +12,8 @@ public struct CoreDataRecordError: Error, Hashable, Sendable, CustomStringConver
         case unknownProperty
         /// A field or a property holds a value of another type.
         case wrongType
+        /// The form that records give the attribute is not known.
+        case unknownForm
         /// The asset of a large value has no file, or is no text.
         case unreadableAsset
     }

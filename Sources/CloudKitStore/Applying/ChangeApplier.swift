@@ -42,6 +42,9 @@ struct ChangeApplier: ApplyPhase {
     var settlement: OutboxSettlement { OutboxSettlement(context: context) }
     var reverter: EditReverter { EditReverter(context: context) }
 
+    /// `true` when deletions wait until all zones are fetched.
+    var postponesDeletions: Bool { MovedObjects(context: context).mayMove }
+
     /// Applies saved records.
     func apply(_ records: [RemoteRecord]) throws {
         // Tops return once their records are in the file; trees are settled over all rows that were
@@ -109,16 +112,14 @@ struct ChangeApplier: ApplyPhase {
     func retryTakenKeys() throws -> Bool {
         var hasTaken = false
         for known in try TakenKeys.quarantined(database) {
-            guard let table = catalog.table(ofType: known.type),
-                let key = RowKey(recordName: known.recordName, table)
-            else { continue }
+            let remote = try RemoteRecord(kept: known, mapping)
+            guard let table = remote.table, let key = remote.key else { continue }
             // Each record is applied in its own zone, which has permissions and places of its own.
             let applier = try ChangeApplier(database, mapping, zone: known.zone)
             let keys = TakenKeys(context: applier.context)
             let other = try KnownRecord.fetch(database, name: known.recordName)
-            let remote = try RemoteRecord(kept: known, mapping)
             if let holder = try keys.holder(of: key, other, table),
-                try !keys.takes(key, remote, table, from: holder)
+                try !keys.takes(key, remote, other, table, from: holder)
             {
                 try keys.keep(known, table, holder: holder)
                 continue
@@ -133,7 +134,7 @@ struct ChangeApplier: ApplyPhase {
         return hasTaken
     }
 
-    /// Deletes rows whose deletion waited for references to end.
+    /// Deletes rows whose deletion waited for references to end, or for the object in another zone.
     func finishDeletions() throws {
         try deleter.finish()
     }

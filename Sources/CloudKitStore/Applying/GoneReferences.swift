@@ -14,17 +14,20 @@ struct GoneReferences: ApplyPhase {
     /// The maximum number of remembered deleted records.
     private static let goneLimit = 10_000
 
-    /// Remembers that a record of the user's own zone is deleted.
+    /// `true` when this device has all rows of the zone.
+    private var hasAllRows: Bool { zone == .own || zone.isOwned }
+
+    /// Remembers that a record of one of the user's zones is deleted.
     ///
     /// The server refuses references to it, except from shared records and where references are text.
     func noteGone(_ name: String) throws {
-        guard context.hasPlaces || catalog.hasFormats, zone == .own else { return }
+        guard context.hasPlaces || catalog.hasFormats, hasAllRows else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
     /// Applies the schema's actions to the rows that wait for deleted records.
     func resolve() throws {
-        guard zone == .own else { return }
+        guard hasAllRows else { return }
         try database.run(
             "DELETE FROM grdb_cloudkit_gone WHERE id <= (SELECT max(id) FROM grdb_cloudkit_gone) - ?",
             [Self.goneLimit]
@@ -32,7 +35,8 @@ struct GoneReferences: ApplyPhase {
         var resolved: [Candidate] = []
         let waiting = try KnownRecord.fetchAll(
             database,
-            where: "waiting IS NOT NULL AND zone = ''"
+            where: "waiting IS NOT NULL AND zone = ?",
+            arguments: [zone]
         )
         for known in waiting {
             guard let candidate = try candidate(known.name) else { continue }

@@ -9,6 +9,11 @@ struct PlaceKeeper: ApplyPhase {
     func locate(_ remote: RemoteRecord, _ key: RowKey) throws {
         // Records of the public database cannot be shared.
         guard zone != .public else { return }
+        // Where another client determines the format, an object that leaves a zone that is shared is as any other.
+        if catalog.hasFormats, zone == .own {
+            if context.hasPlaces { try Place.drop(database, key) }
+            return
+        }
         let isShared = remote.share != nil || zone != .own
         guard isShared || context.hasPlaces else { return }
         let before = try Place.fetch(database, key)
@@ -25,7 +30,7 @@ struct PlaceKeeper: ApplyPhase {
             parent: remote.parent,
             share: remote.share,
             // Another user's row is read-only until its share is known; see `derivePermissions`.
-            writes: before?.writes ?? (zone == .own)
+            writes: zone.isOwned || (before?.writes ?? (zone == .own))
         ).save(database, key)
     }
 

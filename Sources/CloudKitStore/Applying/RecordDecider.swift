@@ -61,13 +61,17 @@ struct RecordDecider: ApplyPhase {
         if let table = remote.table, !table.isPublic,
             let key = remote.key, let holder = try takenKeys.holder(of: key, known, table)
         {
-            guard try takenKeys.takes(key, remote, table, from: holder) else {
+            guard try takenKeys.takes(key, remote, known, table, from: holder) else {
                 try takenKeys.quarantine(remote, table, holder: holder)
                 return nil
             }
-            try takenKeys.free(key, from: holder)
+            if table.format != nil {
+                try MovedObjects(context: context).take(remote, from: known, key, table)
+            } else {
+                try takenKeys.free(key, from: holder)
+                known = nil
+            }
             batch = try BatchLookup([remote], rows)
-            known = nil
         }
         let before = known
         known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type, zone: zone)

@@ -8,9 +8,12 @@ struct RowDeleter: ApplyPhase {
     private var placer: RowPlacer { RowPlacer(context: context) }
     private var withdrawer: RowWithdrawer { RowWithdrawer(context: context) }
     private var goneReferences: GoneReferences { GoneReferences(context: context) }
+    private var movedObjects: MovedObjects { MovedObjects(context: context) }
 
     /// Applies deletions of records, children before parents.
-    func delete(_ names: [String]) throws {
+    ///
+    /// Objects that another client may have moved into another zone wait until all zones are fetched.
+    func delete(_ names: [String], isFinal: Bool = false) throws {
         // Records of shared zones that wait for their keys are kept under names of their own.
         for name in names where context.hasPlaces || zone != .own {
             try KnownRecord.fetch(database, name: KnownRecord.name(name, asideIn: zone))?
@@ -22,12 +25,16 @@ struct RowDeleter: ApplyPhase {
                 (catalog.rank($1.key?.table ?? ""), $1.name)
                     < (catalog.rank($0.key?.table ?? ""), $0.name)
             }
+        guard isFinal || !movedObjects.mayMove else {
+            for record in records { try movedObjects.postpone(record) }
+            return
+        }
         // Before the rows are deleted, while references to them can still be redirected.
         try replace(records)
         // Before deletions are kept: below a share that has ended, nothing can be deleted any more.
         try PlaceKeeper(context: context).forgetShares(names)
         if isOthers { try keepDeletions(of: records) }
-        for record in records {
+        for record in records where try !movedObjects.giveAway(record) {
             try delete(record)
             try goneReferences.noteGone(record.name)
         }
@@ -128,6 +135,7 @@ struct RowDeleter: ApplyPhase {
             )
             return try recreate(known, entry)
         }
+        try movedObjects.release(key, table, existing)
         if try !isOthers && isReferred(key, existing, table) {
             // The deleting device had moved the other rows away; those changes may arrive later.
             known.goes = true
@@ -272,6 +280,14 @@ struct RowDeleter: ApplyPhase {
     ///
     /// A row that is still referenced is needed here, so its record is created again.
     func finish() throws {
+        if movedObjects.mayMove {
+            let names = try KnownRecord.fetchAll(
+                database,
+                where: "goes <> 0 AND zone = ?",
+                arguments: [zone]
+            ).map(\.name)
+            try delete(names, isFinal: true)
+        }
         for known in try KnownRecord.fetchAll(
             database,
             where: "goes <> 0 AND zone = ?",

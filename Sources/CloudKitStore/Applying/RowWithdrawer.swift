@@ -144,6 +144,8 @@ struct RowWithdrawer: ApplyPhase {
     ///
     /// Unsent edits are in the journal.
     func leaveZone() throws {
+        let moved = MovedObjects(context: context)
+        try moved.giveAwayAll()
         let keys = try Row.fetchAll(
             database,
             sql: "SELECT tbl, key FROM grdb_cloudkit_place WHERE zone = ?",
@@ -153,6 +155,7 @@ struct RowWithdrawer: ApplyPhase {
         }
         // Rows may cascade to others of their own table.
         for key in keys { try keepEdits(of: key) }
+        try moved.release(keys)
         // They leave together, so that no reference among them is cleared first.
         context.leaving = Set(keys)
         for key in keys { try letGo(key) }

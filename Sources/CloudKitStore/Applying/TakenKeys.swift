@@ -35,13 +35,16 @@ struct TakenKeys: ApplyPhase {
 
     /// Returns whether a record gets its key from the one that has it.
     ///
-    /// A deletion that waits to be sent keeps the key until then: it is of the other record.
+    /// A deletion that waits to be sent keeps the key until then: it is of the other record. Where another client
+    /// determines the format, both records are of one object.
     func takes(
         _ key: RowKey,
         _ remote: RemoteRecord,
+        _ known: KnownRecord?,
         _ table: TableSchema,
         from holder: StoreZone
     ) throws -> Bool {
+        if table.format != nil { return MovedObjects(context: context).takes(known, from: holder) }
         if try OutboxEntry.fetch(database, key)?.isDeleted == true { return false }
         guard zone.isShared, holder.isShared else { return zone < holder }
         let isFree = try isHidden(key, remote.name, table, in: holder)
@@ -129,7 +132,9 @@ struct TakenKeys: ApplyPhase {
         known.session = context.session
         known.problem = problem(of: known, table, holder: holder)
         // A record that cannot be read has no base either.
-        if let fields = try? remote.fields.get() { known.base = KnownFields(fields) }
+        if let fields = try? remote.fields.get() {
+            known.base = KnownFields(table.format?.kept(fields) ?? fields)
+        }
         try known.save(database)
     }
 
@@ -146,6 +151,9 @@ struct TakenKeys: ApplyPhase {
         _ table: TableSchema,
         holder: StoreZone
     ) -> String {
+        if table.format != nil {
+            return MovedObjects.problem(known.recordName, in: known.zone, besides: holder)
+        }
         let key = "its key in the table '\(table.name)'"
         switch (known.zone, holder) {
         case (.shared(let owner, _), .shared(let other, _)):

@@ -25,6 +25,9 @@ struct StoreFile: Sendable {
     let writer: any DatabaseWriter
     let mapping: RowMapping
     let zoneID: CKRecordZone.ID
+    /// The prefix of the names of the zones in which the client shares that determines the records' format; nil
+    /// for the store's own format.
+    var shareZonePrefix: String?
 
     var catalog: TableCatalog { mapping.catalog }
 

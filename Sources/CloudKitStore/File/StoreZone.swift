@@ -5,15 +5,19 @@ import GRDB
 enum StoreZone: Hashable, Sendable {
     /// The user's own zone.
     case own
+    /// Another zone of the user, in which the client shares that determines the records' format.
+    case owned(name: String)
     /// A zone that another user shares.
     case shared(owner: String, name: String)
     /// The zone of the tables in the public database.
     case `public`
 
-    /// The zone as the file has it: empty for the user's own, owner and name of another user's.
+    /// The zone as the file has it: empty for the user's own, owner and name of another, without an owner where
+    /// that is the user.
     var text: String {
         switch self {
         case .own: ""
+        case .owned(let name): "/\(name)"
         case .shared(let owner, let name): "\(owner)/\(name)"
         case .public: "public"
         }
@@ -25,17 +29,22 @@ enum StoreZone: Hashable, Sendable {
         case "public": self = .public
         default:
             let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            self = .shared(owner: String(parts[0]), name: parts.dropFirst().joined())
+            let name = parts.dropFirst().joined()
+            self =
+                parts[0].isEmpty ? .owned(name: name) : .shared(owner: String(parts[0]), name: name)
         }
     }
 
     /// `true` when the zone is another user's.
     var isShared: Bool { owner != nil }
 
-    /// The user who shares the zone; nil for the user's own, and for the public one.
+    /// The user who shares the zone; nil for the user's own ones, and for the public one.
     var owner: String? {
         if case .shared(let owner, _) = self { owner } else { nil }
     }
+
+    /// `true` for a zone in which the user shares.
+    var isOwned: Bool { if case .owned = self { true } else { false } }
 }
 
 extension StoreZone: Comparable {
@@ -60,7 +69,13 @@ extension StoreFile {
     func zone(_ id: CKRecordZone.ID) -> StoreZone? {
         if id == zoneID { return .own }
         if id == CKRecordZone.ID.default { return .public }
-        guard id.zoneName == zoneID.zoneName, id.ownerName != zoneID.ownerName else { return nil }
+        let isOwn = id.ownerName == zoneID.ownerName
+        if let shareZonePrefix {
+            guard id.zoneName.hasPrefix(shareZonePrefix) else { return nil }
+            if isOwn { return .owned(name: id.zoneName) }
+        } else if isOwn || id.zoneName != zoneID.zoneName {
+            return nil
+        }
         return .shared(owner: id.ownerName, name: id.zoneName)
     }
 
@@ -68,6 +83,7 @@ extension StoreFile {
     func id(_ zone: StoreZone) -> CKRecordZone.ID {
         switch zone {
         case .own: zoneID
+        case .owned(let name): CKRecordZone.ID(zoneName: name, ownerName: zoneID.ownerName)
         case .shared(let owner, let name): CKRecordZone.ID(zoneName: name, ownerName: owner)
         case .public: .default
         }
@@ -79,7 +95,8 @@ extension StoreFile {
         return try Place.fetch(database, key)?.zone ?? .own
     }
 
-    /// Returns the zones of other users that have rows here.
+    /// Returns the zones besides the user's own that have rows here: those of other users, and those in which the
+    /// user shares.
     static func sharedZones(_ database: Database) throws -> [StoreZone] {
         try StoreZone.fetchAll(
             database,

@@ -44,6 +44,20 @@ extension RecordFormat {
         }
     }
 
+    /// Returns the fields of a record that is kept without its table, which follows from them.
+    func kept(_ fields: [String: StoreValue]) -> [String: StoreValue] {
+        guard let link else { return fields }
+        let names = link.ends.compactMap { end -> String? in
+            if case .reference(let name)? = fields[end.field] { name } else { nil }
+        }
+        guard names.count == link.ends.count else { return fields }
+        var kept = fields
+        kept[link.names] = .text(names.joined(separator: ":"))
+        kept[link.kinds] = .text(link.ends.map { $0.kinds.first ?? "" }.joined(separator: ":"))
+        kept[link.relations] = .text(link.ends.map(\.relation).joined(separator: ":"))
+        return kept
+    }
+
     /// Returns the sent values that a record has; a cleared field is one that has the default.
     func values(
         of sent: [String: StoreValue],

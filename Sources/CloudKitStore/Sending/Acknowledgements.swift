@@ -154,7 +154,7 @@ struct Acknowledgements {
             return try SharedTrees(database, mapping)
                 .settle([key], includesBelow: hadShare != record.share)
         }
-        guard record.parent == nil, record.share == nil else { return }
+        guard record.parent == nil, record.share == nil, !mapping.catalog.hasFormats else { return }
         // In a zone that is shared as a whole, a record is shared wherever it lies.
         guard try !JoinedZone.isShared(place.zone, database) else { return }
         try applier.withdrawer.letGoWithAllBelow(key)
@@ -205,7 +205,10 @@ struct Acknowledgements {
         switch error.code {
         // The record was deleted meanwhile. The table's rule decides now, before the fetch brings
         // the deletion.
-        case .unknownItem: try applier.delete([name])
+        case .unknownItem:
+            try applier.delete([name])
+            // The record may be in another zone now.
+            if mapping.catalog.hasFormats { answer.needsFetch = true }
         case .zoneNotFound: answer.needsZone = true
         case .userDeletedZone:
             answer.needsZone = true

@@ -8,11 +8,34 @@ extension BatchBuilder {
     /// - Throws: An error of the database.
     func settle(_ entry: OutboxEntry, _ table: TableSchema, isNew: Bool) throws -> Bool {
         guard hasPlaces, !table.isPublic else { return true }
+        if table.format != nil {
+            if isNew { try objects.place(entry.key, database, mapping) }
+            return try Place.fetch(database, entry.key)?.zone ?? .own == zone
+        }
         // Only these change places; an edit of other fields leaves the trees as they are.
         if isNew || isMoved(entry, table) {
             try SharedTrees(database, mapping).settle([entry.key], includesBelow: true)
         }
         return try Place.fetch(database, entry.key)?.zone ?? .own == zone
+    }
+
+    /// Refuses references to rows of other zones, in which the client that determines the format does not look.
+    func checkZones(
+        of changes: [String: StoreValue],
+        _ row: StoredRow,
+        _ table: TableSchema
+    ) throws {
+        for (field, key) in try mapping.targets(of: row, table) where changes[field] != nil {
+            let other = try Place.fetch(database, key)?.zone ?? .own
+            guard other != zone, let target = catalog[key.table], try rows.row(key, target) != nil
+            else { continue }
+            throw RecordFormat.UnwritableRow(
+                description:
+                    "the column '\(table.byField[field]?.name ?? field)' refers to the row "
+                    + "'\(key.text)' of the table '\(key.table)', which is in another zone: one of the two is "
+                    + "shared; share both in the app, or refer to another row"
+            )
+        }
     }
 
     /// Returns whether a row leaves another user's shared tree, with all rows below it.

@@ -43,15 +43,19 @@ struct BatchBuilder {
 
     /// `true` when anything in the file is shared.
     let hasPlaces: Bool
+    /// The places of new rows that are shared with those that they are connected with.
+    let objects: ConnectedObjects
 
     init(
         _ database: Database,
         _ file: StoreFile,
         zone: StoreZone,
         folder: URL,
-        freed: FreedValues
+        freed: FreedValues,
+        objects: ConnectedObjects
     ) throws {
         self.freed = freed
+        self.objects = objects
         self.database = database
         mapping = file.mapping
         self.zone = zone
@@ -177,7 +181,7 @@ struct BatchBuilder {
         defer { visits[entry.key] = .done }
         guard let row = try row(entry.key, table) else { return try vanish(entry, table) }
         var open: Set<String> = []
-        for parent in try parents(of: row, table) {
+        for parent in try mapping.targets(of: row, table) {
             // A row that refers to itself needs no other one.
             guard parent.key != entry.key, try !isOnServer(parent.key) else { continue }
             guard let parentEntry = try OutboxEntry.fetch(database, parent.key) else { continue }
@@ -192,7 +196,7 @@ struct BatchBuilder {
         }
         // A row that needs a parent which cannot be sent waits for it.
         if open.contains(where: { table.byField[$0]?.isNotNull ?? true }),
-            !isCircle(of: try parents(of: row, table))
+            !isCircle(of: try mapping.targets(of: row, table))
         {
             return
         }
@@ -217,20 +221,6 @@ struct BatchBuilder {
 
     private func isOnServer(_ key: RowKey) throws -> Bool {
         try KnownRecord.fetch(database, name: try name(key))?.system != nil
-    }
-
-    private func parents(
-        of row: StoredRow,
-        _ table: TableSchema
-    ) throws -> [(field: String, key: RowKey)] {
-        try table.columns.compactMap { column in
-            guard let name = column.target, let target = catalog[name],
-                case .reference(let recordName) =
-                    try mapping.value(row[column.name] ?? .null, column).plain,
-                let key = RowKey(recordName: recordName, target)
-            else { return nil }
-            return (column.field, key)
-        }
     }
 
     /// Handles an entry whose row is missing although no deletion was noted: it was deleted where
@@ -345,6 +335,7 @@ struct BatchBuilder {
         let version = try nextVersion()
         if let format = table.format {
             do {
+                if hasPlaces { try checkZones(of: changes, row, table) }
                 changes = try format.outgoing(changes, of: row, over: base, isNew: isNew, table)
             } catch {
                 return try quarantine(entry, "\(error)")

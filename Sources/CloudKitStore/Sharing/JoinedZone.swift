@@ -5,7 +5,9 @@ enum JoinedZone {
     /// Returns the SQL of the zone's name; NULL if there is none that may be written, or if the row
     /// is below another.
     static func sql(_ table: TableSchema) -> String {
-        guard !table.isPublic, table.name != SharedJournal.table else { return "NULL" }
+        guard !table.isPublic, table.format == nil, table.name != SharedJournal.table else {
+            return "NULL"
+        }
         let isTop = table.parentColumn.map { "NEW.\($0.name.quoted) IS NULL" } ?? "true"
         return """
             (SELECT zone FROM grdb_cloudkit_share WHERE name = 'cloudkit.zoneshare' AND writes <> 0

@@ -46,6 +46,7 @@ struct SharedTrees {
     func isFixed(_ place: Place, of key: RowKey) throws -> Bool {
         if place.share != nil { return true }
         if place.zone == .own { return false }
+        if catalog[key.table]?.format != nil { return true }
         if place.name != nil { return true }
         // A key that is too long for a record name has no record, so no place.
         guard let table = catalog[key.table], let name = try? key.recordName(table) else {

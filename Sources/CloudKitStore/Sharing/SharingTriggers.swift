@@ -107,8 +107,11 @@ struct SharingTriggers {
 
     // MARK: SQL
 
-    /// The columns that refer to rows of synced tables.
-    private var references: [TableColumn] { table.columns.filter { $0.target != nil } }
+    /// The columns that must refer to rows of the row's zone; those of rows whose format another client determines
+    /// are checked when they are sent, because new rows follow the rows that they refer to.
+    private var references: [TableColumn] {
+        table.format == nil ? table.columns.filter { $0.target != nil } : []
+    }
 
     private typealias Target = (table: TableSchema, key: String)
 
@@ -248,6 +251,7 @@ struct SharingTriggers {
     /// it is the root of a share, or the user's own row.
     private var newZone: String {
         let own = select("zone", (table, RowKey.sql(table, of: "NEW")))
+        if table.format != nil { return "(\(own))" }
         return "coalesce(\(place("zone", above("NEW"))), "
             + "(\(own) AND (share IS NOT NULL OR zone = '')), "
             + "\(JoinedZone.sql(table)))"

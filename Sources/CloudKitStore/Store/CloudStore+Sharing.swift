@@ -211,7 +211,7 @@ extension CloudStore {
 
     func database(of zoneID: CKRecordZone.ID) -> CKDatabase {
         switch file.zone(zoneID) {
-        case .own: database
+        case .own, .owned: database
         case .public: container.publicCloudDatabase
         case .shared, nil: container.sharedCloudDatabase
         }

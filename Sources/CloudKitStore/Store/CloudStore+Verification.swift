@@ -17,7 +17,8 @@ extension CloudStore {
         let mapping = file.mapping
         var result = Verification()
         let shared = try await file.read { database in
-            let waiting = try TakenKeys.quarantined(database).map(\.zone).filter(\.isShared)
+            let waiting = try TakenKeys.quarantined(database).map(\.zone)
+                .filter { $0.isShared || $0.isOwned }
             return Set(try StoreFile.sharedZones(database) + waiting).sorted()
         }
         var zones = [StoreZone.own] + shared

@@ -54,10 +54,11 @@ extension CloudStore {
         await stop()
         let file = file
         // Shares were addressed to the previous user.
-        for zone in try await file.read(StoreFile.sharedZones) {
+        for zone in try await file.read(StoreFile.sharedZones) where zone.isShared {
             publish(try await file.leave(zone))
         }
         try await file.writer.write { database in
+            try file.takeHome(database)
             try file.forgetServer(database)
             try file.addEverything(database)
             try database.execute(

@@ -86,7 +86,8 @@ public final class CloudStore: Sendable {
         file = StoreFile(
             writer: database,
             mapping: RowMapping(catalog: catalog),
-            zoneID: CKRecordZone.ID(zoneName: configuration.zoneName)
+            zoneID: CKRecordZone.ID(zoneName: configuration.zoneName),
+            shareZonePrefix: configuration.shareZonePrefix
         )
         self.container = container
         self.database = container.privateCloudDatabase

@@ -41,7 +41,7 @@ final class ChangeReceiver: Sendable {
 
     func receive(_ records: [CKRecord], _ zone: StoreZone) async throws {
         // Shares first: a row shows when it is known whether it may be written.
-        if zone != .own {
+        if zone.isShared {
             try await followPermissions(records.compactMap { $0 as? CKShare }, zone)
         }
         try await add(records.filter { !($0 is CKShare) }, zone)

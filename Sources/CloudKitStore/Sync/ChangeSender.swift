@@ -37,6 +37,8 @@ final class ChangeSender: Sendable {
     private let folder: URL
     /// The values freed by the deletions of this round.
     private let freed = FreedValues()
+    /// The places of new rows in this round.
+    private let objects = ConnectedObjects()
     private let state: Mutex<State>
 
     init(_ context: SyncContext, folder: URL) {
@@ -52,6 +54,7 @@ final class ChangeSender: Sendable {
 
     func beginRound() {
         freed.forget()
+        objects.forget()
         state.withLock {
             $0.attempted = []
             $0.unanswered = nil
@@ -91,13 +94,14 @@ final class ChangeSender: Sendable {
         // The responses and the next batch share a durable transaction, so the disk is waited for
         // once.
         let (zone, batch, outcome, shown) = try await file.writeDurably {
-            [file, folder, freed, scope = context.scope] database in
+            [file, folder, freed, objects, scope = context.scope] database in
             let outcome = try waiting.map { responses in
                 if !responses.errors.isEmpty { freed.forget() }
                 return try ControlTables.applying(database, file.catalog) {
                     try responses.write(database, file.mapping)
                 }
             }
+            try objects.placeAll(database, file.mapping)
             var shown: [RowChange] = []
             for zone in try scope.zones(database) {
                 var builder = try BatchBuilder(
@@ -105,7 +109,8 @@ final class ChangeSender: Sendable {
                     file,
                     zone: zone,
                     folder: folder,
-                    freed: freed
+                    freed: freed,
+                    objects: objects
                 )
                 let batch = try builder.next(limit: limit, except: attempted)
                 if batch.freesKeys, builder.hasPlaces {

@@ -62,6 +62,10 @@ final class EngineChannel: CKSyncEngineDelegate {
         case .fetchedDatabaseChanges(let event):
             for deletion in event.deletions {
                 guard let zone = context.zone(deletion.zoneID) else { continue }
+                if zone.isOwned {
+                    try await fetches.lose(zone)
+                    continue
+                }
                 try await zoneDeleted(zone, deletion.reason, engine)
             }
         case .sentDatabaseChanges(let event):
@@ -71,10 +75,12 @@ final class EngineChannel: CKSyncEngineDelegate {
         case .willFetchRecordZoneChanges(let event):
             if let zone = context.zone(event.zoneID) { try await fetches.begin(zone) }
         case .didFetchRecordZoneChanges(let event):
-            guard event.error == nil, let zone = context.zone(event.zoneID) else { return }
+            guard let zone = context.zone(event.zoneID) else { return }
+            guard event.error == nil else { return fetches.fail() }
             try await fetches.end(zone)
         case .willFetchChanges: context.reporter.began(.receiving)
         case .didFetchChanges:
+            try await fetches.endAll()
             context.reporter.ended()
             if context.configuration.syncsAutomatically { fetches.confirmZoneLater(engine) }
         case .willSendChanges:

@@ -73,6 +73,10 @@ public struct StoreConfiguration: Sendable {
     /// A closure that receives every event, after the store has handled it.
     public var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
 
+    /// The prefix of the names of the zones in which the client shares that determines the records' format; nil
+    /// for the store's own format.
+    package var shareZonePrefix: String?
+
     /// The file's name among the user's devices.
     ///
     /// A test sets it to get the same run twice; otherwise it is random.

@@ -67,6 +67,29 @@ extension StoreFile {
         try SharedTrees(database, mapping).settle(keys)
     }
 
+    /// Moves the rows of the zones in which the user shares into the user's own zone, of whose records the server has
+    /// none.
+    func takeHome(_ database: Database) throws {
+        for zone in try StoreFile.sharedZones(database) where zone.isOwned {
+            let records = try KnownRecord.fetchAll(
+                database,
+                where: "zone = ?",
+                arguments: [zone]
+            )
+            for var known in records {
+                guard let key = known.key else {
+                    try known.delete(database)
+                    continue
+                }
+                known.forgetServer()
+                known.zone = .own
+                try known.save(database)
+                try Place.drop(database, key)
+            }
+            try database.run("DELETE FROM grdb_cloudkit_place WHERE zone = ?", [zone])
+        }
+    }
+
     /// Adds all rows to the outbox.
     ///
     /// A reference that a row shows without, because its target has not arrived, is not a cleared

@@ -3,7 +3,7 @@ import GRDB
 
 /// The databases that a store syncs with, each over a channel of its own.
 enum SyncScope: Sendable {
-    /// The user's own zone.
+    /// The user's own zone, and those in which the user shares.
     case own
     /// The zones that others share with the user.
     case shared
@@ -12,7 +12,7 @@ enum SyncScope: Sendable {
 
     func contains(_ zone: StoreZone) -> Bool {
         switch (self, zone) {
-        case (.own, .own), (.shared, .shared), (.public, .public): true
+        case (.own, .own), (.own, .owned), (.shared, .shared), (.public, .public): true
         default: false
         }
     }
@@ -20,8 +20,8 @@ enum SyncScope: Sendable {
     /// Returns the zones that have rows here.
     func zones(_ database: Database) throws -> [StoreZone] {
         switch self {
-        case .own: [.own]
-        case .shared: try StoreFile.sharedZones(database)
+        case .own: [.own] + (try StoreFile.sharedZones(database).filter(\.isOwned))
+        case .shared: try StoreFile.sharedZones(database).filter(\.isShared)
         case .public: [.public]
         }
     }

@@ -12,6 +12,12 @@ final class ZoneFetches: Sendable {
         var finished: Set<StoreZone> = []
         /// A record that is missing on the server without a fetched deletion.
         var suspect: Suspect?
+        /// `true` when a zone of this fetch was not fetched.
+        var isIncomplete = false
+        /// The zones that are gone, and whose objects may be in others.
+        var gone: Set<StoreZone> = []
+        /// `true` when all zones were fetched once, and deleted rows are gone.
+        var isComplete = false
     }
 
     /// The findings of a zone's fetch about itself.
@@ -90,6 +96,46 @@ final class ZoneFetches: Sendable {
         where !state.withLock({ $0.finished.contains(zone) }) {
             try await finish(zone)
         }
+        if !state.withLock({ $0.isComplete }) { try await endAll() }
+    }
+
+    /// Has the rows of a zone that is gone wait until all others are fetched: the objects may be there.
+    func lose(_ zone: StoreZone) async throws {
+        state.withLock { _ = $0.gone.insert(zone) }
+        try await file.writer.write { [file] database in
+            let applier = try ChangeApplier(database, file.mapping, zone: zone)
+            let known = try KnownRecord.fetchAll(
+                database,
+                where: "zone = ?",
+                arguments: [zone]
+            )
+            try applier.delete(known.map(\.recordName))
+        }
+    }
+
+    /// Notes that a zone could not be fetched.
+    func fail() { state.withLock { $0.isIncomplete = true } }
+
+    /// Ends the fetch of all zones: where another client determines the format, deleted rows go now, unless their
+    /// objects have moved to another zone.
+    func endAll() async throws {
+        let isIncomplete = state.withLock { exchange(&$0.isIncomplete, with: false) }
+        guard !isIncomplete, file.catalog.hasFormats, context.scope.contains(.own) else { return }
+        for zone in state.withLock({ exchange(&$0.gone, with: []) }).sorted() {
+            context.reporter.received(try await file.leave(zone))
+            context.reporter.onEvent(.shareEnded(file.id(zone)))
+        }
+        for zone in try await file.read(context.scope.zones) {
+            let (changes, refused) = try await file.apply { database, mapping in
+                let applier = try ChangeApplier(database, mapping, zone: zone)
+                try applier.finishDeletions()
+                try applier.retryHidden()
+                return (applier.changes, applier.editsRefused)
+            }
+            context.reporter.received(changes)
+            context.reporter.editsRefused(refused)
+        }
+        state.withLock { $0.isComplete = true }
     }
 
     private func finish(_ zone: StoreZone) async throws {
@@ -98,7 +144,7 @@ final class ZoneFetches: Sendable {
             let applier = try ChangeApplier(database, mapping, zone: zone)
             // Rows that can show now may end a reference that holds up a deletion, or be one.
             try applier.retryHidden()
-            try applier.finishDeletions()
+            if !applier.postponesDeletions { try applier.finishDeletions() }
             try applier.journal.trim(to: limit)
             return (applier.changes, applier.editsRefused, applier.replacedByDuplicate)
         }
@@ -154,6 +200,7 @@ final class ZoneFetches: Sendable {
         guard isKnown, try await !missing.among([suspect.name], .own).isEmpty else { return }
         try await sweep(.own, before: suspect.session, zoneIsNew: true)
         try await finish(.own)
+        try await endAll()
     }
 
     /// Checks the zone with another fetch, for which no event may wait.

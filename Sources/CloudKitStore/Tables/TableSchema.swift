@@ -64,8 +64,10 @@ final class TableSchema: Sendable {
 
     var isPublic: Bool { declaration.database == .public }
 
-    /// The column that refers to the row with which a row is shared.
+    /// The column that refers to the row with which a row is shared; nil where another client determines the
+    /// format, which shares whole zones.
     var parentColumn: TableColumn? {
+        if format != nil { return nil }
         if let name = declaration.parent { return column(name) }
         let references = columns.filter { $0.target != nil }
         let cascades = references.first { column in

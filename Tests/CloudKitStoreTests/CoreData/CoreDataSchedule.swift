@@ -11,7 +11,9 @@ import Synchronization
 /// and lose responses.
 ///
 /// At rest all show the same objects and links, a value that somebody saw and replaced is never back, no object
-/// is gone that nobody deleted, and a link is there exactly if somebody made it, unless somebody removed it.
+/// is gone that nobody deleted, and a link is there exactly if somebody made it, unless somebody removed it. In some
+/// schedules the phone shares objects, which then move with all that are connected with them; links that others
+/// made meanwhile between two zones are quarantined, and removed at the end.
 actor CoreDataSchedule {
     private static let stepCount = 24
 
@@ -46,6 +48,7 @@ actor CoreDataSchedule {
     private var ways: [InterruptedTransport] = []
     private var number = 0
     private let hasLargeValues: Bool
+    private let shares: Bool
     private var trace: [String] = []
 
     /// The oracle's knowledge: entities of objects, the deleted ones, replaced values by object and attribute, links.
@@ -58,6 +61,7 @@ actor CoreDataSchedule {
     private init(seed: UInt64) async throws {
         chance = SeededRandom(seed: seed)
         hasLargeValues = seed.isMultiple(of: 20)
+        shares = seed % 4 == 3
         cloud = try await TestCloud(
             clock: VirtualClock(startingAt: SimulatedWorld.beginning),
             randomness: SeededRandomness(seed: seed)
@@ -88,6 +92,7 @@ actor CoreDataSchedule {
             try await step()
         }
         try await rest()
+        if shares, try await dropLinksBetweenZones() { try await rest() }
         // A new device sees the same.
         if seed.isMultiple(of: 8) {
             try await addDevice("d3")
@@ -126,6 +131,7 @@ actor CoreDataSchedule {
     // MARK: Steps
 
     private func step() async throws {
+        if shares, chance.chance(10) { return try await share() }
         let place = Int.random(in: 0...2, using: &chance)
         let who = place == 0 ? nil : devices[place - 1]
         let name = place == 0 ? "phone" : "d\(place)"
@@ -154,9 +160,11 @@ actor CoreDataSchedule {
             guard let object = here.randomElement(using: &chance) else { return }
             try await change(object, device, name, view)
         case 60..<70:
+            if device == nil, shares { try await phone.sync() }
             let people = here.filter { entities[$0] == "Person" }
             guard let one = people.randomElement(using: &chance) else { return }
             let target = chance.chance(20) ? nil : people.randomElement(using: &chance)
+            if device == nil, let target, await !phone.mayConnect(one, target) { return }
             trace.append("\(name): \(one).manager = \(target ?? "nil")")
             if let device {
                 try await device.run(
@@ -233,6 +241,47 @@ actor CoreDataSchedule {
         }
     }
 
+    // MARK: Sharing
+
+    private func share() async throws {
+        try await phone.sync()
+        let own = await phone.objects.keys.filter { Self.attributes[entities[$0] ?? ""] != nil }
+        let zones = await phone.zones
+        let object = own.filter { zones[$0] == nil }.sorted().randomElement(using: &chance)
+        guard let object else { return }
+        let order = chance.chance(50) ? devices.randomElement(using: &chance) : nil
+        trace.append("phone shares \(object), \(order == nil ? "" : "and a device syncs within")")
+        try await phone.share(object) {
+            // A response may be lost here as elsewhere.
+            _ = try? await order?.store.sync()
+        }
+    }
+
+    /// Removes links between objects of two zones on the devices that made them, and returns whether there were any.
+    private func dropLinksBetweenZones() async throws -> Bool {
+        let zones = await phone.zones
+        var isAny = false
+        for device in devices {
+            let view = try await view(device)
+            for pair in view.links where zones[pair.source] != zones[pair.target] {
+                isAny = true
+                try await unlink(pair, device, "rest")
+            }
+            for (object, values) in view.objects {
+                guard let manager = values["manager"], zones[manager] != zones[object] else {
+                    continue
+                }
+                isAny = true
+                trace.append("rest: \(object).manager = nil")
+                try await device.run(
+                    "UPDATE Person SET manager = NULL WHERE recordName = ?",
+                    [object]
+                )
+            }
+        }
+        return isAny
+    }
+
     // MARK: Links
 
     private static func table(
@@ -244,12 +293,14 @@ actor CoreDataSchedule {
     }
 
     private func link(_ device: ModelDevice?, _ name: String, _ here: [String]) async throws {
+        if device == nil, shares { try await phone.sync() }
         let relationship = chance.chance(70) ? "tags" : "follows"
         let sources = here.filter { entities[$0] == (relationship == "tags" ? "Post" : "Person") }
         let targets = here.filter { entities[$0] == (relationship == "tags" ? "Tag" : "Person") }
         guard let source = sources.randomElement(using: &chance),
             let target = targets.randomElement(using: &chance), source != target
         else { return }
+        if device == nil, await !phone.mayConnect(source, target) { return }
         trace.append("\(name): \(source).\(relationship) has \(target)")
         linked.insert(Pair(relationship: relationship, source: source, target: target))
         guard let device else { return await phone.link(relationship, source, target) }

@@ -3,23 +3,26 @@ import Testing
 
 @Suite("Random schedules of a zone with an app that has Core Data")
 struct CoreDataScheduleTests {
-    private static func number(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
-    }
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// The seeds that run with the other tests, or those that `Scripts/simulate` requests.
+    private static let seeds: Range<UInt64> = {
+        guard environment["CLOUDKIT_STORE_VARIANT"] == "coredata" else { return 1..<301 }
+        let first = environment["CLOUDKIT_STORE_FIRST_SEED"].flatMap(UInt64.init) ?? 1
+        let count = environment["CLOUDKIT_STORE_SEEDS"].flatMap(UInt64.init) ?? 1_000
+        return first..<first + count
+    }()
 
     @Test(
         "At rest the phone, both devices and a new phone show the same, and nothing is lost",
         .timeLimit(.minutes(60))
     )
     func schedules() async throws {
-        let first = Self.number("CLOUDKIT_CORE_DATA_FIRST_SEED") ?? 1
-        let count = Self.number("CLOUDKIT_CORE_DATA_SEEDS") ?? 300
+        let began = ContinuousClock.now
         let failures = await withTaskGroup(of: (UInt64, [String], [String]).self) { group in
-            var next = first
+            var rest = Self.seeds
             func add() {
-                guard next < first + count else { return }
-                let seed = next
-                next += 1
+                guard let seed = rest.popFirst() else { return }
                 group.addTask {
                     let outcome = await CoreDataSchedule.run(seed: seed)
                     return (seed, outcome.problems, outcome.trace)
@@ -33,6 +36,8 @@ struct CoreDataScheduleTests {
             }
             return failures.sorted { $0.seed < $1.seed }
         }
+        let duration = ContinuousClock.now - began
+        print("\(Self.seeds.count) coredata in \(duration), \(failures.count) fail")
         for failure in failures.prefix(3) {
             let story = (failure.trace + failure.problems).joined(separator: "\n")
             Issue.record("\(failures.count) schedules fail; seed \(failure.seed):\n\(story)")

@@ -16,7 +16,8 @@ struct ModelDevice {
         _ container: CKContainer,
         database: DatabaseQueue? = nil,
         adding: String = "",
-        name: String? = nil
+        name: String? = nil,
+        includesSharedRows: Bool = false
     ) async throws {
         let model = try PhoneModel.model(adding: adding)
         if let database {
@@ -27,6 +28,7 @@ struct ModelDevice {
         }
         var configuration = Device.configuration
         configuration.device = name
+        configuration.includesSharedRows = includesSharedRows
         store = try CloudStore(
             database: self.database,
             container: container,

@@ -4,7 +4,8 @@ import Foundation
 /// An app with Core Data on a phone, as the other side of a zone.
 ///
 /// It imports and exports as the reference says `NSPersistentCloudKitContainer` does, and shares no code with the product:
-/// objects in memory, records with changed keys alone, its own rule for assets, local edits that win over imports.
+/// objects in memory, records with changed keys alone, its own rule for assets, local edits that win over imports, zones of
+/// their own for objects that are shared.
 actor PhoneApp {
     struct Object: Hashable {
         var entity: String
@@ -24,23 +25,29 @@ actor PhoneApp {
     /// The bytes after which values become assets.
     private static let inlineLimit = 700_000
 
-    private(set) var objects: [String: Object] = [:]
+    var objects: [String: Object] = [:]
     /// The links by the names of their records.
-    private(set) var links: [String: Link] = [:]
+    var links: [String: Link] = [:]
 
-    private let database: CKDatabase
-    private let folder: URL
-    private var token: CKServerChangeToken?
+    let container: CKContainer
+    let folder: URL
+    private var tokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
+    /// The zones of shared objects and links; the others are in the app's own.
+    var zones: [String: CKRecordZone.ID] = [:]
+    /// The records of shared objects that are still, or again, in the app's own zone.
+    var aside: [String: CKRecord] = [:]
+    /// The objects and links that were moved here, whose records say from where.
+    var moved: Set<String> = []
     /// The last known records, with the server's system fields.
-    private var known: [String: CKRecord] = [:]
-    private var edited: [String: Set<String>] = [:]
+    var known: [String: CKRecord] = [:]
+    var edited: [String: Set<String>] = [:]
     private var deleted: Set<String> = []
-    private var addedLinks: Set<String> = []
+    var addedLinks: Set<String> = []
     private var nextName = 0
     private let prefix: String
 
     init(_ container: CKContainer, prefix: String = "P") {
-        database = container.privateCloudDatabase
+        self.container = container
         self.prefix = prefix
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("PhoneApp-\(UUID().uuidString)")
@@ -50,10 +57,10 @@ actor PhoneApp {
 
     func setUp() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        _ = try await database.save(CKRecordZone(zoneID: Self.zoneID))
+        _ = try await container.privateCloudDatabase.save(CKRecordZone(zoneID: Self.zoneID))
     }
 
-    private func newName() -> String {
+    func newName() -> String {
         nextName += 1
         return "\(prefix)0000000-0000-4000-8000-" + String(repeating: "0", count: 6)
             + String(String(nextName + 1_000_000).suffix(6))
@@ -147,22 +154,41 @@ actor PhoneApp {
     // MARK: Import
 
     func fetch() async throws {
+        let zones = [Self.zoneID] + (try await sharedZones())
+        for zone in Set(tokens.keys).subtracting(zones) { leave(zone) }
+        for zone in zones { try await fetch(zone) }
+    }
+
+    private func fetch(_ zone: CKRecordZone.ID) async throws {
         while true {
-            let page = try await database.recordZoneChanges(
-                inZoneWith: Self.zoneID,
-                since: token
-            )
+            let page = try await database(of: zone)
+                .recordZoneChanges(inZoneWith: zone, since: tokens[zone])
             for (_, result) in page.modificationResultsByID {
                 try read(try result.get().record)
             }
-            for deletion in page.deletions { forget(deletion.recordID.recordName) }
-            token = page.changeToken
+            for deletion in page.deletions {
+                let name = deletion.recordID.recordName
+                if self.zone(of: name) == zone {
+                    forget(name)
+                    if let record = aside.removeValue(forKey: name) { try read(record) }
+                } else {
+                    aside[name] = nil
+                }
+            }
+            tokens[zone] = page.changeToken
             if !page.moreComing { return }
         }
     }
 
+    /// Forgets a zone that is gone.
+    func stopFetching(_ zone: CKRecordZone.ID) { tokens[zone] = nil }
+
     private func read(_ record: CKRecord) throws {
         let name = record.recordID.recordName
+        guard find(name, in: record.recordID.zoneID) else {
+            aside[name] = record
+            return
+        }
         if record.recordType == "CDMR" { return readLink(record) }
         guard record.recordType.hasPrefix("CD_") else { return }
         let root = String(record.recordType.dropFirst(3))
@@ -256,9 +282,11 @@ actor PhoneApp {
         }
     }
 
-    private func forget(_ name: String) {
+    func forget(_ name: String) {
         deleted.remove(name)
         known[name] = nil
+        zones[name] = nil
+        moved.remove(name)
         if links.removeValue(forKey: name) != nil { return }
         guard objects.removeValue(forKey: name) != nil else { return }
         edited[name] = nil
@@ -279,6 +307,7 @@ actor PhoneApp {
 
     /// Exports local changes, and returns whether the server accepted all.
     func send() async throws -> Bool {
+        placeNew()
         var records: [CKRecord] = []
         for (name, keys) in edited.sorted(by: { $0.key < $1.key }) {
             guard let object = objects[name] else { continue }
@@ -286,12 +315,27 @@ actor PhoneApp {
         }
         for name in addedLinks.sorted() {
             guard let link = links[name] else { continue }
-            records.append(Self.record(name, link))
+            records.append(record(name, link))
         }
         let deletions = deleted.sorted().map {
-            CKRecord.ID(recordName: $0, zoneID: Self.zoneID)
+            CKRecord.ID(recordName: $0, zoneID: zone(of: $0))
         }
         guard !records.isEmpty || !deletions.isEmpty else { return true }
+        var isDone = true
+        for database in [container.privateCloudDatabase, container.sharedCloudDatabase] {
+            let saves = records.filter { self.database(of: $0.recordID.zoneID) === database }
+            let removals = deletions.filter { self.database(of: $0.zoneID) === database }
+            guard !saves.isEmpty || !removals.isEmpty else { continue }
+            if try await !send(saves, removals, to: database) { isDone = false }
+        }
+        return isDone
+    }
+
+    private func send(
+        _ records: [CKRecord],
+        _ deletions: [CKRecord.ID],
+        to database: CKDatabase
+    ) async throws -> Bool {
         let results = try await database.modifyRecords(
             saving: records,
             deleting: deletions,
@@ -321,18 +365,20 @@ actor PhoneApp {
             }
             deleted.remove(id.recordName)
             known[id.recordName] = nil
+            zones[id.recordName] = nil
         }
         return isDone
     }
 
-    private func record(_ name: String, _ object: Object, _ keys: Set<String>) throws -> CKRecord {
+    func record(_ name: String, _ object: Object, _ keys: Set<String>) throws -> CKRecord {
         let description = PhoneModel.entities[object.entity]
         let record =
             known[name].flatMap { $0.copy() as? CKRecord }
             ?? CKRecord(
                 recordType: "CD_" + (description?.root ?? ""),
-                recordID: CKRecord.ID(recordName: name, zoneID: Self.zoneID)
+                recordID: CKRecord.ID(recordName: name, zoneID: zone(of: name))
             )
+        if moved.contains(name) { record["CD_moveReceipt"] = Self.receipt }
         if known[name] == nil { record["CD_entityName"] = object.entity }
         for relationship in description?.toOne ?? [] where keys.contains(relationship) {
             record["CD_" + relationship] = object.links[relationship]
@@ -396,11 +442,12 @@ actor PhoneApp {
         }
     }
 
-    private static func record(_ name: String, _ link: Link) -> CKRecord {
+    func record(_ name: String, _ link: Link) -> CKRecord {
         let record = CKRecord(
             recordType: "CDMR",
-            recordID: CKRecord.ID(recordName: name, zoneID: zoneID)
+            recordID: CKRecord.ID(recordName: name, zoneID: zone(of: name))
         )
+        if moved.contains(name) { record["CD_moveReceipt"] = Self.receipt }
         let description = PhoneModel.manyToMany.first { $0.name == link.relationship }
         var ends = [
             (description?.entity ?? "", link.relationship, link.source),
