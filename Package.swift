@@ -260,7 +260,9 @@ let package = Package(
         // Rank 5: the offline-first store.
         .target(
             name: "CloudKitStore",
-            dependencies: [cloudKit, "CloudKitBasics", coreLocation, crypto, grdb]
+            dependencies: [
+                cloudKit, "CloudKitBasics", "CloudKitFiles", coreLocation, crypto, grdb,
+            ]
         ),
 
         // Rank 5: a whole cloud in the test's own process.

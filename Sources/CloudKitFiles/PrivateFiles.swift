@@ -46,7 +46,8 @@ package final class PrivateFiles: Sendable {
     /// Creates the object of a folder; the folder itself is created with the first file.
     ///
     /// - Parameters:
-    ///   - parent: The parent folder; the folder for temporary files by default.
+    ///   - parent: The parent folder, which is created with the first file; the folder for temporary
+    ///     files by default.
     ///   - limit: The number of bytes that files may take before some are deleted.
     ///   - now: A closure that returns the time since some moment, which never goes backwards.
     package init(
@@ -68,11 +69,34 @@ package final class PrivateFiles: Sendable {
     package func folder() throws -> URL {
         try state.withLock { state in
             if let folder = state.folder, folder.isThere { return folder.url }
+            try FileManager.default.createDirectory(
+                at: parent,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
             let folder = try ProcessFolder(in: parent, named: Self.names)
             state.folder = folder
             if self === Self.shared { Self.removeAtExit() }
             return folder.url
         }
+    }
+
+    /// Removes the folder with its files; the next file creates another.
+    package func remove() {
+        state.withLock { exchange(&$0, with: State()) }.folder?.remove()
+    }
+
+    /// Removes the folders under a parent folder whose processes have ended, and all else there but
+    /// one item.
+    ///
+    /// - Throws: An error if the parent folder cannot be read.
+    package static func clean(_ parent: URL, except kept: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: parent.path)
+        where name != kept && !names.contain(name) {
+            // What stays is tried again at the next start.
+            try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
+        }
+        ProcessFolder.removeDead(in: parent, named: names)
     }
 
     /// Returns a URL for a new file.

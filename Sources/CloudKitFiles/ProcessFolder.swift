@@ -25,6 +25,11 @@ package struct ProcessFolder: Sendable {
             self.prefix = prefix
             self.unlockedPrefix = unlockedPrefix
         }
+
+        /// Returns whether a name is one of these.
+        func contain(_ name: String) -> Bool {
+            name.hasPrefix(prefix) || name.hasPrefix(unlockedPrefix)
+        }
     }
 
     /// The folder.
@@ -36,6 +41,9 @@ package struct ProcessFolder: Sendable {
         url = parent.appendingPathComponent(names.prefix + UUID().uuidString, isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
+
+    /// Does nothing: here a folder does not show whether its process has ended.
+    static func removeDead(in parent: URL, named names: Names) {}
     #else
     /// The lock, held until the process ends.
     private let descriptor: Int32
@@ -72,12 +80,11 @@ package struct ProcessFolder: Sendable {
     }
 
     /// Removes folders of this user whose processes have ended.
-    private static func removeDead(in parent: URL, named names: Names) {
+    static func removeDead(in parent: URL, named names: Names) {
         // Cleaning up after others stops nobody.
         let found = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
-        for name in found {
+        for name in found where names.contain(name) {
             let isUnlocked = name.hasPrefix(names.unlockedPrefix)
-            guard isUnlocked || name.hasPrefix(names.prefix) else { continue }
             let path = parent.appendingPathComponent(name).path
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }

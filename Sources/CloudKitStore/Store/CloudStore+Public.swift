@@ -9,7 +9,10 @@ extension CloudStore {
             let before = state.publicSync
             let channel =
                 state.publicChannel
-                ?? PublicChannel(context(.public, container.publicCloudDatabase), folder: folder)
+                ?? PublicChannel(
+                    context(.public, container.publicCloudDatabase),
+                    folder: assets.url
+                )
             state.publicChannel = channel
             let task = Task {
                 // The call that started it reports its error.

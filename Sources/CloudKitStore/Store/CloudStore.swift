@@ -57,7 +57,7 @@ public final class CloudStore: Sendable {
     let container: CKContainer
     let database: CKDatabase
     let configuration: Configuration
-    let folder: URL
+    let assets: AssetFolder
     let election: SyncElection
     let unsent: UnsentList
     let state: Mutex<State>
@@ -89,11 +89,11 @@ public final class CloudStore: Sendable {
             zoneID: CKRecordZone.ID(zoneName: configuration.zoneName),
             shareZonePrefix: configuration.shareZonePrefix
         )
-        self.container = container
-        self.database = container.privateCloudDatabase
+        assets = try AssetFolder(beside: database, Self.newDevice())
+        self.container = assets.container(container)
+        self.database = self.container.privateCloudDatabase
         self.configuration = configuration
         election = SyncElection(database)
-        folder = AssetFolder.url(beside: database, Self.newDevice())
     }
 
     private static func prepare(
@@ -138,7 +138,7 @@ public final class CloudStore: Sendable {
         last.watch?.cancel()
         for stream in last.streams.values { stream.finish() }
         for signal in last.statusSignals.values { signal.finish() }
-        AssetFolder.remove(folder)
+        assets.remove()
     }
 
     /// Returns a new name for this file among a user's devices: 10 letters and digits.
@@ -249,7 +249,7 @@ public final class CloudStore: Sendable {
         guard try election.lead() else { return nil }
         let existing = state.withLock { $0.isUsable ? $0.own : nil }
         if let existing { return existing.engine }
-        try AssetFolder.take(folder)
+        try assets.take()
         let control = try await file.control()
         let own = side(.own, database, control.engine)
         let shared =
@@ -271,7 +271,7 @@ public final class CloudStore: Sendable {
     }
 
     private func side(_ scope: SyncScope, _ database: CKDatabase, _ serialization: Data?) -> Side {
-        let channel = EngineChannel(context(scope, database), folder: folder) { [weak self] in
+        let channel = EngineChannel(context(scope, database), folder: assets.url) { [weak self] in
             self?.state.withLock { $0.isPaused } ?? true
         }
         var settings = CKSyncEngine.Configuration(

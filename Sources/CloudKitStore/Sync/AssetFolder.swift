@@ -1,57 +1,75 @@
+import CloudKit
+import CloudKitFiles
 import Foundation
 import GRDB
 
-/// The folder for copies of assets while they are sent: beside the database, and accessible only to
-/// its user.
-enum AssetFolder {
-    private static var mode: [FileAttributeKey: Any] { [.posixPermissions: 0o700] }
+/// The folder for the files of assets while they are sent and received: beside the database, and
+/// accessible only to its user.
+struct AssetFolder: Sendable {
+    /// The folder for copies of assets that are sent.
+    let url: URL
 
-    /// Returns the folder of one store of a file; for a database in memory, it is in the system's
-    /// temporary folder.
-    static func url(beside database: any DatabaseWriter, _ name: String) -> URL {
+    /// The enclosing folder, which stores of the same file share; nil for a database in memory.
+    private let parent: URL?
+
+    /// The received files; nil for a database in memory, which has those of the process.
+    private let downloads: PrivateFiles?
+
+    /// Creates the object of one store of a file; for a database in memory, the folder is among the
+    /// process's own files.
+    init(beside database: any DatabaseWriter, _ name: String) throws {
         guard let path = SyncElection.path(of: database) else {
-            return FileManager.default.temporaryDirectory
+            url = try PrivateFiles.shared.folder()
                 .appending(path: "CloudKitStore-\(name)", directoryHint: .isDirectory)
+            (parent, downloads) = (nil, nil)
+            return
         }
-        return URL(filePath: path + "-cloudkit-assets", directoryHint: .isDirectory)
-            .appending(path: name, directoryHint: .isDirectory)
+        let parent = URL(filePath: path + "-cloudkit-assets", directoryHint: .isDirectory)
+        url = parent.appending(path: name, directoryHint: .isDirectory)
+        self.parent = parent
+        downloads = PrivateFiles(in: parent)
+    }
+
+    /// Returns a container that downloads into the folder.
+    ///
+    /// Apple's framework has its own folder, inside that of the app.
+    func container(_ container: CKContainer) -> CKContainer {
+        #if canImport(Darwin) && !PORTABLE_CLOUDKIT
+        container
+        #else
+        downloads.map(container.downloading) ?? container
+        #endif
     }
 
     /// Creates the folder of the store that syncs a file, and removes leftovers of previous stores,
     /// which may have been killed.
-    static func take(_ folder: URL) throws {
-        let parent = folder.deletingLastPathComponent()
-        if parent.lastPathComponent.hasSuffix("-cloudkit-assets") {
+    func take() throws {
+        if let parent {
             try make(parent)
-            let files = FileManager.default
-            for name in try files.contentsOfDirectory(atPath: parent.path)
-            where name != folder.lastPathComponent {
-                // What stays is tried again at the next start.
-                try? files.removeItem(at: parent.appending(path: name))
-            }
+            try PrivateFiles.clean(parent, except: url.lastPathComponent)
         }
-        try make(folder)
+        try make(url)
     }
 
     /// Removes the folder, and the enclosing one if it is empty.
-    static func remove(_ folder: URL) {
+    func remove() {
         let files = FileManager.default
+        downloads?.remove()
         // What stays is removed at the next start.
-        try? files.removeItem(at: folder)
-        let parent = folder.deletingLastPathComponent()
-        guard parent.lastPathComponent.hasSuffix("-cloudkit-assets"),
+        try? files.removeItem(at: url)
+        guard let parent,
             // A folder that cannot be listed stays.
             let rest = try? files.contentsOfDirectory(atPath: parent.path), rest.isEmpty
         else { return }
         try? files.removeItem(at: parent)
     }
 
-    private static func make(_ folder: URL) throws {
+    private func make(_ folder: URL) throws {
         guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: true,
-            attributes: mode
+            attributes: [.posixPermissions: 0o700]
         )
     }
 }

@@ -25,14 +25,21 @@ struct KilledProcessTests {
         let word: String
         private let process = Process()
 
-        init(_ path: String, _ client: WebClient) throws {
+        init(
+            _ path: String,
+            _ client: WebClient,
+            table: String = "note",
+            temporaryFolder: URL = FileManager.default.temporaryDirectory
+        ) throws {
             let tests = try #require(Bundle.main.executableURL)
             process.executableURL = tests.deletingLastPathComponent()
                 .appending(path: "StoreProcess")
             process.arguments = [
                 path, client.url, client.container, client.credentials.apiToken,
-                client.credentials.webAuthToken ?? "",
+                client.credentials.webAuthToken ?? "", table,
             ]
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["TMPDIR": temporaryFolder.path]) { $1 }
             let output = Pipe()
             process.standardOutput = output
             try process.run()
@@ -100,6 +107,51 @@ struct KilledProcessTests {
             try await laptop.store.sync()
             #expect(try await laptop.value("SELECT count(*) FROM note") == "2")
             await device.store.stop()
+        }
+    }
+
+    @Test("It leaves a photo that it downloads beside the database alone, until the next start")
+    func killedWithPhoto() async throws {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appending(path: "killed-\(UUID().uuidString)")
+        let temporary = folder.appending(path: "temporary")
+        try files.createDirectory(at: temporary, withIntermediateDirectories: true)
+        defer { try? files.removeItem(at: folder) }
+        let path = folder.appending(path: "photos.sqlite").path
+        let schema = "CREATE TABLE picture (id TEXT PRIMARY KEY NOT NULL, photo BLOB)"
+        let tables: [SyncedTable] = [.table("picture", assets: ["photo": .withRow])]
+        let bytes = Data(repeating: 7, count: 10_000)
+        try await CloudFixture.overHTTP.run { cloud in
+            let user = try await cloud.addUser()
+            let laptop = try await Device(cloud, user, tables: tables, schema: schema)
+            try await laptop.run("INSERT INTO picture VALUES ('p', ?)", [bytes])
+            try await laptop.store.settled()
+
+            let database = try DatabaseQueue(path: path)
+            try await database.write { try $0.execute(sql: schema) }
+            let child = try Child(
+                path,
+                try await cloud.client(of: user),
+                table: "picture",
+                temporaryFolder: temporary
+            )
+            #expect(child.word == "downloaded")
+            await child.end()
+            #expect(try files.subpathsOfDirectory(atPath: temporary.path) == [])
+            let assets = path + "-cloudkit-assets"
+            let left = try files.subpathsOfDirectory(atPath: assets).map { assets + "/" + $0 }
+            #expect(left.contains { files.contents(atPath: $0) == bytes })
+            for path in [assets] + left {
+                let attributes = try files.attributesOfItem(atPath: path)
+                let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+                #expect(attributes[.posixPermissions] as? Int == (isFolder ? 0o700 : 0o600))
+            }
+
+            let phone = try await Device(cloud, user, database: database, tables: tables)
+            #expect(left.allSatisfy { !files.fileExists(atPath: $0) })
+            try await phone.store.settled()
+            #expect(try await phone.value("SELECT length(photo) FROM picture") == "10000")
+            await phone.store.stop()
         }
     }
 }

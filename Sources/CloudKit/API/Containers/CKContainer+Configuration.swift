@@ -1,3 +1,5 @@
+package import CloudKitFiles
+
 extension CKContainer {
     /// Calls a closure with a container whose methods and operations use a configuration.
     @discardableResult
@@ -29,5 +31,13 @@ extension CKContainer {
                 .filled(from: group?.settings ?? OperationSettings())
                 .filled(from: settings)
         )
+    }
+
+    /// Returns a container with the same connection whose downloads become other files than the
+    /// process's.
+    package func downloading(into files: PrivateFiles) -> CKContainer {
+        var settings = settings
+        settings.files = files
+        return CKContainer(self, settings: settings)
     }
 }

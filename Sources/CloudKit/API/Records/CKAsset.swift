@@ -21,7 +21,7 @@ open class CKAsset: NSObject, CKRecordValueProtocol, __CKRecordObjCValue, @unche
     /// within an hour.
     open var fileURL: URL? {
         guard let file else { return nil }
-        let isThere = PrivateFiles.shared.use(file)
+        let isThere = (remote?.files ?? .shared).use(file)
         return isThere || remote == nil ? file : nil
     }
 

@@ -1,3 +1,4 @@
+import CloudKitFiles
 import Foundation
 
 /// The settings for the requests of one call.
@@ -13,4 +14,6 @@ struct RequestSettings: Sendable {
     var callTimeout: TimeInterval?
     /// The name by which the service recognises the author of a change; nil for the container's.
     var clientID: String?
+    /// The files that downloads become.
+    var files = PrivateFiles.shared
 }

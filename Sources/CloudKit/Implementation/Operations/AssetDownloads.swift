@@ -10,13 +10,13 @@ struct AssetDownloads: Sendable {
 
     private var assets: [WireAsset: Result<CKAsset, CKError>] = [:]
 
-    /// Downloads the files of assets into the process's directory; a file is deleted with its
-    /// `CKAsset`, unless its URL was read.
+    /// Downloads the files of assets; a file is deleted with its `CKAsset`, unless its URL was read.
     ///
     /// `progress` receives the downloaded part of each asset, from 0 to 1.
     init(
         of wanted: [WireAsset],
         client: WebClient,
+        into files: PrivateFiles,
         progress: @escaping @Sendable (WireAsset, Double) -> Void = { _, _ in }
     ) async {
         guard !wanted.isEmpty else { return }
@@ -24,13 +24,13 @@ struct AssetDownloads: Sendable {
         assets = await withTaskGroup(of: (WireAsset, Result<CKAsset, CKError>).self) { group in
             for _ in 0..<Self.width {
                 guard let asset = rest.next() else { break }
-                group.addTask { (asset, await Self.download(asset, client, progress)) }
+                group.addTask { (asset, await Self.download(asset, client, files, progress)) }
             }
             var results: [WireAsset: Result<CKAsset, CKError>] = [:]
             for await (asset, result) in group {
                 results[asset] = result
                 if let asset = rest.next() {
-                    group.addTask { (asset, await Self.download(asset, client, progress)) }
+                    group.addTask { (asset, await Self.download(asset, client, files, progress)) }
                 }
             }
             return results
@@ -59,14 +59,15 @@ struct AssetDownloads: Sendable {
     private static func download(
         _ asset: WireAsset,
         _ client: WebClient,
+        _ files: PrivateFiles,
         _ progress: @escaping @Sendable (WireAsset, Double) -> Void
     ) async -> Result<CKAsset, CKError> {
         do {
-            let file = try PrivateFiles.shared.newPlace()
+            let file = try files.newPlace()
             try await client.download(asset, to: file) { progress(asset, $0) }
-            PrivateFiles.shared.take(file)
+            files.take(file)
             return .success(
-                CKAsset(fileURL: file, remote: RemoteAsset(wire: asset, file: file))
+                CKAsset(fileURL: file, remote: RemoteAsset(wire: asset, file: file, of: files))
             )
         } catch let error as WebClientError {
             return .failure(CKError(error))

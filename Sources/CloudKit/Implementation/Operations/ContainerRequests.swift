@@ -181,7 +181,8 @@ extension DatabaseRequests.Context {
         let context = DatabaseRequests.Context(
             client: client,
             owners: OwnerMapping(scope: scope, caller: owners.caller),
-            database: scope.wire
+            database: scope.wire,
+            files: files
         )
         let home = context.owners.native(wire.zoneID)
         var share = wire.share

@@ -62,7 +62,11 @@ extension DatabaseRequests.Context {
         // Records with errors have no assets; the errors are returned below.
         let wanted = assets != .none ? answers.map { (try? $0.get())?.assets ?? [] } : []
         let received = DownloadProgress(of: wanted, progress)
-        let files = await AssetDownloads(of: wanted.flatMap(\.self), client: client) {
+        let files = await AssetDownloads(
+            of: wanted.flatMap(\.self),
+            client: client,
+            into: self.files
+        ) {
             received.note($0, $1)
         }
         return answers.map { answer in

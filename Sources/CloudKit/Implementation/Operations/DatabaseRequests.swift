@@ -1,3 +1,4 @@
+import CloudKitFiles
 import CloudKitWebClient
 import CloudKitWire
 import Foundation
@@ -23,6 +24,7 @@ struct DatabaseRequests: Sendable {
         let client: WebClient
         let owners: OwnerMapping
         let database: DatabaseScope
+        let files: PrivateFiles
 
         /// `true` when requests have an author: a user, or a program that has a key.
         var isSomebody: Bool { owners.caller != nil || client.credentials.serverKey != nil }
@@ -88,7 +90,8 @@ struct DatabaseRequests: Sendable {
         return Context(
             client: client,
             owners: OwnerMapping(scope: scope, caller: caller),
-            database: scope.wire
+            database: scope.wire,
+            files: settings.files
         )
     }
 }

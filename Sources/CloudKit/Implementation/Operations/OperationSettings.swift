@@ -1,3 +1,4 @@
+import CloudKitFiles
 import Foundation
 
 /// The values that a configuration sets; nil falls back to the next settings in line.
@@ -11,6 +12,8 @@ struct OperationSettings: Sendable {
     var isLongLived: Bool?
     var requestTimeout: TimeInterval?
     var resourceTimeout: TimeInterval?
+    /// The files that downloads become; nil for those of the process.
+    var files: PrivateFiles?
 
     /// Returns these settings, with unset values filled from `other`.
     func filled(from other: OperationSettings) -> OperationSettings {
@@ -20,7 +23,8 @@ struct OperationSettings: Sendable {
             allowsCellularAccess: allowsCellularAccess ?? other.allowsCellularAccess,
             isLongLived: isLongLived ?? other.isLongLived,
             requestTimeout: Self.limit(requestTimeout) ?? other.requestTimeout,
-            resourceTimeout: Self.limit(resourceTimeout) ?? other.resourceTimeout
+            resourceTimeout: Self.limit(resourceTimeout) ?? other.resourceTimeout,
+            files: files ?? other.files
         )
     }
 
@@ -28,7 +32,8 @@ struct OperationSettings: Sendable {
     var requests: RequestSettings {
         RequestSettings(
             timeout: Self.limit(requestTimeout) ?? RequestSettings.defaultTimeout,
-            isPatient: qualityOfService == .utility || qualityOfService == .background
+            isPatient: qualityOfService == .utility || qualityOfService == .background,
+            files: files ?? .shared
         )
     }
 

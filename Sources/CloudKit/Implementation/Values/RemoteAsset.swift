@@ -11,12 +11,16 @@ final class RemoteAsset: Sendable {
     /// The downloaded file; deleted with this object, unless its URL was read.
     private let file: URL?
 
-    init(wire: WireAsset, file: URL?) {
+    /// The files to which it belongs.
+    let files: PrivateFiles
+
+    init(wire: WireAsset, file: URL?, of files: PrivateFiles = .shared) {
         self.wire = wire
         self.file = file
+        self.files = files
     }
 
     deinit {
-        if let file { PrivateFiles.shared.release(file) }
+        if let file { files.release(file) }
     }
 }
