@@ -2,33 +2,9 @@ import Foundation
 
 /// The text of a `CREATE TABLE` statement, parsed enough to change column types.
 struct TableDefinition {
-    /// A word, a name, a string, a comment, a mark or blank space.
-    private struct Token {
-        enum Kind {
-            case word
-            case quoted
-            case mark
-            case blank
-        }
+    private var tokens: [SQLToken]
 
-        var kind: Kind
-        var text: String
-
-        /// The name that the token represents.
-        var name: String {
-            guard kind == .quoted, let first = text.first else { return text }
-            let inner = String(text.dropFirst().dropLast())
-            return first == "[" ? inner : inner.replacing("\(first)\(first)", with: "\(first)")
-        }
-
-        func isWord(_ words: Set<String>) -> Bool {
-            kind == .word && words.contains(text.uppercased())
-        }
-    }
-
-    private var tokens: [Token]
-
-    init(_ sql: String) { tokens = Self.tokens(sql) }
+    init(_ sql: String) { tokens = SQLToken.tokens(sql) }
 
     var sql: String { tokens.map(\.text).joined() }
 
@@ -58,10 +34,36 @@ struct TableDefinition {
             }
             end += 1
         }
-        let type = isKey ? " TEXT NOT NULL " : " TEXT "
-        tokens.replaceSubrange(place + 1..<end, with: [Token(kind: .blank, text: type)])
-        if isKey { tokens.removeAll { $0.isWord(["AUTOINCREMENT"]) } }
+        tokens.replaceSubrange(place + 1..<end, with: [SQLToken(kind: .blank, text: " TEXT ")])
+        if isKey { setKey(place) }
         return true
+    }
+
+    /// The constraints of a key for which SQLite makes an identifier wherever it made a number: where
+    /// an insertion leaves the key out, and where it inserts NULL.
+    private static let keyConstraints = """
+         NOT NULL ON CONFLICT REPLACE DEFAULT (hex(randomblob(4)) || '-' || hex(randomblob(2)) \
+        || '-4' || substr(hex(randomblob(2)), 2) || '-' || substr('89AB', 1 + (random() & 3), 1) \
+        || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))
+        """
+
+    /// Adds the constraints of a key to the column that a name declares.
+    private mutating func setKey(_ place: Int) {
+        var depth = 0
+        let end = tokens[place...].firstIndex { token in
+            guard token.kind == .mark else { return false }
+            if token.text == "(" { depth += 1 }
+            if token.text == ")" { depth -= 1 }
+            return depth < 0 || (depth == 0 && token.text == ",")
+        }
+        // Not into a comment: these count as blank space.
+        let last = tokens[place + 2..<(end ?? tokens.endIndex)].lastIndex { $0.kind != .blank }
+        // The last of several constraints applies.
+        tokens.insert(
+            SQLToken(kind: .blank, text: Self.keyConstraints),
+            at: (last ?? place + 1) + 1
+        )
+        tokens.removeAll { $0.isWord(["AUTOINCREMENT"]) }
     }
 
     /// Returns the position of the name at which a column's declaration begins.
@@ -85,44 +87,5 @@ struct TableDefinition {
             }
         }
         return nil
-    }
-
-    private static func tokens(_ sql: String) -> [Token] {
-        var tokens: [Token] = []
-        var rest = sql[...]
-        while let first = rest.first {
-            let (kind, text) = next(rest, first)
-            tokens.append(Token(kind: kind, text: String(text)))
-            rest = rest[text.endIndex...]
-        }
-        return tokens
-    }
-
-    private static func next(_ rest: Substring, _ first: Character) -> (Token.Kind, Substring) {
-        if first.isWhitespace { return (.blank, rest.prefix(while: \.isWhitespace)) }
-        if rest.hasPrefix("--") { return (.blank, rest.prefix { !$0.isNewline }) }
-        if rest.hasPrefix("/*") {
-            let end = rest.dropFirst(2).range(of: "*/")?.upperBound ?? rest.endIndex
-            return (.blank, rest[..<end])
-        }
-        if let close = ["\"": "\"", "'": "'", "`": "`", "[": "]"][String(first)]?.first {
-            var place = rest.index(after: rest.startIndex)
-            while place < rest.endIndex {
-                let after = rest.index(after: place)
-                if rest[place] == close {
-                    guard close != "]", after < rest.endIndex, rest[after] == close else {
-                        return (.quoted, rest[..<after])
-                    }
-                    place = rest.index(after: after)
-                } else {
-                    place = after
-                }
-            }
-            return (.quoted, rest)
-        }
-        if first.isLetter || first.isNumber || first == "_" {
-            return (.word, rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "$" })
-        }
-        return (.mark, rest.prefix(1))
     }
 }

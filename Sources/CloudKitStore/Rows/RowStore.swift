@@ -41,6 +41,25 @@ struct RowStore {
         return keys.count(where: { rows[$0] != nil }) == count ? rows : nil
     }
 
+    /// Returns the values of fields that were never set, where these are the same for every row.
+    func defaults(of table: TableSchema) throws -> [String: StoreValue] {
+        var defaults: [String: StoreValue] = [:]
+        for row in try Row.fetchAll(database, sql: "PRAGMA table_xinfo(\(table.name.quoted))") {
+            guard let sql: String = row["dflt_value"], let column = table.column(row["name"]),
+                Self.isConstant(sql),
+                let value = try DatabaseValue.fetchOne(database, sql: "SELECT \(sql)")
+            else { continue }
+            defaults[column.field] = try mapping.value(column.affinity.stored(value), column)
+        }
+        return defaults
+    }
+
+    /// Returns whether a default calls no function, such as the current time or a random number.
+    private static func isConstant(_ sql: String) -> Bool {
+        sql.hasPrefix("'")
+            || !(sql.contains("(") || sql.uppercased().contains("CURRENT_"))
+    }
+
     /// Writes fields into the row of a key, and returns the kind of change; nil when nothing differed.
     ///
     /// - Parameters:

@@ -120,11 +120,12 @@ extension CloudStore {
             result.differences.append(.init(kind: .unknownHere, recordName: name))
         }
         let rows = RowStore(database: database, mapping: mapping)
+        let defaults = try defaults(rows)
         let trees = SharedTrees(database, mapping)
         let hasPlaces = try Place.exist(database)
         for record in known {
             let version = server[record.recordName]
-            var kind = try difference(record, version?.tag, rows)
+            var kind = try difference(record, version?.tag, rows, defaults)
             if comparesPlaces, kind == nil, hasPlaces || version?.parent != nil,
                 try !trees.isInPlace(record, below: version?.parent),
                 try record.key.map(trees.isPending) != true
@@ -166,7 +167,8 @@ extension CloudStore {
     private static func difference(
         _ known: KnownRecord,
         _ tag: String?,
-        _ rows: RowStore
+        _ rows: RowStore,
+        _ defaults: Defaults
     ) throws -> Verification.Difference.Kind? {
         guard let tag else { return .missingOnServer }
         if tag != known.tag { return .otherVersion }
@@ -179,7 +181,8 @@ extension CloudStore {
         let fields = try rows.mapping.fields(row, table)
         let base = try known.baseFields(like: fields)
         for (field, value) in fields where entry?.changed[field] == nil {
-            guard let theirs = expected(field, base, table), value != theirs else { continue }
+            guard let theirs = expected(field, base, table, defaults), value != theirs
+            else { continue }
             if value.isNull, case .asset = theirs.plain { continue }
             if value.isNull, known.hidesTarget(of: theirs) { continue }
             return .unnotedEdit
@@ -187,18 +190,32 @@ extension CloudStore {
         return nil
     }
 
-    /// Returns the server's value for a row; nil for a field that it never had, which leaves the
-    /// column's default, and for columns that only the record's name holds.
+    /// The defaults of columns, by table and field.
+    private typealias Defaults = [String: [String: StoreValue]]
+
+    private static func defaults(_ rows: RowStore) throws -> Defaults {
+        var defaults: Defaults = [:]
+        for table in rows.mapping.catalog.tables where table.columns.contains(where: \.hasDefault) {
+            defaults[table.name] = try rows.defaults(of: table)
+        }
+        return defaults
+    }
+
+    /// Returns the server's value for a row, or the column's default for a field that it never had;
+    /// nil where that is no constant, for references, which may be cleared, and for columns that only
+    /// the record's name holds.
     private static func expected(
         _ field: String,
         _ base: [String: StoreValue],
-        _ table: TableSchema
+        _ table: TableSchema,
+        _ defaults: Defaults
     ) -> StoreValue? {
         if let value = base[field] { return value }
-        guard let column = table.byField[field], !column.isKey, !column.hasDefault else {
-            return nil
-        }
-        return .null
+        guard let column = table.byField[field], !column.isKey else { return nil }
+        guard column.hasDefault else { return .null }
+        // An asset's NULL, and that of another client's format, is a field that is not there.
+        guard column.target == nil, column.form != .asset, table.format == nil else { return nil }
+        return defaults[table.name]?[field]
     }
 
     private func repair(
@@ -234,7 +251,8 @@ extension CloudStore {
             try applier.retryHidden()
             try applier.finishDeletions()
             let rows = RowStore(database: database, mapping: mapping)
-            for name in edited { try Self.noteEdit(name, rows) }
+            let defaults = try Self.defaults(rows)
+            for name in edited { try Self.noteEdit(name, rows, defaults) }
             let keys = try moved.compactMap { try KnownRecord.fetch(database, name: $0)?.key }
             let trees = SharedTrees(database, mapping)
             try trees.settle(keys, includesBelow: true)
@@ -245,7 +263,11 @@ extension CloudStore {
     }
 
     /// Adds the columns that differ from the known version to the outbox.
-    private static func noteEdit(_ name: String, _ rows: RowStore) throws {
+    private static func noteEdit(
+        _ name: String,
+        _ rows: RowStore,
+        _ defaults: Defaults
+    ) throws {
         guard let known = try KnownRecord.fetch(rows.database, name: name), let key = known.key,
             let table = rows.mapping.catalog[key.table], let row = try rows.row(key, table)
         else { return }
@@ -256,7 +278,7 @@ extension CloudStore {
             try OutboxEntry.fetch(rows.database, key)
             ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
         for (field, value) in fields {
-            guard let theirs = expected(field, base, table), theirs != value,
+            guard let theirs = expected(field, base, table, defaults), theirs != value,
                 !(value.isNull && known.hidesTarget(of: theirs))
             else { continue }
             entry.changed[field] = now

@@ -185,7 +185,7 @@ struct Reconciliation {
     /// every edit. A column's default is no edit where the server has no value.
     private func compare(_ table: TableSchema, new: Set<String>) throws -> [RowChange] {
         try add(table)
-        let defaults = try defaults(table)
+        let defaults = try RowStore(database: database, mapping: mapping).defaults(of: table)
         var edits: [OutboxEntry] = []
         let hidden = HiddenReferences(database: database, mapping: mapping)
         let changes = try write(table) { record, base, fields, entry in
@@ -220,18 +220,6 @@ struct Reconciliation {
     }
 
     private static let unknownTime: Int64 = -1
-
-    /// Returns the values of fields that were never set.
-    private func defaults(_ table: TableSchema) throws -> [String: StoreValue] {
-        var defaults: [String: StoreValue] = [:]
-        for row in try Row.fetchAll(database, sql: "PRAGMA table_xinfo(\(table.name.quoted))") {
-            guard let sql: String = row["dflt_value"], let column = table.column(row["name"]),
-                let value = try DatabaseValue.fetchOne(database, sql: "SELECT \(sql)")
-            else { continue }
-            defaults[column.field] = try mapping.value(column.affinity.stored(value), column)
-        }
-        return defaults
-    }
 
     private func isUndownloaded(
         _ field: String,

@@ -93,6 +93,44 @@ struct SharedJournalTests {
         }
     }
 
+    @Test("What is too old or too much when one device starts goes from the journal of all")
+    func limits() async throws {
+        try await withLoss { phone, laptop, _ in
+            for number in 2...3 {
+                try await laptop.run("UPDATE note SET title = 'Laptop \(number)'")
+                try await phone.run("UPDATE note SET title = 'Phone \(number)'")
+                try await laptop.store.sync()
+                try await settle(phone, laptop)
+            }
+            #expect(try await laptop.store.journal().count == 3)
+            await phone.store.stop()
+            func start(_ change: (inout CloudStore.Configuration) -> Void) async throws {
+                var configuration = Self.configuration
+                change(&configuration)
+                let store = try CloudStore(
+                    database: phone.database,
+                    container: phone.container,
+                    tables: [.table("folder"), .table("note", rule: .client)],
+                    configuration: configuration
+                )
+                try await store.start()
+                try await store.sync()
+                #expect(try await store.verify().differences == [])
+                await store.stop()
+                try await laptop.store.sync()
+            }
+            try await start { $0.journalLimit = 2 }
+            let lost = try await laptop.store.journal().map { $0.lost["title"] }
+            #expect(lost == [.text("Laptop 2"), .text("Laptop 3")])
+            try await phone.run("UPDATE grdb_cloudkit_lost SET time = time - 100 * 86400000000")
+            try await start { $0.journalAge = nil }
+            #expect(try await laptop.store.journal().count == 2)
+            try await start { _ in }
+            #expect(try await laptop.store.journal() == [])
+            #expect(try await laptop.store.verify().differences == [])
+        }
+    }
+
     @Test("A deletion that an edit overruled lost nothing, and has no entry")
     func nothingLost() async throws {
         try await withTwoDevices { phone, laptop, _ in

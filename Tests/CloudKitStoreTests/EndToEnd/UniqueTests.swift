@@ -107,6 +107,26 @@ struct UniqueTests {
         }
     }
 
+    @Test("One day in two forms is two values, and one day in one form is one row")
+    func days() async throws {
+        let schema = "CREATE TABLE entry (id TEXT PRIMARY KEY NOT NULL, day DATE UNIQUE)"
+        try await withTwoDevices(tables: [.table("entry")], schema: schema) { phone, laptop, _ in
+            try await phone.run("INSERT INTO entry VALUES ('p', '2026-01-05'), ('q', '2026-01-06')")
+            try await laptop.run(
+                "INSERT INTO entry VALUES ('l', '2026-01-05 00:00:00.000'), ('m', '2026-01-06')"
+            )
+            try await settle(phone, laptop)
+            for device in [phone, laptop] {
+                #expect(try await device.value("SELECT group_concat(id) FROM entry") == "l,p,q")
+                let day = "SELECT id FROM entry WHERE day = "
+                #expect(try await device.value(day + "'2026-01-05'") == "p")
+                #expect(try await device.value(day + "'2026-01-05 00:00:00.000'") == "l")
+                #expect(try await device.store.verify().differences == [])
+                #expect(try await device.store.status.isSettled)
+            }
+        }
+    }
+
     @Test("Two edits that make values equal are set aside with the reason until one is changed")
     func edited() async throws {
         try await withTwoDevices(tables: Self.tables, schema: Self.schema) { phone, laptop, _ in

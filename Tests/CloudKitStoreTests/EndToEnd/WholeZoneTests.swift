@@ -113,6 +113,48 @@ struct WholeZoneTests {
         }
     }
 
+    @Test("Of two whole zones that a user joined, new rows go to the owner whose name sorts first")
+    func twoOwners() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let configuration = SharingTests.configuration
+            var owners: [(name: String, device: Device)] = []
+            for name in ["Ada", "Cleo"] {
+                let user = try await cloud.addUser(name)
+                let device = try await Device(cloud, user, configuration: configuration)
+                owners.append((user.recordName, device))
+            }
+            let bob = try await Device(cloud, cloud.addUser("Bob"), configuration: configuration)
+            for owner in owners {
+                try await owner.device.run(
+                    "INSERT INTO folder (id, name) VALUES ('\(owner.name)', '')"
+                )
+                let share = try await owner.device.store.shareEverything {
+                    $0.publicPermission = .readWrite
+                }
+                try await bob.store.accept(
+                    bob.container.shareMetadata(for: try #require(share.url))
+                )
+            }
+            owners.sort { $0.name < $1.name }
+            let (first, second) = (owners[0], owners[1])
+            try await bob.run(
+                """
+                INSERT INTO folder (id, name) VALUES ('new', 'Of Bob');
+                INSERT INTO folder (id, name, parent) VALUES ('below', 'Of Bob', '\(second.name)');
+                """
+            )
+            try await settle(bob, first.device, second.device)
+            #expect(
+                try await Set(folders(first.device)?.split(separator: ",").map(String.init) ?? [])
+                    == [first.name, "new"]
+            )
+            #expect(
+                try await Set(folders(second.device)?.split(separator: ",").map(String.init) ?? [])
+                    == [second.name, "below"]
+            )
+        }
+    }
+
     @Test("Everything is not shared over a row that has a share of its own")
     func tops() async throws {
         try await CloudFixture.inProcess.run { cloud in

@@ -15,7 +15,7 @@ enum SimulatedApp {
             count INTEGER NOT NULL DEFAULT 0, low INTEGER, high INTEGER, tags TEXT,
             server TEXT, client TEXT, custom TEXT, photo BLOB, day DATE, amount REAL, data BLOB,
             mood TEXT DEFAULT 'calm', folder TEXT REFERENCES folder (id) ON DELETE SET NULL,
-            draft TEXT
+            flag BOOLEAN, price NUMERIC, rank INTEGER, secret TEXT, draft TEXT
         );
         CREATE TABLE mark (
             note TEXT NOT NULL REFERENCES note (id) ON DELETE CASCADE,
@@ -43,6 +43,7 @@ enum SimulatedApp {
                 "server": .server, "client": .client, "custom": .custom(longer),
             ],
             assets: ["photo": .withRow],
+            encrypted: ["secret"],
             localOnly: ["draft"],
             forms: ["tags": .list]
         )
@@ -68,7 +69,8 @@ enum SimulatedApp {
             "note", "id",
             [
                 "title", "body", "count", "low", "high", "tags", "server", "client", "custom",
-                "photo", "folder", "day", "amount", "data", "mood",
+                "photo", "folder", "day", "amount", "data", "mood", "flag", "price", "rank",
+                "secret",
             ], ["extra"]
         ),
         ("mark", "note || '/' || place", ["note", "text"], []),

@@ -13,6 +13,8 @@ struct SimulatedWorld {
     let users: [TestCloud.User]
     let variant: SimulationVariant
     var oracle: MergeOracle?
+    /// The devices that keep the journal of what lost.
+    var journal = CloudStore.Configuration.JournalScope.local
     /// The connection of the devices; nil for one directly into the service.
     var connection: Cloud?
     let trace = SimulationTrace()
@@ -105,6 +107,7 @@ final class SimulatedDevice {
         configuration.whenZoneIsDeleted = .upload
         // Clocks jump by a year.
         configuration.journalAge = nil
+        configuration.journal = world.journal
         configuration.includesSharedRows = world.variant.isShared
         let store = try CloudStore(
             database: database,

@@ -6,7 +6,9 @@ import GRDB
 /// type and bytes, without the store's own decoding.
 enum SimulatedValue {
     /// The columns with these values.
-    static let columns: Set<String> = ["day", "amount", "data", "since", "due"]
+    static let columns: Set<String> = [
+        "day", "amount", "data", "since", "due", "flag", "price", "rank", "secret",
+    ]
 
     /// Returns the SQL of a value: dates in eight forms, values of other types than the column's,
     /// infinities, empty blobs, text that no string can hold.
@@ -67,9 +69,12 @@ enum SimulatedValue {
         }
     }
 
-    /// Returns the column's content for a value in the journal.
-    static func exact(_ value: StoreValue) -> StoreValue {
+    /// Returns the content of a column for its value in the journal.
+    static func exact(_ value: StoreValue, of column: String) -> StoreValue {
         switch value {
+        // A decimal number is text in the journal, and a number in the column.
+        case .text(let text) where column == "price" && text.first?.isNumber == true:
+            decimal(text)
         case .integer(let number): .text("integer \(number)")
         case .real(let number): .text("real \(number.bitPattern)")
         case .text(let text): bytes(Data(text.utf8), type: "text")
@@ -78,6 +83,12 @@ enum SimulatedValue {
         case .written(let plain, let form): written(plain, form)
         default: value
         }
+    }
+
+    private static func decimal(_ text: String) -> StoreValue {
+        if let number = Int64(text) { return .text("integer \(number)") }
+        if let number = Double(text) { return .text("real \(number.bitPattern)") }
+        return bytes(Data(text.utf8), type: "text")
     }
 
     private static func written(_ plain: StoreValue, _ form: String) -> StoreValue {

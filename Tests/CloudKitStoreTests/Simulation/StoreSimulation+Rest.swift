@@ -61,7 +61,7 @@ extension StoreSimulation {
                 rules[row, default: []].insert(entry.rule)
                 for (field, value) in entry.lost {
                     let isExact = SimulatedValue.columns.contains(field)
-                    let shown = isExact ? SimulatedValue.exact(value) : value
+                    let shown = isExact ? SimulatedValue.exact(value, of: field) : value
                     journal[row, default: [:]][field, default: []].insert(shown)
                 }
             }

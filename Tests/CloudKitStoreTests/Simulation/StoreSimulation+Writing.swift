@@ -94,14 +94,18 @@ struct SimulationWriter {
         case .clearBody: return set("note", "body", "NULL", &chance)
         case .clearPhoto: return set("note", "photo", "NULL", &chance)
         case .clearFolder: return set("note", "folder", "NULL", &chance)
-        case .photo: return set("note", "photo", "CAST('photo \(value)' AS BLOB)", &chance)
+        case .photo:
+            return set("note", "photo", "CAST('photo \(value)' AS BLOB), flag = \(odd)", &chance)
         case .low, .high:
             let sign = chance.chance(50) ? "" : "-"
-            return set("note", edit.rawValue, "\(sign)\(number)", &chance)
-        case .count: return set("note", "count", "count + \(chance.number(1...9))", &chance)
+            return set("note", edit.rawValue, "\(sign)\(number), rank = \(odd)", &chance)
+        case .count:
+            return set("note", "count", "count + \(chance.number(1...9)), price = \(odd)", &chance)
         case .addTag: return changeTags(&chance) { $0 + [value] }
         case .removeTag: return changeTags(&chance) { Array($0.dropFirst()) }
-        case .move: return set("note", "folder", reference("folder", true, &chance), &chance)
+        case .move:
+            let folder = reference("folder", true, &chance)
+            return set("note", "folder", "\(folder), secret = \(odd)", &chance)
         case .moveFolder:
             return set("folder", "parent", reference("folder", true, &chance), &chance)
         case .renameFolder: return set("folder", "name", "'\(value)'", &chance)
@@ -139,8 +143,9 @@ struct SimulationWriter {
         }
         return [
             "INSERT INTO folder (id, name) VALUES ('f\(number)', 'w\(number)')",
-            "INSERT INTO note (id, title, folder, body, mood) VALUES "
-                + "('n\(number)', 'v\(number)', 'f\(number)', 'b\(number)', \(mood))",
+            "INSERT INTO note (id, title, folder, body, mood, flag, price, rank, secret) VALUES "
+                + "('n\(number)', 'v\(number)', 'f\(number)', 'b\(number)', \(mood), \(odd), \(odd), "
+                + "\(odd), \(odd))",
         ]
     }
 

@@ -64,7 +64,9 @@ actor StoreSimulation {
                 cloud: cloud,
                 users: try await Self.users(of: plan.variant, in: cloud),
                 variant: plan.variant,
-                oracle: oracle
+                oracle: oracle,
+                // In one of five schedules.
+                journal: plan.seed % 5 == 4 ? .shared : .local
             )
             do {
                 try await run(in: world)

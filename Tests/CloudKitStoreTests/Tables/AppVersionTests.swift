@@ -17,6 +17,7 @@ struct AppVersionTests {
         var freed: [String] = []
         var tables: [SyncedTable]
         var onEvent: @Sendable (StoreEvent) -> Void = { _ in }
+        var journal = CloudStore.Configuration.JournalScope.local
     }
 
     private static let old = Version(
@@ -35,6 +36,7 @@ struct AppVersionTests {
 
     /// Runs a test with two devices that have the old version and rows; one gets the new version.
     private func upgrade(
+        _ old: Version = Self.old,
         to new: Version,
         rows: String = Self.rows,
         _ body: @Sendable (_ old: Device, _ new: Device) async throws -> Void
@@ -44,6 +46,7 @@ struct AppVersionTests {
             func open(_ database: DatabaseQueue, _ version: Version) async throws -> Device {
                 var configuration = Device.configuration
                 configuration.onEvent = version.onEvent
+                configuration.journal = version.journal
                 return try await Device(
                     cloud,
                     user,
@@ -54,21 +57,21 @@ struct AppVersionTests {
             }
             func file() throws -> DatabaseQueue {
                 let file = try DatabaseQueue()
-                try file.write { try $0.execute(sql: Self.old.migration) }
+                try file.write { try $0.execute(sql: old.migration) }
                 return file
             }
             let files = try [file(), file()]
-            let old = try await open(files[0], Self.old)
-            let before = try await open(files[1], Self.old)
-            try await old.run(rows)
-            try await settle(old, before)
+            let device = try await open(files[0], old)
+            let before = try await open(files[1], old)
+            try await device.run(rows)
+            try await settle(device, before)
             await before.store.stop()
             try await files[1].write { database in
                 for table in new.freed { try database.removeSyncTriggers(from: table) }
                 try database.execute(sql: new.migration)
             }
             let upgraded = try await open(files[1], new)
-            try await body(old, upgraded)
+            try await body(device, upgraded)
         }
     }
 
@@ -108,6 +111,41 @@ struct AppVersionTests {
                 )
             }
             #expect(try await later.verify().differences == [])
+        }
+    }
+
+    @Test("An edit past the triggers is a difference, also of a column that no record has yet")
+    func unnotedDefault() async throws {
+        let new = Version(
+            migration: """
+                ALTER TABLE person ADD COLUMN stars INTEGER NOT NULL DEFAULT 3;
+                ALTER TABLE person ADD COLUMN mood TEXT DEFAULT 'calm';
+                """,
+            tables: Self.old.tables
+        )
+        try await upgrade(to: new) { old, upgraded in
+            #expect(try await upgraded.store.verify().differences == [])
+            for edit in ["stars = 4", "mood = NULL"] {
+                try await upgraded.database.write { database in
+                    try database.execute(
+                        sql: """
+                            UPDATE grdb_cloudkit_control SET applying = 1;
+                            UPDATE person SET \(edit);
+                            UPDATE grdb_cloudkit_control SET applying = 0;
+                            """
+                    )
+                }
+                let found = try await upgraded.store.verify(repairing: true).differences
+                #expect(found.map(\.kind) == [.unnotedEdit])
+                try await settle(upgraded, old)
+                #expect(try await upgraded.store.verify().differences == [])
+            }
+            #expect(
+                try await upgraded.value("SELECT stars || coalesce(mood, '-') FROM person") == "4-"
+            )
+            #expect(
+                try await upgraded.store.record(of: "p", in: "person")["stars"] as Int64? == 4
+            )
         }
     }
 
@@ -207,6 +245,37 @@ struct AppVersionTests {
             #expect(events.withLock(\.self) == ["label b"])
             #expect(try await upgraded.store.journal().map(\.rule) == ["unique"])
             #expect(try await old.value("SELECT group_concat(id) FROM label") == "a")
+        }
+    }
+
+    @Test(
+        "With a shared journal the user of the old version sees which row gave way, and brings it back"
+    )
+    func uniqueInSharedJournal() async throws {
+        var old = Self.old
+        old.journal = .shared
+        var new = old
+        new.migration = "CREATE UNIQUE INDEX label_name ON label (name)"
+        let rows = "INSERT INTO label VALUES ('a', 'home')"
+        try await upgrade(old, to: new, rows: rows) { old, upgraded in
+            try await old.run("INSERT INTO label VALUES ('b', 'home')")
+            try await settle(old, upgraded)
+            #expect(try await old.value("SELECT group_concat(id) FROM label") == "a")
+            let entry = try #require(try await old.store.journal(of: "label", key: "b").first)
+            #expect(entry.rule == "unique")
+            #expect(entry.device != nil)
+            #expect(entry.lost["name"] == .text("home"))
+            try await old.database.write { database in
+                try database.execute(sql: "UPDATE label SET name = 'house' WHERE id = 'a'")
+            }
+            try await old.store.restore(entry)
+            try await settle(old, upgraded)
+            for device in [old, upgraded] {
+                #expect(
+                    try await device.value("SELECT group_concat(id || name) FROM label")
+                        == "ahouse,bhome"
+                )
+            }
         }
     }
 

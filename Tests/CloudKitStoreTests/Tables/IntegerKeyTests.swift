@@ -125,6 +125,104 @@ struct IntegerKeyTests {
         }
     }
 
+    @Test("A full-text table of FTS4 finds the rows as before, and new ones")
+    func olderTextIndex() async throws {
+        let database = try DatabaseQueue()
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("tables") { database in
+            try database.execute(sql: Self.schema)
+            try database.create(virtualTable: "found", using: FTS4()) { table in
+                table.synchronize(withTable: "album")
+                table.column("title")
+            }
+            try database.execute(sql: Self.rows)
+        }
+        migrator.registerMigration("keys") { database in
+            try database.replaceIntegerKeys(in: Self.names)
+        }
+        try migrator.migrate(database)
+        try await database.write { database in
+            func found(_ word: String) throws -> [String] {
+                try String.fetchAll(
+                    database,
+                    sql: """
+                        SELECT a.title FROM found JOIN album a ON a.rowid = found.docid
+                        WHERE found MATCH ? AND found.title = a.title ORDER BY 1
+                        """,
+                    arguments: [word]
+                )
+            }
+            #expect(try found("balls") == ["Balls to the Wall"])
+            #expect(try found("rock") == ["For Those About To Rock", "Let There Be Rock"])
+            try database.execute(
+                sql: """
+                    UPDATE album SET title = 'Walls' WHERE title LIKE 'Balls%';
+                    DELETE FROM album WHERE title LIKE 'Let%';
+                    INSERT INTO album (title, artist) SELECT 'Rock or Bust', id FROM artist LIMIT 1;
+                    """
+            )
+            #expect(try found("walls") == ["Walls"])
+            #expect(try found("balls") == [])
+            #expect(try found("rock") == ["For Those About To Rock", "Rock or Bust"])
+        }
+    }
+
+    /// A record of the app after the migration; its key was an `Int64?` before.
+    private struct Artist: Codable, FetchableRecord, MutablePersistableRecord {
+        static let databaseTableName = "artist"
+        var id: String?
+        var name: String
+    }
+
+    @Test("Rows that are inserted as before, without a key or with NULL, get one, and are synced")
+    func newKeys() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            func device() async throws -> Device {
+                try await Device(cloud, user, database: Self.file(), tables: Self.tables)
+            }
+            let (phone, laptop) = (try await device(), try await device())
+            let inserted = try await phone.database.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO artist (name) VALUES ('none'), ('other');
+                        INSERT INTO artist VALUES (NULL, 'NULL');
+                        INSERT INTO album (title, artist) SELECT 'made', id FROM artist
+                            WHERE name = 'NULL';
+                        INSERT INTO member (name, artist) SELECT 'made', id FROM artist
+                            WHERE name = 'NULL';
+                        """
+                )
+                let artist = Artist(name: "record")
+                return try artist.insertAndFetch(database)
+            }
+            let keys = try await phone.database.read {
+                try String.fetchAll(
+                    $0,
+                    sql: """
+                        SELECT id FROM artist WHERE name IN ('none', 'other', 'NULL', 'record')
+                        UNION SELECT id FROM album WHERE title = 'made'
+                        UNION SELECT id FROM member WHERE name = 'made'
+                        """
+                )
+            }
+            #expect(Set(keys).count == 6)
+            #expect(keys.contains(try #require(inserted.id)))
+            for key in keys {
+                #expect(UUID(uuidString: key)?.uuidString == key)
+                #expect(Array(key)[14] == "4" && "89AB".contains(Array(key)[19]))
+            }
+            try await settle(phone, laptop)
+            for table in ["artist", "album", "member"] {
+                #expect(try await phone.rows([table]) == laptop.rows([table]))
+            }
+            #expect(
+                try await laptop.value("SELECT title FROM everything WHERE name = 'NULL'") == "made"
+            )
+            #expect(try await laptop.store.verify().differences == [])
+        }
+    }
+
     @Test("Rows that every device has are one row, and rows of one number made apart are two")
     func devices() async throws {
         try await CloudFixture.inProcess.run { cloud in

@@ -66,6 +66,53 @@ struct AppTriggerTests {
         }
     }
 
+    @Test("It is told by way of other tables too, whatever the names are, and if it skips rows")
+    func hiddenWarnings() async throws {
+        let schema = """
+            CREATE TABLE [a "note"] (id TEXT PRIMARY KEY NOT NULL, title TEXT);
+            CREATE TABLE tag (id TEXT PRIMARY KEY NOT NULL, name TEXT);
+            CREATE TABLE "the log" (text TEXT);
+            CREATE TABLE counts (number INTEGER);
+            CREATE TRIGGER quoted AFTER UPDATE ON tag
+                BEGIN INSERT OR IGNORE INTO [a "note"] (id) VALUES (NEW.id); END;
+            CREATE TRIGGER first AFTER INSERT ON `a "note"`
+                BEGIN /* update tag */ INSERT INTO "the log" SELECT 'UPDATE tag' FROM tag; END;
+            CREATE TRIGGER second AFTER INSERT ON "the log"
+                BEGIN UPDATE counts SET number = number + 1; END;
+            CREATE TRIGGER third AFTER UPDATE ON counts
+                BEGIN DELETE FROM tag WHERE name = ''; END;
+            CREATE TRIGGER skipping BEFORE INSERT ON tag WHEN NEW.name = 'x'
+                BEGIN SELECT RAISE(IGNORE); END;
+            CREATE TRIGGER harmless AFTER DELETE ON tag
+                BEGIN INSERT INTO counts VALUES (1) ON CONFLICT DO UPDATE SET number = 1; END;
+            """
+        try await CloudFixture.inProcess.run { cloud in
+            let warnings = Mutex<[String]>([])
+            var configuration = Device.configuration
+            configuration.onEvent = { event in
+                if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
+            }
+            _ = try await Device(
+                cloud,
+                cloud.addUser(),
+                tables: [.table("a \"note\"", recordType: "Note"), .table("tag")],
+                schema: schema,
+                configuration: configuration
+            )
+            let expected = [
+                "'first' of the table 'a \"note\"' writes into 'tag' by way of 'the log' by way of 'counts'",
+                "'harmless' of the table 'tag' writes into 'tag' by way of 'counts' also when",
+                "'quoted' of the table 'tag' writes into 'a \"note\"' also when",
+                "'skipping' of the table 'tag' skips rows, by RAISE(IGNORE), also when",
+            ]
+            let found = warnings.withLock(\.self)
+            #expect(found.count == expected.count)
+            for (warning, part) in zip(found, expected) {
+                #expect(warning.contains(part))
+            }
+        }
+    }
+
     @Test("A suspended trigger runs where the user writes and nowhere else")
     func suspended() async throws {
         try await withDevices(suspends: ["shout it"]) { phone, laptop, warnings in

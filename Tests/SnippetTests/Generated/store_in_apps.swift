@@ -87,6 +87,8 @@ func snippet1Instore_in_apps() async throws {
 }
 
 func snippet2Instore_in_apps() async throws {
+    #if canImport(CloudKitTesting)
+
     let cloud = try await TestCloud()
     let ada = try await cloud.addUser("Ada")
     func device() async throws -> (database: DatabaseQueue, store: CloudStore) {
@@ -114,4 +116,5 @@ func snippet2Instore_in_apps() async throws {
         try String.fetchOne($0, sql: "SELECT title FROM note")
     }
     print(title == "Tent")
+    #endif
 }

@@ -3,7 +3,22 @@
 
 import CloudKitStore
 import GRDB
+import Foundation
 import CloudKit
+
+func insertGenres(into database: DatabaseQueue, _ store: CloudStore) async throws {
+    try await store.sync()
+    try await database.write { database in
+        let sql = "SELECT EXISTS (SELECT 1 FROM shipped WHERE id = 'genres 1')"
+        guard try Bool.fetchOne(database, sql: sql) == false else { return }
+        try database.execute(
+            sql: """
+                INSERT INTO genre (id, name) VALUES ('rock', 'Rock'), ('jazz', 'Jazz');
+                INSERT INTO shipped (id) VALUES ('genres 1');
+                """
+        )
+    }
+}
 
 func snippet1Instore_migrations() async throws {
     var migrator = DatabaseMigrator()
@@ -16,6 +31,22 @@ func snippet1Instore_migrations() async throws {
 }
 
 func snippet2Instore_migrations() async throws {
+    // Was: var id: Int64?, with a didInsert(_:) that set it.
+    struct Artist: Codable, Identifiable, FetchableRecord, PersistableRecord {
+        var id = UUID().uuidString
+        var name: String
+    }
+
+    struct Album: Codable, Identifiable, FetchableRecord, MutablePersistableRecord {
+        /// nil until `insertAndFetch(_:)` returns the album with the key that SQLite made.
+        var id: String?
+        var title: String
+        /// Was an `Int64`, like the key that it refers to.
+        var artist: Artist.ID
+    }
+}
+
+func snippet3Instore_migrations() async throws {
     let database = try DatabaseQueue()
     try await database.write { database in
         try database.execute(

@@ -168,15 +168,16 @@ final class MergeOracle: Sendable {
         // Between the version that it knew and this one there is another that was not reported.
         if attempt.tag != record.tag { record.isOpen = true }
         record.tag = tag
-        for column in Set(record.fields.keys).union(attempt.fields.keys).sorted()
-        where isRuled(column, of: attempt.record) {
+        for column in ruledColumns(of: attempt.record)
+        where record.fields[column] != nil || attempt.says(column) {
             if state.guests.contains(attempt.device) {
                 record.fields[column]?.mayLose(attempt.device)
             }
             let problem = record.save(
                 attempt,
                 column,
-                rule(column, of: attempt.record)
+                rule(column, of: attempt.record),
+                form(column, of: attempt.record)
             )
             if let problem, !record.isOpen {
                 state.problems.append(
@@ -184,12 +185,15 @@ final class MergeOracle: Sendable {
                 )
             }
         }
+        record.forms.merge(attempt.forms) { $1 }
     }
 
-    private func isRuled(_ column: String, of record: String) -> Bool {
-        tables.contains { table in
-            record.hasPrefix(table.name + ":") && table.rules.contains { $0.column == column }
-        }
+    private func ruledColumns(of record: String) -> [String] {
+        tables.first { record.hasPrefix($0.name + ":") }?.rules.map(\.column) ?? []
+    }
+
+    private func form(_ column: String, of record: String) -> OracleForm? {
+        tables.first { record.hasPrefix($0.name + ":") }?.forms[column]
     }
 
     /// The records for which it is unknown whether the service accepted a save.

@@ -2,6 +2,7 @@
 enum OracleValue: Hashable, Sendable {
     case none
     case number(Int64)
+    case real(Double)
     case text(String)
 }
 
@@ -206,6 +207,11 @@ struct OracleField {
         }
     }
 
+    /// Returns whether a value says whose edit it is: some are written by several users.
+    private func isCertain(_ value: OracleValue) -> Bool {
+        value == .none || edits.count { $0.value == value } == 1
+    }
+
     private func isLater(
         _ ours: OracleValue,
         than theirs: OracleValue,
@@ -214,6 +220,7 @@ struct OracleField {
         // A wrong time in the record may be that of every edit since.
         let known = history[1...version].map { value in edits.last { $0.value == value } }
         guard known.allSatisfy({ $0?.isTimed == true }),
+            isCertain(ours), isCertain(theirs),
             let mine = edits.last(where: { $0.value == ours }), mine.isTimed,
             let others = edits.last(where: { $0.value == theirs }), mine.time != others.time
         else { return nil }

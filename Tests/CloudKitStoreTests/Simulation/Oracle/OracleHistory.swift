@@ -8,6 +8,9 @@ struct OracleAttempt {
     /// The version that it replaces; nil for a new record.
     var tag: String?
     var fields: [String: OracleValue]
+    /// The written forms of values, by the field that holds them and by column; nil for a field that
+    /// the save leaves as it is.
+    var forms: [String: [String: String]]
     var isDeletion: Bool
     /// `true` when a store created it, which stamps its saves.
     var isStamped: Bool
@@ -23,11 +26,15 @@ struct OracleAttempt {
                 let name = record["recordName"] as? String
             else { return nil }
             let fields = record["fields"] as? [String: [String: Any]] ?? [:]
+            let forms = ["storeForms", "storeSecretForms"].compactMap { name in
+                fields[name].map { (name, OracleForm.forms($0["value"] as? String ?? "")) }
+            }
             return OracleAttempt(
                 device: device,
                 record: name,
                 tag: record["recordChangeTag"] as? String,
-                fields: fields.mapValues { value($0["value"]) },
+                fields: fields.mapValues { value($0["value"], type: $0["type"] as? String) },
+                forms: Dictionary(uniqueKeysWithValues: forms),
                 isDeletion: (operation["operationType"] as? String)?.lowercased()
                     .contains("delete") ?? false,
                 isStamped: fields["storeStamp"] != nil
@@ -35,9 +42,15 @@ struct OracleAttempt {
         }
     }
 
-    static func value(_ json: Any?) -> OracleValue {
+    /// Returns whether the save says something of a column.
+    func says(_ column: String) -> Bool {
+        fields[column] != nil || forms.values.contains { $0[column] != nil }
+    }
+
+    private static func value(_ json: Any?, type: String?) -> OracleValue {
         switch json {
         case let text as String: .text(text)
+        case let number as NSNumber where type == "DOUBLE": .real(number.doubleValue)
         case let number as NSNumber: .number(number.int64Value)
         default: .none
         }

@@ -2,6 +2,8 @@
 struct OracleRecord {
     var tag: String?
     var fields: [String: OracleField] = [:]
+    /// The written forms of the service's values, as in ``OracleAttempt/forms``.
+    var forms: [String: [String: String]] = [:]
     /// The saves without a response.
     var unknown: [OracleAttempt] = []
     /// `true` when the row or its record was deleted, so that fields start again.
@@ -31,14 +33,25 @@ extension OracleRecord {
     mutating func save(
         _ attempt: OracleAttempt,
         _ column: String,
-        _ rule: OracleRule
+        _ rule: OracleRule,
+        _ form: OracleForm?
     ) -> String? {
         guard attempt.isStamped else {
             fields[column]?.pass()
             return nil
         }
         return fields[column, default: OracleField(rule)]
-            .save(attempt.fields[column], by: attempt.device)
+            .save(value(of: column, form, in: attempt), by: attempt.device)
+    }
+
+    private func value(
+        of column: String,
+        _ form: OracleForm?,
+        in attempt: OracleAttempt
+    ) -> OracleValue? {
+        guard let form else { return attempt.fields[column] }
+        let forms = attempt.forms[form.formsField] ?? forms[form.formsField]
+        return form.value(attempt.fields[column], form: forms?[column])
     }
 
     /// `true` when a value was written that no deleting user had seen.

@@ -7,6 +7,8 @@ struct OracleTable {
     let recordName: String
     /// The columns whose values have to follow a rule.
     let rules: [(column: String, rule: OracleRule)]
+    /// The columns that hold whatever SQLite can hold.
+    var forms: [String: OracleForm] = [:]
     /// The other synced columns.
     let others: [String]
     /// `true` when a deletion wins against an edit.
@@ -23,8 +25,9 @@ struct OracleTable {
                 OracleTable(
                     name: "label",
                     recordName: "'label:' || id",
-                    rules: [("name", .later), ("colour", .later)],
-                    others: ["since"]
+                    rules: [("name", .later), ("colour", .later), ("since", .later)],
+                    forms: ["since": .date],
+                    others: []
                 ),
                 OracleTable(
                     name: "entry",
@@ -45,8 +48,9 @@ struct OracleTable {
                 OracleTable(
                     name: "card",
                     recordName: "'card:' || id",
-                    rules: [("title", .later), ("body", .later)],
-                    others: ["due", "board"]
+                    rules: [("title", .later), ("body", .later), ("due", .later)],
+                    forms: ["due": .date],
+                    others: ["board"]
                 ),
             ]
         }
@@ -65,9 +69,15 @@ struct OracleTable {
             rules: [
                 ("title", .later), ("body", .later), ("low", .smallest), ("high", .greatest),
                 ("server", .server), ("client", .client), ("custom", .sortsLater),
-                ("extra", .later),
+                ("extra", .later), ("day", .later), ("amount", .later), ("data", .later),
+                ("mood", .later), ("flag", .later), ("price", .later), ("rank", .later),
+                ("secret", .later),
             ],
-            others: ["count", "tags", "photo", "day", "amount", "data", "mood", "folder"]
+            forms: [
+                "day": .date, "amount": .real, "data": .bytes, "mood": .text, "flag": .integer,
+                "price": .decimal, "rank": .integer, "secret": .secretText,
+            ],
+            others: ["count", "tags", "photo", "folder"]
         ),
         OracleTable(
             name: "mark",
@@ -96,14 +106,19 @@ struct OracleTable {
         for table in tables where try database.tableExists(table.name) {
             let columns = try Set(database.columns(in: table.name).map(\.name))
             let names = table.rules.map(\.column).filter(columns.contains)
-            let list = ([table.recordName] + names).joined(separator: ", ")
+            let parts = names.map { table.sql(of: $0) }
+            let list = ([table.recordName] + parts).joined(separator: ", ")
             let found = try Row.fetchCursor(
                 database.cachedStatement(sql: "SELECT \(list) FROM \(table.name)")
             )
             while let row = try found.next() {
                 var values: [String: OracleValue] = [:]
                 for (place, name) in names.enumerated() {
-                    let value: DatabaseValue = row[place + 1]
+                    let value: DatabaseValue = row[2 * place + 1]
+                    guard table.forms[name] == nil else {
+                        values[name] = OracleForm.value(value, type: row[2 * place + 2])
+                        continue
+                    }
                     values[name] =
                         switch value.storage {
                         case .null: OracleValue.none
@@ -116,6 +131,14 @@ struct OracleTable {
             }
         }
         return rows
+    }
+
+    /// Returns the SQL of a column's value and its type, with text as bytes where it may be any.
+    private func sql(of column: String) -> String {
+        guard forms[column] != nil else { return "\(column), NULL" }
+        return
+            "CASE typeof(\(column)) WHEN 'text' THEN CAST(\(column) AS BLOB) ELSE \(column) END, "
+            + "typeof(\(column))"
     }
 
     /// Returns SQLite's form of every synced value, with its type, by row and column.
