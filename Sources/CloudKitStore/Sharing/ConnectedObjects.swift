@@ -73,6 +73,7 @@ private struct Neighbors {
 
     /// Returns whether a row has no place and no record on the server.
     func isNew(_ key: RowKey) throws -> Bool {
+        // A key that is too long for a record name has no record.
         guard let table = catalog[key.table], table.format != nil,
             try Place.fetch(database, key) == nil, let name = try? key.recordName(table)
         else { return false }
