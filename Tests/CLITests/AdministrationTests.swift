@@ -335,7 +335,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("A folder that is none of a server is not made by a command that nobody told to")
+    @Test("A folder that is none of a server is not made by a command that was not to make one")
     func noFolder() async throws {
         for arguments in [
             ["users", "list"], ["schema", "export"], ["schema", "deploy"],

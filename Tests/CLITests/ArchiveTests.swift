@@ -463,7 +463,7 @@ struct ArchiveTests {
         }
     }
 
-    @Test("A file that was cut short, or is of another kind, is told")
+    @Test("A file that was cut short, or is of another kind, is reported")
     func cutShort() async throws {
         try await ServedCloud.run { cloud in
             let foreign = try cloud.file("foreign.jsonl", "{\"a\":1}\n")

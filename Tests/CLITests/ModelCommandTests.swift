@@ -73,7 +73,7 @@ struct ModelCommandTests {
         }
     }
 
-    @Test("A check names what a schema lacks, and its status tells")
+    @Test("A check names what a schema lacks, and so does its status")
     func check() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("ModelCommandTests-\(UUID().uuidString)")

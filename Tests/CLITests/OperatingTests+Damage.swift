@@ -273,7 +273,7 @@ extension OperatingTests {
         }
     }
 
-    @Test("Damage that a server has met is told to commands that would not find it in time")
+    @Test("Damage that a server has met is known to commands that would not find it in time")
     func markedDamage() async throws {
         try await ServedCloud.run { cloud in
             try await fill(cloud)

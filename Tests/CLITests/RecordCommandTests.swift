@@ -308,7 +308,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test("Users are told who they are, and find each other")
+    @Test("Users learn who they are, and find each other")
     func users() async throws {
         try await ServedCloud.run { cloud in
             let ada = try await cloud.objects("users", "current")
@@ -382,7 +382,7 @@ struct RecordCommandTests {
         }
     }
 
-    @Test("Missing settings, a server that is not there and wrong tokens are told apart")
+    @Test("Missing settings, a server that is not there and wrong tokens are distinguished")
     func connection() async throws {
         let none = try await CommandProcess.run(["zones", "list"])
         #expect(none.status == 2)

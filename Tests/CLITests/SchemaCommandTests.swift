@@ -53,7 +53,7 @@ struct SchemaCommandTests {
         }
     }
 
-    @Test("Schemas that differ are told apart by the status, whether or not somebody reads how")
+    @Test("Schemas that differ are distinguished by the status, whether or not somebody reads how")
     func unreadDifferences() async throws {
         try await inFolder {
             let (small, large) = (try file("a.ckdb", Self.small), try file("b.ckdb", Self.large))
@@ -88,7 +88,7 @@ struct SchemaCommandTests {
         }
     }
 
-    @Test("A comparison says what differs, and its status tells")
+    @Test("A comparison says what differs, and so does its status")
     func diff() async throws {
         try await inFolder {
             let (small, large) = (try file("a.ckdb", Self.small), try file("b.ckdb", Self.large))

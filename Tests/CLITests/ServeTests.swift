@@ -130,7 +130,7 @@ struct ServeTests {
     }
 
     @Test(
-        "A server that is stopped answers at once what it has begun, and ends with success",
+        "A server that is stopped finishes at once what it has begun, and ends with success",
         .timeLimit(.minutes(10))
     )
     func stop() async throws {

@@ -206,7 +206,7 @@ struct SettingsTests {
         #expect(long.errors.contains("QUOTA_EXCEEDED"), "\(long.errors)")
     }
 
-    @Test("A user who asks too often for --request-rate is told so")
+    @Test("A user who asks too often for --request-rate is throttled")
     func requestRate() async throws {
         // Two of these arrive within a second on any machine.
         let outcome = try await CommandProcess.run([
@@ -283,7 +283,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("A deletion is told for --tombstone-days; then a change token from before it has expired")
+    @Test("A deletion is reported for --tombstone-days; then older change tokens have expired")
     func tombstoneDays() async throws {
         try await TimedServer.run(in: folder, ["--tombstone-days", "2"]) { server in
             #expect(try await server.run("zones", "create", "Notes").status == 0)

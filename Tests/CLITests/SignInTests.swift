@@ -124,7 +124,7 @@ struct SignInTests {
         }
     }
 
-    @Test("No message tells a token, even when the address is none")
+    @Test("No message reveals a token, even when the address is none")
     func secrets() async throws {
         try await ServedCloud.run { cloud in
             var settings = try cloud.settings(of: "ada")

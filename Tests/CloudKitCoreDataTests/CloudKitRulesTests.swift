@@ -147,7 +147,7 @@ struct CloudKitRulesTests {
         }
     }
 
-    @Test("A schema that lacks or spoils something is told what, where and how to mend it")
+    @Test("A schema that lacks or spoils something is reported with what, where and the remedy")
     func differences() throws {
         let good = try CloudKitSchema(mirroring: app())
         func found(_ change: (inout CloudKitSchema) -> Void) throws -> [String] {

@@ -106,7 +106,7 @@ struct StoreMatchTests {
     }
 
     @Test(
-        "A conversion does not replace a file, unless it is told to, and leaves none when it fails"
+        "A conversion replaces no file unless it is instructed to, and leaves none when it fails"
     )
     func target() throws {
         try StoreFixture.with([(1, "Note", 0)], Self.noteTable) { fixture in

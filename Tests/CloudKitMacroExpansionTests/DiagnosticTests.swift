@@ -154,7 +154,7 @@ struct DiagnosticTests {
         #expect(first.contains(message))
     }
 
-    @Test("All problems of a declaration are told at once")
+    @Test("All problems of a declaration are reported at once")
     func allProblems() {
         let expansion = Expansion(
             """

@@ -48,7 +48,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Who has another container's credential is told so, whether there is this one or not")
+    @Test("Who has another container's credential learns that, and not whether there is this one")
     func otherContainers() async throws {
         _ = try await cloud.service.addAPIToken(
             container: "iCloud.known",
@@ -85,7 +85,7 @@ struct AccessTests {
         #expect(production.status == 401 && production.body.nativeErrorCode == nil)
     }
 
-    @Test("The caller is answered bare")
+    @Test("The caller's response is bare")
     func caller() async throws {
         let answer = try await cloud.call("users/caller", .public, as: ada, method: "GET")
         #expect(answer.body.userRecordName == .string(ada.name))

@@ -88,7 +88,7 @@ struct BudgetTests {
         #expect(found.count >= 200 / 32)
     }
 
-    @Test("What has to be sorted before it can be answered is refused beyond a limit")
+    @Test("What has to be sorted before it can be returned is refused beyond a limit")
     func sorting() async throws {
         let (cloud, ada) = try await Self.world(
             RequestBudget(entriesPerPage: 20, entriesPerSort: 90)
@@ -287,7 +287,7 @@ struct BudgetTests {
         #expect(resolved.body.results[0].participantStatus == "INVITED")
     }
 
-    @Test("A zone's changes that cost more than a request may are an error, not half an answer")
+    @Test("A zone's changes that cost more than a request may are an error, not half a response")
     func changes() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(rows: 400))
         let bob = try await cloud.addUser("Bob")
@@ -386,7 +386,7 @@ struct BudgetTests {
         #expect(fields.map(\.serverErrorCode) == [nil, "BAD_REQUEST"])
     }
 
-    @Test("The marker of a page that ended early tells nothing of the record at its end")
+    @Test("The marker of a page that ended early reveals nothing of the record at its end")
     func marker() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(entriesPerPage: 3))
         let eve = try await cloud.addUser("Eve")

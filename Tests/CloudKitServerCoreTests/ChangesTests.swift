@@ -183,7 +183,7 @@ struct ChangesTests {
         #expect(third.zones[0].deleted == true)
     }
 
-    @Test("A zone that was deleted and made anew is named as deleted, then as it is")
+    @Test("A zone that was deleted and made again is named as deleted, then as it is")
     func remade() async throws {
         let start = try await databaseChanges()
         for kind in ["delete", "create"] as [JSON] {

@@ -4,12 +4,12 @@ import Foundation
 import ServerFixtures
 import Testing
 
-@Suite("The table of requests and answers")
+@Suite("The table of requests and responses")
 struct ConformanceTests {
     static let table = Result { try ConformanceTable() }
     static let areas = (try? table.get().areas) ?? []
 
-    @Test("Every row is answered as it says", arguments: areas)
+    @Test("Every row gets its response", arguments: areas)
     func rows(area: ConformanceArea) async throws {
         for mismatch in try await ConformanceRun.play(area, ConformanceRun.inProcess) {
             Issue.record("\(mismatch)")
@@ -43,7 +43,7 @@ struct ConformanceTests {
         for code in expected { #expect(codes.contains(code), "\(code) has no row") }
     }
 
-    @Test("A row that is answered otherwise is told")
+    @Test("A row with another response is reported")
     func difference() {
         let answer: JSON = ["records": [["recordName": "a", "deleted": false]]]
         var names: [String: JSON] = [:]

@@ -337,7 +337,7 @@ struct CopyTests {
         #expect(try await status(done.jobID, as: ada).serverErrorCode == "NOT_FOUND")
     }
 
-    @Test("A reset ends what is under way")
+    @Test("A reset ends what is in flight")
     func reset() async throws {
         try await add((0..<700).map { "n\($0)" })
         let job = try await start().body.jobID

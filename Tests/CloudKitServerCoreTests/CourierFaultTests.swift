@@ -64,7 +64,7 @@ struct CourierFaultTests {
         #expect(try await listener.next().body.ck.qry.rid == "a")
     }
 
-    @Test("An answer that is cut, lost or late has taken its notification: nobody acknowledges")
+    @Test("A response that is cut, lost or late has taken its notification: nobody acknowledges")
     func delivery() async throws {
         let listener = try await cloud.listen(as: ada)
         for (fault, name) in [
@@ -83,7 +83,7 @@ struct CourierFaultTests {
         }
     }
 
-    @Test("A notification that is lost on its way is not answered; the next one is")
+    @Test("A notification that is lost on its way is not acknowledged; the next one is")
     func loss() async throws {
         let listener = try await cloud.listen(as: ada)
         plan(.lostNotification, call: 1)

@@ -112,7 +112,7 @@ struct CourierTests {
         #expect(cloud.service.waitingRequests == 0)
     }
 
-    @Test("A request that is cancelled answers nothing, takes nothing and leaves nothing behind")
+    @Test("A request that is cancelled returns nothing, takes nothing and leaves nothing behind")
     func cancellation() async throws {
         let listener = try await cloud.listen(as: ada)
         let request = Task { try await listener.next() }
@@ -175,7 +175,7 @@ struct CourierTests {
         #expect(unknown.status == 404)
     }
 
-    @Test("A token that another user registers tells nothing more of the first")
+    @Test("A token that another user registers notifies nobody of the first any more")
     func registration() async throws {
         let bob = try await cloud.addUser("Bob")
         let token = String(repeating: "ab", count: 32)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Rotation and signatures")
 struct CredentialTests {
-    @Test("Every answer carries a new token; old ones stay good unless rotation is strict")
+    @Test("Every response carries a new token; old ones stay good unless rotation is strict")
     func rotation() async throws {
         for isStrict in [false, true] {
             let cloud = try await TestCloud(
@@ -53,7 +53,7 @@ struct CredentialTests {
         return (cloud, try await cloud.addUser(), storage)
     }
 
-    @Test("A token of which the answer got lost is good once more, and so is what came with it")
+    @Test("A token of which the response got lost is good once more, and so is what came with it")
     func grace() async throws {
         let (cloud, ada, _) = try await strict()
         let lost = try await use(ada.token, cloud, ada)
@@ -94,7 +94,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("A client and a thief who both go on from one lost answer end the session")
+    @Test("A client and a thief who both go on from one lost response end the session")
     func fork() async throws {
         let (cloud, ada, _) = try await strict()
         let one = try #require(try await use(ada.token, cloud, ada).next)

@@ -25,7 +25,7 @@ struct DamageTests {
 
     /// One byte that changes a value, and one that makes the text invalid JSON.
     @Test(
-        "A flipped byte is an error of that record, told to the operator, and the others are answered",
+        "A flipped byte is an error of that record alone, which the operator sees",
         arguments: [#""FLAPME""#, #""FLIPME "#]
     )
     func flipped(damaged: String) async throws {

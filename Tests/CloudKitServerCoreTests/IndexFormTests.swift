@@ -90,7 +90,7 @@ struct IndexFormTests {
         #expect(byChief.count == 6 && Set(byChief).count == 6, "\(byChief)")
     }
 
-    @Test("Answer right before, while and after the keys are written anew")
+    @Test("Results right before, while and after the keys are written again")
     func update() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await check()

@@ -16,7 +16,7 @@ struct ModifyRecordsTests {
 
     private func title(_ text: String) -> JSON { ["title": ["value": .string(text)]] }
 
-    @Test("A created record is answered in full and looks the same when looked up")
+    @Test("A created record is returned in full and looks the same when looked up")
     func create() async throws {
         let answer = try await cloud.modify(
             as: ada,

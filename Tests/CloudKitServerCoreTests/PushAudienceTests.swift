@@ -58,7 +58,7 @@ struct PushAudienceTests {
         #expect(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
     }
 
-    @Test("A participant hears of what the share shows, and of nothing else")
+    @Test("A participant is notified of what the share shows, and of nothing else")
     func participant() async throws {
         try await share()
         let listener = try await cloud.listen(as: bob)
@@ -74,7 +74,7 @@ struct PushAudienceTests {
         #expect(try await listener.waiting().count == 1)
     }
 
-    @Test("The owner hears of what a participant changes")
+    @Test("The owner is notified of what a participant changes")
     func owner() async throws {
         try await share()
         let listener = try await cloud.listen(as: ada)
@@ -89,7 +89,7 @@ struct PushAudienceTests {
         #expect(try await listener.next().body.ck.met.dbs == 2)
     }
 
-    @Test("Accepting is told to the owner and to the participant's other devices")
+    @Test("The owner and the participant's other devices are notified of an acceptance")
     func acceptance() async throws {
         try await share(accepts: false)
         let found = try await cloud.lookUp(["share"], as: ada)
@@ -103,7 +103,7 @@ struct PushAudienceTests {
         #expect(try await guest.waiting().count == 1)
     }
 
-    @Test("Who loses access is told that the database changed, and later nothing more")
+    @Test("Who loses access is notified that the database changed, and later of nothing more")
     func removal() async throws {
         try await share()
         let listener = try await cloud.listen(as: bob)
@@ -114,7 +114,7 @@ struct PushAudienceTests {
         #expect(try await listener.waiting().isEmpty)
     }
 
-    @Test("In the public database anyone is told who may read the record")
+    @Test("In the public database anyone is notified who may read the record")
     func publicDatabase() async throws {
         _ = try await cloud.service.importSchema(
             """

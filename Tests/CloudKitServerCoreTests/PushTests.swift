@@ -49,7 +49,7 @@ struct PushTests {
         }
     }
 
-    @Test("A query subscription tells what happened to each record that it matches")
+    @Test("A query subscription reports what happened to each record that it matches")
     func query() async throws {
         let listener = try await cloud.listen(as: ada)
         try await cloud.subscribe("s", "query", as: ada, notes())
@@ -163,7 +163,7 @@ struct PushTests {
         #expect(refused.serverErrorCode == "BAD_REQUEST")
     }
 
-    @Test("A subscription to one zone, or to one type, hears of nothing else")
+    @Test("A subscription to one zone, or to one type, is notified of nothing else")
     func scope() async throws {
         try await cloud.addZone("Other", as: ada)
         let listener = try await cloud.listen(as: ada)
@@ -179,7 +179,7 @@ struct PushTests {
         #expect(waiting.map(\.ck.met.sid) == [nil, "t"])
     }
 
-    @Test("Making and deleting a zone is told to those who watch the database or the zone")
+    @Test("Those who watch the database or the zone are notified of its creation and deletion")
     func zones() async throws {
         let listener = try await cloud.listen(as: ada)
         try await cloud.subscribe("d", as: ada)
@@ -195,7 +195,7 @@ struct PushTests {
         #expect(try await listener.waiting().count == 2)
     }
 
-    @Test("A client is not told of what it changed itself; the user's other clients are")
+    @Test("A client is not notified of what it changed itself; the user's other clients are")
     func origin() async throws {
         try await cloud.subscribe("d", as: ada)
         let phone = try await cloud.listen(as: ada, client: "phone")
@@ -209,7 +209,7 @@ struct PushTests {
         #expect(try await phone.waiting().count == 1)
     }
 
-    @Test("What was not changed is not told: a failed operation, and all of an atomic request")
+    @Test("What was not changed notifies nobody: a failed operation, and all of an atomic request")
     func failures() async throws {
         let listener = try await cloud.listen(as: ada)
         try await cloud.subscribe("s", "query", as: ada, notes())
@@ -222,7 +222,7 @@ struct PushTests {
         #expect(read(try await listener.waiting()) == ["s b 1"])
     }
 
-    @Test("Records that go with another are told too")
+    @Test("Records that go with another are reported too")
     func cascade() async throws {
         let listener = try await cloud.listen(as: ada)
         let owner: JSON = [
@@ -234,7 +234,7 @@ struct PushTests {
         #expect(read(try await listener.waiting()) == ["s a 3", "s b 3"])
     }
 
-    @Test("Large records that go with another are told by what their fields were")
+    @Test("Large records that go with another are reported by what their fields were")
     func largeCascade() async throws {
         let listener = try await cloud.listen(as: ada)
         let text: JSON = ["value": .string(String(repeating: "long ", count: 1000))]

@@ -137,7 +137,7 @@ struct QuotaTests {
         #expect(code(try await cloud.modify(as: ada, [note("create", "c", bytes: 200)])) == [nil])
     }
 
-    @Test("A caller who asks too often is told when to ask again; others are not held up")
+    @Test("A caller who asks too often learns when to ask again; others are not held up")
     func throttling() async throws {
         let rate = RequestRate(burst: 3, perSecond: 0.5)
         let cloud = try await TestCloud(configuration: ServiceConfiguration(requestRate: rate))

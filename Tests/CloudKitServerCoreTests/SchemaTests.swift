@@ -68,7 +68,7 @@ struct SchemaTests {
     }
 
     @Test(
-        "Mistakes are told with their place",
+        "Mistakes are reported with their place",
         arguments: [
             ("RECORD TYPE T (a STRING);", 1, "Was expecting \"DEFINE\""),
             ("DEFINE SCHEMA;", 1, "Was expecting \"RECORD\""),

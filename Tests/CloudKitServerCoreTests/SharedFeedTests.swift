@@ -105,7 +105,7 @@ struct SharedFeedTests {
         #expect(bob.names == ["a", "share of a", "c", "share of c"])
     }
 
-    @Test("A name that is made anew out of sight is gone for who saw the old record")
+    @Test("A name that is made again out of sight is gone for who saw the old record")
     func nameMadeAnew() async throws {
         let trees = try await SharedTrees()
         var bob = FeedDevice(user: trees.bob)

@@ -61,7 +61,7 @@ struct SightAttackTests {
         #expect(foreign.body.assets[0].receipt == nil)
     }
 
-    @Test("Who may change a record without reading it is told no more than they sent")
+    @Test("Who may change a record without reading it learns no more than they sent")
     func blindWrite() async throws {
         let (cloud, ada, eve) = try await letters()
         let fields: JSON = ["body": ["value": "dear"]]
@@ -89,7 +89,7 @@ struct SightAttackTests {
 
     // MARK: Existence
 
-    @Test("Neither tags nor conflicts are told to who may not change a record")
+    @Test("Neither tags nor conflicts are shown to who may not change a record")
     func conflicts() async throws {
         let world = try await SharedTrees()
         let stale: [String: JSON] = ["recordChangeTag": "zz"]
@@ -117,7 +117,7 @@ struct SightAttackTests {
         }
     }
 
-    @Test("Where a name is taken out of sight, nothing is told of what has it")
+    @Test("Where a name is taken out of sight, nothing is revealed of what has it")
     func takenName() async throws {
         let world = try await SharedTrees()
         for kind in ["create", "forceUpdate", "forceReplace"] {
@@ -143,7 +143,7 @@ struct SightAttackTests {
         #expect(try await copy("a1").code == "CONFLICT")
     }
 
-    @Test("A validating reference or a parent does not tell whether a record exists")
+    @Test("A validating reference or a parent does not reveal whether a record exists")
     func references() async throws {
         let (cloud, ada, eve) = try await letters()
         _ = try await modify(cloud, as: ada, [TestCloud.note("create", "a", [:], type: "Letter")])
@@ -169,7 +169,7 @@ struct SightAttackTests {
 
     // MARK: Addresses
 
-    @Test("Nobody's address is answered to who did not know it")
+    @Test("Nobody's address is returned to who did not know it")
     func addresses() async throws {
         let (cloud, ada, eve) = try await letters()
         func look(_ info: JSON, as user: TestCloud.User, _ way: String) async throws -> JSON {

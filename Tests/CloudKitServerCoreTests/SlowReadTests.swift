@@ -86,7 +86,7 @@ struct SlowReadTests {
         }
     }
 
-    @Test("However many reads wait, who asks for something else is answered at once")
+    @Test("However many reads wait, who asks for something else is served at once")
     func others() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-slow-" + UUID().uuidString)

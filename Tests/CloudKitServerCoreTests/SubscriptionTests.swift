@@ -103,7 +103,7 @@ struct SubscriptionTests {
         #expect(older.body.lastName == "Lovelace")
     }
 
-    @Test("The deprecated change feeds answer in their own shapes")
+    @Test("The deprecated change feeds respond in their own shapes")
     func older() async throws {
         _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
         let records = try await cloud.call(

@@ -129,7 +129,7 @@ struct ZoneLossTests {
         #expect(try await cloud.lookUp(["a"], as: ada).records[0].recordName == "a")
     }
 
-    @Test("The user's devices are told, as of any deletion")
+    @Test("The user's devices are notified, as of any deletion")
     func push() async throws {
         let listener = try await cloud.listen(as: ada)
         try await cloud.subscribe("d", "database", as: ada, [:])

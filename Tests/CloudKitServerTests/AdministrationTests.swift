@@ -40,7 +40,7 @@ struct AdministrationTests {
 
     private static let container = "/_ck/containers/\(TestServer.container)"
 
-    @Test("Without the key nothing is answered and nothing happens")
+    @Test("Without the key there is no response and nothing happens")
     func key() async throws {
         try await Self.run { server in
             try await server.addZone("Notes")
@@ -434,7 +434,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("The user's header works on a loopback server that was told to believe it")
+    @Test("The user's header works on a loopback server that was set to believe it")
     func userHeader() async throws {
         let path = "/database/1/\(TestServer.container)/development/private/users/caller"
         for isOn in [true, false] {

@@ -33,7 +33,7 @@ struct CourierTests {
         #expect(answer.body.subscriptions[0].subscriptionID == "d")
     }
 
-    @Test("A request waits at the server's own address and is answered by a change")
+    @Test("A request waits at the server's own address and ends with a change")
     func push() async throws {
         try await TestServer.run { server in
             try await subscribe(server)
@@ -47,7 +47,7 @@ struct CourierTests {
         }
     }
 
-    @Test("Without a change the answer is empty when the time is over")
+    @Test("Without a change the response is empty when the time is over")
     func timeout() async throws {
         try await TestServer.run(.init(courierSeconds: 0.05)) { server in
             let answer = try await server.send(try await listen(server), method: "GET")
@@ -72,7 +72,7 @@ struct CourierTests {
         }
     }
 
-    @Test("Many clients wait at once, and each is told")
+    @Test("Many clients wait at once, and each is notified")
     func many() async throws {
         try await TestServer.run { server in
             try await subscribe(server)
@@ -92,7 +92,7 @@ struct CourierTests {
         }
     }
 
-    @Test("A server that ends answers those who wait")
+    @Test("A server that ends responds to those who wait")
     func shutdown() async throws {
         let request = AsyncStream<Task<TestServer.Answer, any Error>>.makeStream()
         try await TestServer.run { server in
@@ -114,7 +114,7 @@ struct CourierTests {
         )
     }
 
-    @Test("A wait is refused, reset, cut or answered late as a plan of faults says")
+    @Test("A wait is refused, reset, cut or ended late as a plan of faults says")
     func faults() async throws {
         try await TestServer.run { server in
             try await subscribe(server)

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("What stands in the way")
 struct DefenceTests {
-    @Test("A server listens on loopback unless told otherwise")
+    @Test("A server listens on loopback unless instructed otherwise")
     func loopback() async throws {
         #expect(CloudServer.Configuration().host == "127.0.0.1")
         try await TestServer.run { server in
@@ -89,7 +89,7 @@ struct DefenceTests {
         }
     }
 
-    @Test("An answer to HEAD is a head alone, so that no body is taken for the next answer")
+    @Test("A response to HEAD is a head alone, so that no body is taken for the next response")
     func heads() async throws {
         try await TestServer.run { server in
             try await RawConnection.run(server) { connection in

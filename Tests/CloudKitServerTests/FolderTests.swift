@@ -63,7 +63,7 @@ struct FolderTests {
         }
     }
 
-    @Test("A folder that others can read is told of, with the command that mends it")
+    @Test("A folder that others can read is reported, with the command that mends it")
     func warning() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let handler = Lines()
@@ -176,7 +176,7 @@ struct FolderTests {
     }
 
     @Test(
-        "A cut, damaged or missing file of an asset is no answer with 200, and stands in the log",
+        "A cut, damaged or missing file of an asset is no response with 200, and stands in the log",
         arguments: [10_000, 300_000]
     )
     func damagedAsset(size: Int) async throws {

@@ -45,7 +45,7 @@ struct FullDiskTests {
         #expect(error?.message.hasPrefix("The disk of \(path) is full") == true)
     }
 
-    @Test("A file that may not grow refuses writes, answers reads, and recovers with more room")
+    @Test("A file that may not grow refuses writes, serves reads, and recovers")
     func fullFile() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("FullDiskTests-\(UUID().uuidString)")
@@ -76,7 +76,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("Storage that fails answers 500, tells nobody why, and is used again when it works")
+    @Test("Storage that fails leads to a bare status 500, and is used again when it works")
     func failingStorage() async throws {
         let storage = FailingStorage(try SQLiteStorage(path: nil))
         try await Self.run(storage) { server in

@@ -4,11 +4,11 @@ import Logging
 import ServerFixtures
 import Testing
 
-@Suite("The table of requests and answers, over HTTP")
+@Suite("The table of requests and responses, over HTTP")
 struct HTTPConformanceTests {
     static let areas = (try? ConformanceTable().areas) ?? []
 
-    @Test("Every row is answered over HTTP as it says", arguments: areas)
+    @Test("Every row gets its response over HTTP", arguments: areas)
     func rows(area: ConformanceArea) async throws {
         let mismatches = try await ConformanceRun.play(area) { service, use in
             let server = CloudServer(

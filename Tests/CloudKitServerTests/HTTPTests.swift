@@ -216,7 +216,7 @@ struct HTTPTests {
         }
     }
 
-    @Test("What is no request of HTTP is answered with CloudKit's own error, and so is CONNECT")
+    @Test("What is no request of HTTP gets CloudKit's own error, and so does CONNECT")
     func malformed() async throws {
         try await TestServer.run { server in
             for (text, words) in [

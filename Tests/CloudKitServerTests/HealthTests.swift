@@ -96,7 +96,7 @@ struct HealthTests {
         }
     }
 
-    @Test("Every answer has an identifier, which is that of the line in the log")
+    @Test("Every response has an identifier, which is that of the line in the log")
     func requestIDs() async throws {
         let lines = LogLines()
         var logger = Logger(label: "test") { _ in lines.handler }
@@ -161,7 +161,7 @@ struct HealthTests {
 }
 
 extension HealthTests {
-    @Test("A server that holds requests answers them when its program lets it")
+    @Test("A server that holds requests responds to them when its program lets it")
     func held() async throws {
         var configuration = CloudServer.Configuration()
         configuration.holdsRequests = true

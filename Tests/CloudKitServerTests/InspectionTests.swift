@@ -101,7 +101,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("A device whose token has expired begins anew, and one of a deleted zone reads none")
+    @Test("A device whose token has expired begins again, and one of a deleted zone reads none")
     func expiredDevices() async throws {
         try await Self.run { server in
             try await server.addZone("Notes")
@@ -219,7 +219,7 @@ struct InspectionTests {
         return try #require(made.body.webcourierURL.text)
     }
 
-    @Test("The journal of notifications says who was told what, and on how many devices")
+    @Test("The journal of notifications says who was notified of what, and on how many devices")
     func pushes() async throws {
         try await Self.run { server in
             try await Self.subscribe(server)
@@ -269,7 +269,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("A server that others can reach tells its operator of no payload")
+    @Test("A server that others can reach shows its operator no payload")
     func hiddenPushes() async throws {
         try await Self.run({ $0.allowedHosts = ["cloud.example.com"] }) { server in
             try await Self.subscribe(server)

@@ -133,7 +133,7 @@ struct KillTests {
     }
 
     @Test(
-        "Loses no acknowledged record or file, tears no batch and tells each change once, over many rounds"
+        "Loses no acknowledged record or file, tears no batch and reports each change once, over many rounds"
     )
     func rounds() async throws {
         let folder = FileManager.default.temporaryDirectory

@@ -131,7 +131,7 @@ struct ObservationTests {
         }
     }
 
-    @Test("A person who watches is told of each request in words")
+    @Test("A person who watches sees each request in words")
     func watcher() async throws {
         let lines = Lines()
         var configuration = Self.configuration()

@@ -48,7 +48,7 @@ struct OriginTests {
         }
     }
 
-    @Test("The page for signing in tells no foreign origin the token")
+    @Test("The page for signing in gives no foreign origin the token")
     func signIn() async throws {
         try await Self.run { server in
             let users = try await server.service?.users(container: TestServer.container)

@@ -85,7 +85,7 @@ struct OverviewTests {
         }
     }
 
-    @Test("The journal tells what came after a number, and waits for it")
+    @Test("The journal lists what came after a number, and waits for it")
     func journal() async throws {
         try await Self.run { server in
             _ = try await server.call("zones/list", [:])
@@ -109,7 +109,7 @@ struct OverviewTests {
     }
 
     @Test(
-        "A server that stops answers at once who waits for a request, and says that it closes the connection",
+        "A server that stops responds at once to who waits, and says that it closes the connection",
         .timeLimit(.minutes(5))
     )
     func stop() async throws {

@@ -71,7 +71,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A name that the server does not answer to is refused from a trusted proxy, too")
+    @Test("A name that is not the server's is refused from a trusted proxy, too")
     func names() async throws {
         try await TestServer.run(Self.configuration(trusting: ["127.0.0.1"])) { server in
             for host in ["evil.example", "cloud.example.com@evil.example", "a b"] {

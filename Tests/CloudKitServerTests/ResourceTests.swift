@@ -94,7 +94,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("A connection too many is told to come again, and those that are there go on")
+    @Test("A connection too many is asked to come again, and those that are there go on")
     func connections() async throws {
         // A connection that is accepted but gets no response ends, too.
         var each = CloudServer.Configuration(idleSeconds: 30)
@@ -143,7 +143,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("Connections that are refused are counted, and one line in the log tells of them")
+    @Test("Connections that are refused are counted, and one line in the log reports them")
     func refusals() async throws {
         let lines = LogLines()
         var configuration = CloudServer.Configuration()
@@ -274,7 +274,7 @@ struct ResourceTests {
     }
 
     @Test(
-        "Responses that nobody reads take no more memory than there is, and the operator hears of it"
+        "Responses that nobody reads take no more memory than there is, and the operator is notified"
     )
     func unread() async throws {
         let lines = LogLines()
@@ -350,7 +350,7 @@ struct ResourceTests {
         return values
     }
 
-    @Test("Of answers that are too many, those go whose readers take longest")
+    @Test("Of responses that are too many, those go whose readers take longest")
     func answers() async throws {
         try await TestServer.run(Self.littleMemory) { server in
             let body = try await Self.lookup(ofLargeNotesOn: server)

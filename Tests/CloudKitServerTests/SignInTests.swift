@@ -86,7 +86,7 @@ struct SignInTests {
         return String(text[start...].prefix { $0 != "<" })
     }
 
-    @Test("Who has the password gets a token that works; who has not gets none and is told so")
+    @Test("Who has the password gets a token that works; who has not gets none and the reason")
     func password() async throws {
         try await Self.run { server in
             for (name, password) in [
@@ -138,7 +138,7 @@ struct SignInTests {
         }
     }
 
-    @Test("The page that opened the window is told the token, and the window closes")
+    @Test("The page that opened the window receives the token, and the window closes")
     func message() async throws {
         try await Self.run { server in
             let origin = "https://app.example.com"
@@ -191,7 +191,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Who has to wait, or announces a form without end, is told so before the form is read")
+    @Test("Who has to wait, or announces a form without end, is refused before the form is read")
     func early() async throws {
         try await Self.run { server in
             for number in 0..<30 {
@@ -281,7 +281,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Who has to wait is told for how long, by a minute or by several")
+    @Test("Who has to wait learns for how long, by a minute or by several")
     func wait() async throws {
         let clock = VirtualClock()
         var configuration = CloudServer.Configuration(publicURL: "https://cloud.example.com")
@@ -359,7 +359,7 @@ struct SignInTests {
     }
 
     @Test(
-        "A token that is unknown or has expired is answered so that clients offer to sign in again"
+        "A token that is unknown or has expired is refused so that clients offer to sign in again"
     )
     func expired() async throws {
         try await Self.run { server in

@@ -239,7 +239,7 @@ struct CKSubclassCalls {
         #expect(SmallPages().copy() is CKFetchRecordZoneChangesOperation.ZoneConfiguration)
     }
 
-    @Test("What a subclass overrides is what its superclass answers")
+    @Test("What a subclass overrides is what its superclass returns")
     func overriding() {
         let share: CKShare = ClosedShare(recordZoneID: .notes)
         share.publicPermission = .readWrite

@@ -4,7 +4,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Answers are matched by the names in them")
+@Suite("Responses are matched by the names in them")
 struct AnswerOrderTests {
     /// A call about several items, and the way in which the test simulates its response.
     struct Kind: CustomTestStringConvertible, Sendable {
@@ -134,7 +134,7 @@ struct AnswerOrderTests {
         #expect(try await kind.call(client, ["a", "b", "a"]) == ["a", "b", "a"])
     }
 
-    @Test("One left out, a foreign one, and one that came twice are no answer", arguments: kinds)
+    @Test("One left out, a foreign one, and one that came twice are no result", arguments: kinds)
     func misfits(_ kind: Kind) async throws {
         for answered in [
             ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "d"], ["c", "a", "d"], ["a", "b", "b"],
@@ -173,7 +173,7 @@ struct AnswerOrderTests {
         return found
     }
 
-    @Test("What the service names takes the answers that are left, in their order")
+    @Test("What the service names takes the results that are left, in their order")
     func unnamed() async throws {
         let record = Self.record
         for (names, answered, found) in [
@@ -211,7 +211,7 @@ struct AnswerOrderTests {
         #expect(try await modify([nil, "a"], answered: [record("a"), error]) == [nil, "a"])
     }
 
-    @Test("Zones of the same name are told apart by their owners")
+    @Test("Zones of the same name are distinguished by their owners")
     func owners() async throws {
         func find(_ asked: [String?], answered: [String]) async throws -> [String?] {
             let answers = answered.map {
@@ -236,7 +236,7 @@ struct AnswerOrderTests {
         }
     }
 
-    @Test("Records of the same name in two zones are told apart by what the answers say of them")
+    @Test("Records of the same name in two zones are distinguished by the responses about them")
     func zones() async throws {
         func record(_ zone: String?, _ tag: String) -> String {
             let zone = zone.map { #","zoneID":{"zoneName":"\#($0)","ownerRecordName":"_me"}"# }

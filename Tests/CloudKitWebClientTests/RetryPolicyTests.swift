@@ -39,7 +39,7 @@ struct RepetitionTests {
         #expect(clock.jumps == [.seconds(3), .seconds(3)])
     }
 
-    @Test("Without a word of the service the waits double")
+    @Test("Without a hint of the service the waits double")
     func backoff() async throws {
         let clock = JumpingClock()
         let lost = Result<TransportResponse, TransportError>.failure(
@@ -67,7 +67,7 @@ struct RepetitionTests {
     }
 
     @Test(
-        "A service in maintenance is waited for through a week, whatever it says, and not for ever",
+        "A service in maintenance is waited for through a week, whatever it says, and not forever",
         arguments: [[:], ["retry-after": "1"]]
     )
     func maintenance(headers: [String: String]) async throws {
@@ -96,7 +96,7 @@ struct RepetitionTests {
         #expect(clock.jumps == [])
     }
 
-    @Test("What answered instead of the service is asked again where that only reads")
+    @Test("What responded instead of the service is requested again where that only reads")
     func foreignAnswer() async throws {
         let portal = Result<TransportResponse, TransportError>.success(.ok("<html>"))
         let clock = JumpingClock()
@@ -128,7 +128,7 @@ struct RepetitionTests {
         #expect(clock.jumps == [3600, 3600, 3600, 8, 16, 32].map { .seconds($0) })
     }
 
-    @Test("Errors tell at most an hour, those of single items too", arguments: absurd)
+    @Test("Errors ask for a wait of an hour at most, those of single items too", arguments: absurd)
     func told(_ text: String, _ seconds: Double) async throws {
         let error = #"{"serverErrorCode":"ZONE_BUSY","reason":"x","retryAfter":\#(text)}"#
         let transport = ScriptedTransport { request, _ in

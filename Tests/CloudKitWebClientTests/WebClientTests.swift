@@ -126,7 +126,7 @@ struct WebClientTests {
         }
     }
 
-    @Test("What was answered before a request failed is handed over before the error is thrown")
+    @Test("What arrived before a request failed is handed over before the error is thrown")
     func partialFailure() async throws {
         let transport = ScriptedTransport { request, index in
             guard index == 0 else {
@@ -167,7 +167,7 @@ struct WebClientTests {
         #expect(error?.description == "ZONE_NOT_FOUND (404): no zone Z")
     }
 
-    @Test("Answers are matched by the names in them, whatever their order")
+    @Test("Responses are matched by the names in them, whatever their order")
     func order() async throws {
         func answering(_ names: String...) -> WebClient {
             let records = names.map { #"{"recordName":"\#($0)","recordType":"T"}"# }
@@ -204,7 +204,7 @@ struct WebClientTests {
         #expect(names == ["a", "b"])
     }
 
-    @Test("An answer of something else than the service is recognised by its start")
+    @Test("A response of something else than the service is recognised by its start")
     func foreignAnswer() async {
         for status in [200, 502] {
             let transport = ScriptedTransport { _, _ in
@@ -221,7 +221,7 @@ struct WebClientTests {
         }
     }
 
-    @Test("A fresh web auth token replaces the old one, on error answers too")
+    @Test("A fresh web auth token replaces the old one, on error responses too")
     func tokenRotation() async throws {
         let transport = ScriptedTransport { _, index in
             TransportResponse(

@@ -5,7 +5,7 @@ import Testing
 /// Responses with many records are read by a reader of their own.
 ///
 /// `JSONDecoder` is the judge: both return the same for any bytes.
-@Suite("Reading answers with records")
+@Suite("Reading responses with records")
 struct RecordReadingTests {
     private static func record(_ name: String) -> WireRecord {
         var record = WireRecord(

@@ -113,7 +113,7 @@ struct AssetCancellationTests {
     // MARK: Operations
 
     @Test(
-        "A cancelled fetch tells of each record what became of it, and ends as cancelled",
+        "A cancelled fetch reports the outcome of each record, and ends as cancelled",
         arguments: CloudFixture.allCases
     )
     func fetchOperation(_ fixture: CloudFixture) async throws {
@@ -228,7 +228,7 @@ struct AssetCancellationTests {
     }
 
     @Test(
-        "An upload whose answer is lost stores nothing, and succeeds when repeated",
+        "An upload whose response is lost stores nothing, and succeeds when repeated",
         arguments: CloudFixture.allCases
     )
     func cutUpload(_ fixture: CloudFixture) async throws {

@@ -91,7 +91,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A lost answer breaks the connection after the commit", arguments: CloudFixture.allCases)
+    @Test("A lost response ends the connection after the commit", arguments: CloudFixture.allCases)
     func lostResponse(fixture: CloudFixture) async throws {
         try await Self.run(fixture) { cloud, client async throws in
             cloud.setFaults(FaultPlan(rules: [FaultRule(.lostResponse, call: 1)]))
@@ -114,7 +114,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A cut answer is broken, one that is cut behind its end is whole",
+        "A cut response is broken, one that is cut behind its end is whole",
         arguments: CloudFixture.allCases
     )
     func cut(fixture: CloudFixture) async throws {
@@ -130,7 +130,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A late answer arrives late, or after the client's patience",
+        "A late response arrives late, or after the client's patience",
         arguments: CloudFixture.allCases
     )
     func delay(fixture: CloudFixture) async throws {
@@ -147,7 +147,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A slow answer takes as long as its bytes do", arguments: CloudFixture.allCases)
+    @Test("A slow response takes as long as its bytes do", arguments: CloudFixture.allCases)
     func slow(fixture: CloudFixture) async throws {
         try await Self.run(fixture) { cloud, client in
             let fault = Fault.slowResponse(bytesPerSecond: 2000)
@@ -210,7 +210,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Change tokens expire, and fetching anew works", arguments: CloudFixture.allCases)
+    @Test("Change tokens expire, and fetching again works", arguments: CloudFixture.allCases)
     func expiredChangeTokens(fixture: CloudFixture) async throws {
         try await Self.run(fixture) { cloud, client in
             _ = try await Self.save(["a"], on: client)

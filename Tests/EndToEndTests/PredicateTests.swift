@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Predicates that the service answers", .timeLimit(.minutes(10)))
+@Suite("Predicates that the service evaluates", .timeLimit(.minutes(10)))
 struct PredicateTests {
     static let zone = CKRecordZone(zoneName: "People")
 

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Push")
 struct PushTests {
-    @Test("Notifications come one after the other, through empty answers and lost connections")
+    @Test("Notifications come one after the other, through empty responses and lost connections")
     func sequence() async throws {
         let courier = Courier(answers: [
             .push("a"), .empty, .lost, .push("b"), .noise, .push("c"),
@@ -120,7 +120,7 @@ struct ServicePushTests {
     }
 
     @Test(
-        "A device is told what another changes, as Apple's class for it tells it",
+        "A device is notified of what another changes, as Apple's class for it describes",
         arguments: CloudFixture.allCases
     )
     func query(_ fixture: CloudFixture) async throws {
@@ -161,7 +161,7 @@ struct ServicePushTests {
     }
 
     @Test(
-        "A subscription to a zone tells a device that another changed it, and of no other zone",
+        "A subscription to a zone notifies a device that another changed it, and of no other zone",
         arguments: CloudFixture.allCases
     )
     func zone(_ fixture: CloudFixture) async throws {
@@ -196,7 +196,7 @@ struct ServicePushTests {
     }
 
     @Test(
-        "A subscription to a database tells of its custom zones, and not of the default zone",
+        "A subscription to a database notifies of its custom zones, and not of the default zone",
         arguments: CloudFixture.allCases
     )
     func database(_ fixture: CloudFixture) async throws {
@@ -234,7 +234,7 @@ struct ServicePushTests {
     }
 
     @Test(
-        "A subscription to the shared database tells a participant of the owner's changes",
+        "A subscription to the shared database notifies a participant of the owner's changes",
         arguments: CloudFixture.allCases
     )
     func sharedDatabase(_ fixture: CloudFixture) async throws {
@@ -261,7 +261,7 @@ struct ServicePushTests {
         }
     }
 
-    @Test("A device is not told what it changed itself", arguments: CloudFixture.allCases)
+    @Test("A device is not notified of what it changed itself", arguments: CloudFixture.allCases)
     func ownChanges(_ fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()

@@ -83,7 +83,7 @@ struct ZoneLossTests {
     }
 
     @Test(
-        "The database's changes give the reason, and each operation block hears of its own",
+        "The database's changes give the reason, and each operation block receives its own",
         arguments: CloudFixture.allCases,
         Loss.allCases
     )
@@ -121,7 +121,7 @@ struct ZoneLossTests {
     }
 
     @Test(
-        "A zone that was made again is told as lost, with the reason, and then as it is",
+        "A zone that was made again is reported as lost, with the reason, and then as it is",
         arguments: CloudFixture.allCases,
         Loss.allCases
     )

@@ -33,7 +33,7 @@ struct MutantTests {
         }
     }
 
-    @Test("A table of the mutants that lacks one is found, and written anew")
+    @Test("A table of the mutants that lacks one is found, and written again")
     func table() async throws {
         let folder = try TemporaryFolder()
         try folder.write(

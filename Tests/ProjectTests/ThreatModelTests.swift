@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The threat model")
 struct ThreatModelTests {
-    @Test("Every row names planted defects that take its defence out")
+    @Test("Every row names mutants that remove its defence")
     func repository() throws {
         let path = Repository.root.appending(path: "docs/operating/threat-model.md")
         let document = try String(contentsOf: path, encoding: .utf8)

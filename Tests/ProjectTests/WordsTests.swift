@@ -80,6 +80,21 @@ struct WordsTests {
         #expect(run.status == 0, "\(run.output)")
     }
 
+    @Test(
+        "A replaced term is found in the title of a test or a suite",
+        arguments: [
+            ("@Test(\"An answer arrives\")\nfunc a() {}\n", 1),
+            ("@Test(\n    \"It tells all\",\n    arguments: [1]\n)\nfunc a() {}\n", 2),
+            ("@Suite(\"What begins anew\")\nstruct A {}\n", 1),
+        ]
+    )
+    func titles(text: String, line: Int) async throws {
+        let run = try await words(text)
+        #expect(run.status == 1)
+        #expect(run.output.contains("File.swift:\(line): a title has '"), "\(run.output)")
+        #expect(run.output.contains("words: 1 found"))
+    }
+
     @Test("A replaced term is found in a document, but not in its code, code blocks and quotations")
     func documents() async throws {
         let page = """

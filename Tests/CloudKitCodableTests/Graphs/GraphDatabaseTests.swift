@@ -80,7 +80,7 @@ struct GraphDatabaseTests {
     }
 
     @Test(
-        "A save whose answer was lost can be repeated, and a foreign change is a conflict all the same",
+        "A save whose response was lost can be repeated, and a foreign change is a conflict all the same",
         arguments: CloudFixture.allCases
     )
     func lostAnswer(fixture: CloudFixture) async throws {

@@ -160,7 +160,7 @@ struct LoadingTests {
         }
     }
 
-    @Test("Whether there are children is answered when they were asked for")
+    @Test("Whether there are children is known when they were asked for")
     func looking() async throws {
         for names in [[], ["x", "y"]] {
             let (source, rootID) = try source(Looking(names))
@@ -286,7 +286,7 @@ struct LoadingTests {
         }
     }
 
-    @Test("What the types do not tell beforehand is learned from the first load")
+    @Test("What the types do not show beforehand is learned from the first load")
     func learned() async throws {
         let encoded = try CloudKitGraphEncoder(zoneID: zoneID).encode(Shelf<Writer>())
         var requests: [[Int]] = []

@@ -52,7 +52,7 @@ struct PositionTests {
         #expect(roomy > 100)
     }
 
-    @Test("Positions without room between them are given anew up to the nearer end at most")
+    @Test("Positions without room between them are given again up to the nearer end at most")
     func dense() {
         for index in 0...10 {
             var former = (0..<10).map { ListPositions.Former($0, "x") }
@@ -120,7 +120,7 @@ struct PositionTests {
         #expect(ListPositions.positions(keeping: known) == positions)
     }
 
-    @Test("Positions that leave no room to count on are given anew")
+    @Test("Positions that leave no room to count on are given again")
     func extremes() {
         let former = [Int.min, .max, nil, .max].map { ListPositions.Former($0, "x") }
         #expect(

@@ -128,7 +128,7 @@ struct SameNameTests {
         #expect(shapes?.message.contains("in the field sides") == true)
     }
 
-    @Test("Two lists of children under one owner are told apart")
+    @Test("Two lists of children under one owner are distinguished")
     func children() {
         let one = Mark(name: "one", text: "")
         let two = Mark(name: "two", text: "")
@@ -157,7 +157,7 @@ struct SameNameTests {
         }
     }
 
-    @Test("A child that differs in the second of two lists under one owner is told apart")
+    @Test("A child that differs in the second of two lists under one owner is distinguished")
     func childOfSecond() throws {
         let things = ["1", "2"].map { [Mark(name: "one", text: $0), Mark(name: "two", text: "")] }
         let boxes = things.map { Box(name: "box", things: $0) }

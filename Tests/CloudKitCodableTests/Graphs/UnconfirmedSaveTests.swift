@@ -5,7 +5,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Edits of a graph after a save whose answer was lost", .serialized)
+@Suite("Edits of a graph after a save whose response was lost", .serialized)
 struct UnansweredSaveTests {
     /// The graph of one device after a save without a response.
     private struct Trial {

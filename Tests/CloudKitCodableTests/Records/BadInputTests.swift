@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Bad input")
 struct BadInputTests {
-    @Test("All failing fields of a record are told at once")
+    @Test("All failing fields of a record are reported at once")
     func allErrors() throws {
         let record = try CloudKitRecordEncoder().encode(Person.rambo())
         #expect(CloudKitRecordDecoder().errors(decoding: Person.self, from: record).isEmpty)

@@ -31,7 +31,7 @@ struct FieldNameTests {
         #expect(try encode(name)[name] == 1)
     }
 
-    @Test("A property called recordName that the table does not name is told what to say")
+    @Test("A property called recordName that the table does not name gets the words to say")
     func recordName() throws {
         struct Unnamed: CloudKitModel {
             var recordName: String

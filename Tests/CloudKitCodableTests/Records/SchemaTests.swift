@@ -90,7 +90,7 @@ struct SchemaTests {
         #expect(fields.first { $0.name == "secret" }?.type == "ENCRYPTED STRING")
     }
 
-    @Test("Drift between a type and a schema file is told field by field")
+    @Test("Drift between a type and a schema file is reported field by field")
     func drift() throws {
         let deployed = try CloudKitSchema(
             parsing: """
@@ -178,7 +178,7 @@ struct SchemaTests {
         var recordName: String { title }
     }
 
-    @Test("What samples do not tell is an error with every place, and more samples tell it")
+    @Test("What samples do not show is an error with every place, and more samples show it")
     func samples() throws {
         let empty = Shelf(name: "s", mood: nil, books: [])
         let error = #expect(throws: CloudKitSchemaError.self) {

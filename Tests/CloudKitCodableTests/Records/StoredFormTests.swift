@@ -51,7 +51,7 @@ struct StoredFormTests {
         #expect(try decoder.decode(Gaps.self, from: record).numbers == [1, nil])
     }
 
-    @Test("Values that were read wrongly without a word are errors")
+    @Test("Values that were read wrongly and silently are errors")
     func strictness() throws {
         struct Flags: Codable { var isOn: Bool }
         struct Count: Codable { var count: Int }

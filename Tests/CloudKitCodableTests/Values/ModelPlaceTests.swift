@@ -180,7 +180,7 @@ struct AnyValueTests {
         ![.double(0), .double(1), .double(2)].contains($0)
     }
 
-    @Test("With .json every one comes back that JSON tells apart", arguments: inJSON)
+    @Test("With .json every one comes back that JSON distinguishes", arguments: inJSON)
     func json(value: AnyValue) throws {
         let encoded = try CloudKitGraphEncoder(zoneID: .default).encode(Keeper(value: value))
         let read = try CloudKitGraphDecoder().decode(

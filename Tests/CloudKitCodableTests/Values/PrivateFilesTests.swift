@@ -58,7 +58,7 @@ struct PrivateFilesTests {
         #expect(isThere(first) && !isThere(second) && isThere(third) && isThere(fourth))
     }
 
-    @Test("A file that an object stands for goes after the others, and is told to be gone")
+    @Test("A file that an object stands for goes after the others, and the object notices")
     func held() throws {
         let place = try Place()
         let files = place.files(limit: 15)

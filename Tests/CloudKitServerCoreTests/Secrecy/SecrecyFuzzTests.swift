@@ -15,7 +15,7 @@ struct SecrecyFuzzTests {
     }()
 
     @Test(
-        "No answer shows, and no request changes, what the person who asks may not see or change",
+        "No response shows, and no request changes, what the person who asks may not see or change",
         arguments: SecrecyFuzzTests.seeds
     )
     func fuzz(seed: UInt64) async throws {

@@ -162,7 +162,7 @@ struct CoreDataLinkTests {
         }
     }
 
-    @Test("A link that is given other ends is set aside, because the app keeps the first ones")
+    @Test("A link that is given other ends is quarantined, because the app keeps the first ones")
     func changedEnds() async throws {
         try await CoreDataZone.run { zone in
             try await zone.device.run(

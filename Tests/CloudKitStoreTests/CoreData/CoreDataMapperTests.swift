@@ -173,7 +173,7 @@ struct CoreDataMapperTests {
     private static func id(_ name: String) -> CKRecord.ID { CoreDataZone.id(name) }
 
     @Test(
-        "A graph has the objects of a zone with all relationships, and tells what it could not read"
+        "A graph has the objects of a zone with all relationships, and reports what it could not read"
     )
     func graph() async throws {
         try await CoreDataZone.run { zone in

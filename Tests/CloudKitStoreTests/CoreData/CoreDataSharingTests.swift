@@ -185,7 +185,7 @@ struct CoreDataSharingTests {
         }
     }
 
-    @Test("A link between two zones is set aside with its reason, and nothing else waits for it")
+    @Test("A link between two zones is quarantined with its reason, and nothing else waits for it")
     func twoZones() async throws {
         try await run { zone, graph in
             try await zone.phone.share(graph.blog)

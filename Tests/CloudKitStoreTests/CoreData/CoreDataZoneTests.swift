@@ -391,7 +391,7 @@ struct CoreDataZoneTests {
         }
     }
 
-    @Test("A value that the app could not read is set aside with its reason")
+    @Test("A value that the app could not read is quarantined with its reason")
     func unwritable() async throws {
         try await CoreDataZone.run { zone in
             try await zone.device.run(

@@ -43,7 +43,7 @@ struct AssetTests {
         }
     }
 
-    @Test("A record whose file the service has lost is set aside with the reason; the rest goes on")
+    @Test("A record whose file the service has lost is quarantined; the rest goes on")
     func lostFile() async throws {
         try await withTwoDevices(tables: Self.tables, schema: Self.schema) { phone, laptop, cloud in
             try await phone.run(

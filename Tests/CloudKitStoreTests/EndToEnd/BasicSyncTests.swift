@@ -122,7 +122,7 @@ struct BasicSyncTests {
         }
     }
 
-    @Test("Setting a field to NULL is told, whatever was changed before")
+    @Test("Setting a field to NULL is noted, whatever was changed before")
     func clearing() async throws {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.run("INSERT INTO folder (id) VALUES ('f')")

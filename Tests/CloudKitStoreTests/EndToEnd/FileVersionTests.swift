@@ -150,7 +150,7 @@ struct KeptOnceTests {
         }
     }
 
-    @Test("A record tells what row and record agree on, and what a counter needs")
+    @Test("A record shows what row and record agree on, and what a counter needs")
     func record() async throws {
         try await withTwoDevices { phone, _, _ in
             try await phone.run(

@@ -47,7 +47,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "A save whose answer was lost counts once, even after another device saved on top",
+        "A save whose response was lost counts once, even after another device saved on top",
         arguments: [nil, 2, 3, 4] as [Int?]
     )
     func lostAnswer(fileVersion: Int?) async throws {
@@ -159,7 +159,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("One record that is too large is set aside with its reason, and the rest goes on")
+    @Test("One record that is too large is quarantined with its reason, and the rest goes on")
     func tooLarge() async throws {
         try await withScript { phone, laptop, _, _ in
             let text = String(repeating: "x", count: 1_200_000)
@@ -179,7 +179,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A batch too large for a proxy goes in halves; a record too large for it is set aside")
+    @Test("A batch too large for a proxy goes in halves; a record too large for it is quarantined")
     func halving() async throws {
         try await withScript { phone, laptop, transport, _ in
             try await phone.store.sync()
@@ -211,7 +211,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A row that the server refuses is set aside with its reason")
+    @Test("A row that the server refuses is quarantined with its reason")
     func refused() async throws {
         let tables: [SyncedTable] = [.table("event", forms: ["tags": .list])]
         let schema = "CREATE TABLE event (id TEXT PRIMARY KEY NOT NULL, tags TEXT)"
@@ -229,7 +229,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("A record of the wrong type from the server is set aside, and the rest goes on")
+    @Test("A record of the wrong type from the server is quarantined, and the rest goes on")
     func wrongType() async throws {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.store.sync()

@@ -95,7 +95,7 @@ struct LifeEventTests {
         }
     }
 
-    @Test("Full storage: the app is told, rows wait with the reason, and go up when there is room")
+    @Test("Full storage is reported, rows wait with the reason, and go up when there is room")
     func quota() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()
@@ -126,7 +126,7 @@ struct LifeEventTests {
     }
 
     @Test(
-        "A damaged sync state: the app is told why, everything is fetched, and unsent rows go up",
+        "A damaged sync state is reported, everything is fetched, and unsent rows go up",
         arguments: ["7B7D", "00", "7B2276657273696F6E223A39397D"]
     )
     func damagedState(_ state: String) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Zones, users and files come and go", .timeLimit(.minutes(10)))
 struct LifeTests {
-    @Test("When another device deletes the zone, synced rows go and unsent edits are sent anew")
+    @Test("When another device deletes the zone, synced rows go and unsent edits are sent again")
     func zoneDeleted() async throws {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.run("INSERT INTO note (id, title) VALUES ('a', 'A'), ('b', 'B')")

@@ -299,7 +299,7 @@ struct MergeTests {
         }
     }
 
-    @Test("The journal keeps as many entries as it is told, the newest, and none that are too old")
+    @Test("The journal keeps as many entries as it may, the newest, and none that are too old")
     func trimmedJournal() async throws {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.run("INSERT INTO note (id, title) VALUES ('n', 'start')")

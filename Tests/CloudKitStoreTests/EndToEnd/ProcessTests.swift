@@ -88,7 +88,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("Stores over one database in memory are told apart too")
+    @Test("Stores over one database in memory are kept apart too")
     func inMemory() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()

@@ -19,7 +19,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("Changing only a reference is told")
+    @Test("Changing only a reference is noticed")
     func onlyReference() async throws {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.run("INSERT INTO folder (id) VALUES ('f'), ('g')")

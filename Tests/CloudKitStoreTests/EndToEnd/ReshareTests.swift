@@ -454,7 +454,7 @@ struct ReshareTests {
         }
     }
 
-    @Test("An owner who accepts the own share gets an answer, and nothing changes")
+    @Test("An owner who accepts the own share succeeds, and nothing changes")
     func ownShare() async throws {
         try await Self.withFriends { friends in
             let ada = friends.ada

@@ -144,7 +144,7 @@ struct SharedWriteTests {
     }
 
     @Test(
-        "A participant's table that is made anew leaves the top of a share where its owner has it"
+        "A participant's table that is rebuilt leaves the top of a share where its owner has it"
     )
     func recreatedTable() async throws {
         try await Self.withFriends { friends in

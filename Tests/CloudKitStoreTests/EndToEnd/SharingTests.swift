@@ -340,7 +340,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Rows of two users do not refer to each other, and a key that both use is set aside")
+    @Test("Rows of two users do not refer to each other, and a key that both use is quarantined")
     func zonesApart() async throws {
         try await withFriends { friends in
             let (ada, bob) = (friends.ada, friends.bob)

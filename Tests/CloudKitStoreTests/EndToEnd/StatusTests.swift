@@ -73,7 +73,7 @@ struct StatusTests {
         }
     }
 
-    @Test("A status that is the same as before is not told again")
+    @Test("A status that is the same as before is not reported again")
     func equal() async throws {
         try await withDevices { phone, _, _ in
             var statuses = phone.store.statuses.makeAsyncIterator()
@@ -166,7 +166,7 @@ struct StatusTests {
         }
     }
 
-    @Test("A paused store takes in nothing of what the server tells of, and all of it afterwards")
+    @Test("A paused store takes in nothing that the server reports, and all of it afterwards")
     func paused() async throws {
         var configuration = Device.configuration
         configuration.syncsAutomatically = true

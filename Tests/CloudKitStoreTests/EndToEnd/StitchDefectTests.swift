@@ -63,7 +63,7 @@ struct StitchDefectTests {
         }
     }
 
-    @Test("Assets of more rows than a request holds are all downloaded, and each is told once")
+    @Test("Assets of more rows than a request holds are all downloaded, and each is reported once")
     func manyAssets() async throws {
         let schema = "CREATE TABLE photo (id TEXT PRIMARY KEY NOT NULL, bytes BLOB)"
         let tables: [SyncedTable] = [.table("photo", assets: ["bytes": .onDemand])]

@@ -127,7 +127,7 @@ struct UniqueTests {
         }
     }
 
-    @Test("Two edits that make values equal are set aside with the reason until one is changed")
+    @Test("Two edits that make values equal are quarantined with the reason until one is changed")
     func edited() async throws {
         try await withTwoDevices(tables: Self.tables, schema: Self.schema) { phone, laptop, _ in
             try await phone.run("INSERT INTO tag (id, name) VALUES ('p', 'a'), ('l', 'b')")

@@ -112,7 +112,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("A table that a migration makes anew loses nothing and sends what changed")
+    @Test("A table that a migration rebuilds loses nothing and sends what changed")
     func recreatedTable() async throws {
         try await withVersions { old, new, upgrade in
             try await old.run("INSERT INTO note VALUES ('a', 'A'), ('b', 'B'), ('c', 'C')")

@@ -2,7 +2,7 @@ import CloudKitStore
 import Support
 import Testing
 
-@Suite("The stamp that a record's edits are told by")
+@Suite("The stamp by which a record's edits are known")
 struct RecordStampTests {
     private static func time(_ microseconds: Int64, _ device: String) -> EditTime {
         EditTime(microseconds: microseconds, device: device)

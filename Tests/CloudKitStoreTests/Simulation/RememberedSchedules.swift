@@ -93,7 +93,7 @@ struct RememberedSchedules {
         }
     }
 
-    @Test("Rows are sent again after their zone was deleted, and another device made one anew")
+    @Test("Rows are sent again after their zone was deleted, and another device made a new one")
     func newZone() async {
         let plan = SimulationPlan(
             deviceCount: 3,

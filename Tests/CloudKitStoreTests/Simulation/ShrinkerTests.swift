@@ -1,7 +1,7 @@
 import GRDB
 import Testing
 
-@Suite("Schedules that fail are told as short stories")
+@Suite("Schedules that fail are reported as short stories")
 struct ShrinkerTests {
     /// Has a device lose the body of its notes, of which no trigger hears.
     private static let losesBodies: StoreSimulation.Fault = { database in
@@ -14,7 +14,7 @@ struct ShrinkerTests {
         )
     }
 
-    @Test("A failing schedule is told in a few steps, with the command that repeats it")
+    @Test("A failing schedule is reported in a few steps, with the command that repeats it")
     func shrinking() async {
         for seed in 1...20 as ClosedRange<UInt64> {
             let plan = SimulationPlan(seed: seed, stepCount: 16)

@@ -175,7 +175,7 @@ struct AppVersionTests {
         }
     }
 
-    @Test("Rows that a late UNIQUE index would not allow are told before it is made")
+    @Test("Rows that a late UNIQUE index would not allow are reported before it is made")
     func collidingRows() throws {
         let database = try DatabaseQueue()
         try database.write { database in
@@ -227,7 +227,7 @@ struct AppVersionTests {
         }
     }
 
-    @Test("Where a row gives way to another, the app is told, and the row is in the journal")
+    @Test("Where a row gives way to another, the app is notified, and the row is in the journal")
     func uniqueGivesWay() async throws {
         let events = Mutex<[String]>([])
         let new = Version(

@@ -201,7 +201,7 @@ struct ForeignRecordTests {
         }
     }
 
-    @Test("A key that is no record name, or is another table's, is set aside with its reason")
+    @Test("A key that is no record name, or is another table's, is quarantined with its reason")
     func names() async throws {
         try await withStore { device, _ in
             try await device.run(

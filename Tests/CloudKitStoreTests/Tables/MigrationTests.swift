@@ -49,7 +49,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("A database that was erased on purpose is told which unsent changes went with it")
+    @Test("A database that was erased on purpose reports which unsent changes went with it")
     func erased() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "erased-\(UUID().uuidString)")

@@ -54,7 +54,7 @@ struct AppTriggerTests {
         }
     }
 
-    @Test("A trigger that writes into a synced table is told at the start, with the remedy")
+    @Test("A trigger that writes into a synced table is reported at the start, with the remedy")
     func warning() async throws {
         try await withDevices(suspends: []) { _, _, warnings in
             #expect(warnings.count == 1)
@@ -66,7 +66,7 @@ struct AppTriggerTests {
         }
     }
 
-    @Test("It is told by way of other tables too, whatever the names are, and if it skips rows")
+    @Test("It is reported by way of other tables too, whatever the names are, and if it skips rows")
     func hiddenWarnings() async throws {
         let schema = """
             CREATE TABLE [a "note"] (id TEXT PRIMARY KEY NOT NULL, title TEXT);

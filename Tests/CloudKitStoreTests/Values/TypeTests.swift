@@ -73,7 +73,7 @@ struct TypeTests {
         }
     }
 
-    @Test("A key that is too long for a record name is set aside with the reason")
+    @Test("A key that is too long for a record name is quarantined with the reason")
     func longKey() async throws {
         try await withTwoDevices { phone, laptop, _ in
             try await phone.run(

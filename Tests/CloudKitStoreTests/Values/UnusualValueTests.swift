@@ -109,7 +109,7 @@ struct UnusualValueTests {
         }
     }
 
-    @Test("A key that is no UTF-8 is set aside with its reason, and its deletion is forgotten")
+    @Test("A key that is no UTF-8 is quarantined with its reason, and its deletion is forgotten")
     func brokenKey() async throws {
         try await withTwoDevices(tables: Self.things, schema: Self.plain) { phone, laptop, _ in
             try await phone.run(
@@ -159,7 +159,7 @@ struct UnusualValueTests {
         }
     }
 
-    @Test("NULL is told of a field that the server never had, also when another field is merged")
+    @Test("NULL is noted for a field that the server never had, also when another field is merged")
     func nullOfUnknownField() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()

@@ -45,7 +45,7 @@ struct ActorTests {
         #expect(!stage.trace.contains { $0.hasSuffix("never settles") })
     }
 
-    @Test("With nothing to do, nobody sleeps, asks or is told anything")
+    @Test("With nothing to do, nobody sleeps, asks or is notified")
     func idle() async throws {
         let cloud = try await TestCloud()
         let device = try await cloud.device(of: try await cloud.addUser("Ada"))

@@ -63,7 +63,7 @@ struct CourierTests {
         withExtendedLifetime(pushes) {}
     }
 
-    @Test("A push starts the waits anew; a busy service is left alone for as long as it asks")
+    @Test("A push starts the waits again; a busy service is left alone for as long as it asks")
     func recovery() async throws {
         let answers = Mutex<[String]>(["cut", "cut", "token", "push", "cut", "busy", "cut"])
         let line = Line { _, _ in

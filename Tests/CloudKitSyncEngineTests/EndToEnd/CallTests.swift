@@ -47,7 +47,7 @@ struct CallTests {
         }
     }
 
-    @Test("A call's group reaches the delegate, and the group that it answers holds from then on")
+    @Test("A call's group reaches the delegate, and the group that it returns holds from then on")
     func groupOfDelegate() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let way = ScriptedTransport()

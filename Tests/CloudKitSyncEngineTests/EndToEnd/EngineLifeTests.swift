@@ -78,7 +78,7 @@ struct EngineLifeTests {
     }
 
     @Test(
-        "Changes travel by themselves: an edit is sent, a push is answered by a fetch",
+        "Changes travel by themselves: an edit is sent, a push leads to a fetch",
         .timeLimit(.minutes(10)),
         arguments: CloudFixture.allCases
     )

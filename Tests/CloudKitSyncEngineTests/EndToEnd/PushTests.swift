@@ -30,7 +30,7 @@ struct PushTests {
     }
 
     @Test(
-        "Two engines on one database of one container hear of what the other sends",
+        "Two engines on one database of one container are notified of what the other sends",
         arguments: CloudFixture.allCases
     )
     func oneContainer(_ fixture: CloudFixture) async throws {

@@ -60,7 +60,7 @@ struct SharingSyncTests {
     }
 
     @Test(
-        "Owner and participant in conflict: the second is told, whoever it is",
+        "Owner and participant in conflict: the second is notified, whoever it is",
         arguments: CloudFixture.allCases,
         [true, false]
     )

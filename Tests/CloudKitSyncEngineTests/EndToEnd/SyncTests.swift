@@ -74,7 +74,7 @@ struct SyncTests {
     }
 
     @Test(
-        "Of two devices that change one record, the second is told and keeps it pending",
+        "Of two devices that change one record, the second is notified and keeps it pending",
         arguments: CloudFixture.allCases,
         [true, false]
     )
@@ -143,7 +143,7 @@ struct SyncTests {
     }
 
     @Test(
-        "Of a zone that another device deleted and made anew, only the new records remain",
+        "Of a zone that another device deleted and made again, only the new records remain",
         arguments: CloudFixture.allCases
     )
     func zoneRemade(_ fixture: CloudFixture) async throws {

@@ -164,7 +164,7 @@ struct TroubleTests {
     }
 
     @Test(
-        "An answer to a sending that cannot be read drops nothing, whether it was carried out or not",
+        "A response to a sending that cannot be read drops nothing, whether it was carried out or not",
         arguments: CloudFixture.allCases,
         ["<html>Sign in to the hotel</html>", "{}", #"{"records":[]}"#, #"{"records":[{"x":1}]}"#]
     )
@@ -207,7 +207,7 @@ struct TroubleTests {
     }
 
     @Test(
-        "An answer to a fetch that cannot be read loses nothing: the next fetch brings it all",
+        "A response to a fetch that cannot be read loses nothing: the next fetch brings it all",
         arguments: CloudFixture.allCases,
         ["changes/database", "changes/zone"]
     )
@@ -234,7 +234,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("An engine that answers itself tries again after a wait what could not be read")
+    @Test("An engine that responds to itself tries again after a wait what could not be read")
     func unreadableByItself() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let ada = try await cloud.addUser()

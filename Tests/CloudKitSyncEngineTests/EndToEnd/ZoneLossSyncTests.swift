@@ -23,7 +23,7 @@ struct ZoneLossSyncTests {
     }
 
     @Test(
-        "A fetch tells of a purged zone with its reason, and what is sent there fails for good",
+        "A fetch reports a purged zone with its reason, and what is sent there fails for good",
         arguments: CloudFixture.allCases
     )
     func purge(_ fixture: CloudFixture) async throws {
@@ -50,7 +50,7 @@ struct ZoneLossSyncTests {
     }
 
     @Test(
-        "After a reset of encrypted data the zone is told with its reason, made again and filled",
+        "After a reset of encrypted data the zone is reported with its reason, made again and filled",
         arguments: CloudFixture.allCases
     )
     func encryptedDataReset(_ fixture: CloudFixture) async throws {
@@ -80,7 +80,7 @@ struct ZoneLossSyncTests {
     }
 
     @Test(
-        "A device that never knew the zone is not told that it was purged",
+        "A device that never knew the zone is not notified that it was purged",
         arguments: CloudFixture.allCases
     )
     func newDevice(_ fixture: CloudFixture) async throws {

@@ -147,7 +147,7 @@ struct FetchingTests {
         #expect(deletions == [Self.tasks])
     }
 
-    @Test("A token that keeps failing ends the fetch rather than repeating it for ever")
+    @Test("A token that keeps failing ends the fetch rather than repeating it forever")
     func brokenTokens() {
         var state = SyncEngineState()
         state.databaseToken = Self.token("old")

@@ -3,7 +3,7 @@ import CloudKitWebClient
 import Testing
 
 /// Responses that are not from the service, or not readable by the client.
-@Suite("Answers that cannot be read")
+@Suite("Responses that cannot be read")
 struct UnreadableAnswerTests {
     private static let recordID = CKRecord.ID(
         recordName: "a",

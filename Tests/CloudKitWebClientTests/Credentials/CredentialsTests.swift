@@ -52,7 +52,7 @@ struct CredentialsTests {
         #expect(Set(depths.withLock { $0 }).count == 1)
     }
 
-    @Test("The answer to one user's request renews nothing for the next user")
+    @Test("The response to one user's request renews nothing for the next user")
     func lateAnswer() async throws {
         let kept = Mutex<[String?]>([])
         let credentials = WebCredentials(apiToken: "a", webAuthToken: "ada") { token in

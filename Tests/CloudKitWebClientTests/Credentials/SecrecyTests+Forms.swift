@@ -219,7 +219,7 @@ extension SecrecyTests {
         ]
     }
 
-    @Test("An error of one item tells no secret, in any of its strings and of any call")
+    @Test("An error of one item reveals no secret, in any of its strings and of any call")
     func itemErrors() async throws {
         // Each performs all calls; a refusal is checked in every form.
         let few: Set = ["as it is", "for addresses twice", "in base64, twice", "cut"]
@@ -267,7 +267,7 @@ extension SecrecyTests {
         }
     }
 
-    @Test("A refusal tells no secret, whatever the form in which it has it")
+    @Test("A refusal reveals no secret, whatever the form in which it has it")
     func refusals() async throws {
         for form in Form.all {
             let json = try JSONSerialization.data(withJSONObject: Self.repeating(form))

@@ -153,7 +153,7 @@ struct SecrecyTests {
         #"{"serverErrorCode":"BAD_REQUEST","reason":"\#(text)","uuid":"u"}"#
     }
 
-    @Test("No error of any call tells a secret, whatever the server does")
+    @Test("No error of any call reveals a secret, whatever the server does")
     func errors() async throws {
         let replies: [@Sendable (ReplyServer.Request) -> ReplyServer.Reply] = [
             { .answer(502, "<html>You asked for \($0.text)</html>") },
@@ -177,7 +177,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("A text that is too long to be searched for secrets is not told")
+    @Test("A text that is too long to be searched for secrets is left out")
     func longText() async throws {
         let text = String(repeating: "%2541", count: 20_000)
         let transport = ScriptedTransport { _, _ in
@@ -190,7 +190,7 @@ struct SecrecyTests {
         #expect(told.contains("[secret]") && !told.contains("2541"))
     }
 
-    @Test("No error tells a secret when there is no server, no trust, or no address")
+    @Test("No error reveals a secret when there is no server, no trust, or no address")
     func noServer() async throws {
         let socket = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
@@ -220,7 +220,7 @@ struct SecrecyTests {
         var description: String { "failed: \(url)" }
     }
 
-    @Test("What a transport of another make throws is told without its secrets")
+    @Test("What a transport of another make throws is passed on without its secrets")
     func foreignTransport() async throws {
         let transport = ScriptedTransport { request, _ in throw Foreign(url: request.url) }
         try await failEverything(client("http://cloud.invalid", transport), "http://cloud.invalid")
@@ -336,7 +336,7 @@ struct SecrecyTests {
     private static let names = ["recordName0123456789", "zoneName0123456789"]
 
     @Test(
-        "No line of the log tells a secret or a name, at any level; each request has one at debug"
+        "No line of the log reveals a secret or a name, at any level; each request has one at debug"
     )
     func logs() async throws {
         let lines = Memory.Lines()

@@ -45,7 +45,7 @@ struct ConfiguredHTTPTests {
         try await http.shutdown()
     }
 
-    @Test("An answer from where the app's client was sent on to is an error, not believed")
+    @Test("A response from where the app's client was sent on to is an error, not believed")
     func redirects() async throws {
         let http = try trusting()
         try await ReplyServer.run { _ in
@@ -72,7 +72,7 @@ struct ConfiguredHTTPTests {
         try await http.shutdown()
     }
 
-    @Test("A server that asks for a client's certificate gets the app's; without it that is told")
+    @Test("A server that asks for a client's certificate gets the app's, or its lack is reported")
     func clientCertificate() async throws {
         let (known, unknown) = (try trusting(certificate: true), try trusting())
         let tls = try ReplyServer.tls(asksForCertificate: true)
@@ -91,7 +91,7 @@ struct ConfiguredHTTPTests {
     }
 
     @Test(
-        "A certificate that is not trusted is told at once, with words, and never asked for again"
+        "A certificate that is not trusted is reported at once, and asked for once"
     )
     func untrusted() async throws {
         try await ReplyServer.run(tls: ReplyServer.tls()) { _ in
@@ -158,7 +158,7 @@ struct ConfiguredHTTPTests {
         }
     }
 
-    @Test("A variable that cannot be used is named, and its value with a password is not told")
+    @Test("A variable that cannot be used is named, and its value with a password is not shown")
     func badVariables() async {
         await #expect(processExitsWith: .success) {
             let password = SecrecyTests.Secret.proxyPassword

@@ -95,7 +95,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("Other bytes of the same number are told by the checksum, where its algorithm is known")
+    @Test("Other bytes of the same number are found by the checksum, where its algorithm is known")
     func checksums() async throws {
         let contents = Self.contents
         try await ReplyServer.run { _ in
@@ -120,7 +120,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("A file that cannot be read is no asset where its checksum could tell")
+    @Test("A file that cannot be read is no asset where its checksum could show")
     func unreadable() async throws {
         let (_, error) = try await download(asset("http://h/f"), over: NoFileTransport())
         guard case .transport(let failure) = error, failure.code == .fileUnusable else {

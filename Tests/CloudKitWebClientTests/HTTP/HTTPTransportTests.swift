@@ -49,7 +49,7 @@ struct HTTPTransportTests {
         try await server.close().get()
     }
 
-    @Test("A server that never answers is given up after the request's time")
+    @Test("A server that never responds is given up after the request's time")
     func late() async throws {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()

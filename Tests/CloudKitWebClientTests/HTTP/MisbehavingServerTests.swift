@@ -193,7 +193,7 @@ struct MisbehavingServerTests {
     }
 
     @Test(
-        "A strange answer is an answer or an error, and the next one is the next request's",
+        "A strange response is a response or an error, and the next one is the next request's",
         arguments: answers
     )
     func answer(_ answer: Answer) async throws {

@@ -80,7 +80,7 @@ extension MisbehavingServerTests {
         }
     }
 
-    @Test("A certificate of another name, or of another time, is told and not asked for again")
+    @Test("A certificate of another name, or of another time, is reported and not asked for again")
     func certificates() async throws {
         // An address in a certificate would match the proxy's own, whatever the name is.
         let cases = [

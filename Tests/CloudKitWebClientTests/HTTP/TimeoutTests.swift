@@ -76,7 +76,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("An answer that goes on takes as long as it takes")
+    @Test("A response that goes on takes as long as it takes")
     func slowAnswer() async throws {
         // The whole takes longer than the server may be silent.
         try await ReplyServer.run { _ in

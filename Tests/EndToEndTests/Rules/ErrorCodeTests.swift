@@ -140,7 +140,7 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "An answer of something else is named, and its code says by its status what to try again",
+        "A response of something else is named, and its code says by its status what to try again",
         arguments: CloudFixture.allCases,
         [
             (502, CKError.Code.serviceUnavailable), (200, .serverResponseLost),
@@ -164,7 +164,7 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "An answer that cannot be read is serverResponseLost, and says where it goes wrong",
+        "A response that cannot be read is serverResponseLost, and says where it goes wrong",
         arguments: CloudFixture.allCases
     )
     func unreadable200(fixture: CloudFixture) async throws {

@@ -83,7 +83,7 @@ struct RequestRuleTests {
 
     // MARK: Atomicity
 
-    @Test("An operation is atomic and saves onto the version, unless it is told otherwise")
+    @Test("An operation is atomic and saves onto the version, unless it is instructed otherwise")
     func defaults() {
         let operation = CKModifyRecordsOperation(recordsToSave: [record("n")])
         #expect(operation.isAtomic && operation.savePolicy == .ifServerRecordUnchanged)
@@ -211,7 +211,7 @@ struct RequestRuleTests {
     // MARK: Reading
 
     @Test(
-        "An answer has an entry for every ID that was asked for, and none needs no request",
+        "A result has an entry for every ID that was asked for, and none needs no request",
         arguments: CloudFixture.allCases
     )
     func entries(fixture: CloudFixture) async throws {

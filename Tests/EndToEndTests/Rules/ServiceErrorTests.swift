@@ -164,7 +164,7 @@ struct ServiceErrorTests {
     // MARK: Time
 
     @Test(
-        "Tokens that grew too old: changeTokenExpired for databases and zones; nil starts anew",
+        "Tokens that grew too old: changeTokenExpired for databases and zones; nil starts again",
         arguments: CloudFixture.allCases
     )
     func changeTokens(_ fixture: CloudFixture) async throws {

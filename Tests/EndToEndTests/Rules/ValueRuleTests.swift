@@ -144,7 +144,7 @@ struct ValueRuleTests {
     }
 
     @Test(
-        "A filter of 200 values is taken, one of 201 is limitExceeded by the server's answer",
+        "A filter of 200 values is taken, one of 201 is limitExceeded by the server's response",
         arguments: CloudFixture.allCases
     )
     func filterLimit(fixture: CloudFixture) async throws {

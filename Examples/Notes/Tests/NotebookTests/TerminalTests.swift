@@ -68,7 +68,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("What cannot be done is answered by a line after the prompt, an empty one by a prompt")
+    @Test("What cannot be done leads to a line after the prompt, an empty line to a prompt")
     func mistakes() async throws {
         try await withServer { open in
             let phone = try open("phone")
