@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Credentials, zones and roles", .overHTTP)
 struct AccessTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
     }
 
@@ -29,7 +29,7 @@ struct AccessTests {
         forged.token = "158__54__" + String(repeating: "A", count: 64)
         #expect(try await cloud.call("zones/list", as: forged).status == 421)
         let other = try await cloud.service.addAPIToken(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         let foreign = try await cloud.service.addWebAuthToken(
@@ -54,8 +54,8 @@ struct AccessTests {
             container: "iCloud.known",
             environment: .development
         )
-        func answer(_ container: String, _ apiToken: String) async throws -> TestCloud.Answer {
-            let token = TestCloud.escape(ada.token)
+        func answer(_ container: String, _ apiToken: String) async throws -> FixtureCloud.Answer {
+            let token = FixtureCloud.escape(ada.token)
             return try await cloud.send(
                 ConformanceRequest(
                     method: "GET",
@@ -74,7 +74,7 @@ struct AccessTests {
             #expect(nobody.body.nativeErrorCode == nil && !nobody.reason.contains(container))
         }
         // The other environment of the same container is not another container.
-        let path = "/database/1/\(TestCloud.container)/production/private/zones/list"
+        let path = "/database/1/\(FixtureCloud.container)/production/private/zones/list"
         let production = try await cloud.send(
             ConformanceRequest(
                 method: "GET",
@@ -136,7 +136,7 @@ struct AccessTests {
             "_defaultZone",
             as: nil,
             database: .public,
-            [TestCloud.note("create", "n0")]
+            [FixtureCloud.note("create", "n0")]
         )
         #expect(anyone.records[0].serverErrorCode == "ACCESS_DENIED")
         #expect(anyone.records[0].reason.text?.hasPrefix("CREATE operation not permitted") == true)
@@ -144,7 +144,7 @@ struct AccessTests {
             "_defaultZone",
             as: ada,
             database: .public,
-            [TestCloud.note("create", "n1")]
+            [FixtureCloud.note("create", "n1")]
         )
         let read = try await cloud.lookUp(["n1"], in: "_defaultZone", as: nil, database: .public)
         #expect(read.records[0].recordName == "n1")
@@ -153,7 +153,7 @@ struct AccessTests {
                 "_defaultZone",
                 as: bob,
                 database: .public,
-                [TestCloud.note(kind, "n1")]
+                [FixtureCloud.note(kind, "n1")]
             )
             #expect(other.records[0].serverErrorCode == "ACCESS_DENIED")
         }
@@ -161,19 +161,19 @@ struct AccessTests {
             "_defaultZone",
             as: ada,
             database: .public,
-            [TestCloud.note("forceDelete", "n1")]
+            [FixtureCloud.note("forceDelete", "n1")]
         )
         #expect(own.records[0].deleted == true)
     }
 
     @Test("Production takes no new types and fields")
     func production() async throws {
-        let cloud = try await TestCloud(environment: .production)
+        let cloud = try await FixtureCloud(environment: .production)
         let ada = try await cloud.addUser()
         let answer = try await cloud.modify(
             "_defaultZone",
             as: ada,
-            [TestCloud.note("create", "n1")]
+            [FixtureCloud.note("create", "n1")]
         )
         #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Archives of records' files")
 struct ArchiveTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -23,17 +23,17 @@ struct ArchiveTests {
         }
         let answer = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceReplace", name, .object(fields))]
+            [FixtureCloud.note("forceReplace", name, .object(fields))]
         )
         try #require(answer.records[0].serverErrorCode == nil)
     }
 
     private func prepare(
         _ more: [String: JSON] = [:],
-        as user: TestCloud.User? = nil
-    ) async throws -> TestCloud.Answer {
+        as user: FixtureCloud.User? = nil
+    ) async throws -> FixtureCloud.Answer {
         var body = more
-        body["zoneID"] = body["zoneID"] ?? TestCloud.zone("Notes")
+        body["zoneID"] = body["zoneID"] ?? FixtureCloud.zone("Notes")
         body["pluginFields"] = [:]
         return try await cloud.call("records/zip/prepare", as: user ?? ada, .object(body))
     }
@@ -84,7 +84,7 @@ struct ArchiveTests {
         let other = try await cloud.upload(Data([1]), for: "a", "other", as: ada)
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "a", ["photos": photos, "other": other])]
+            [FixtureCloud.note("create", "a", ["photos": photos, "other": other])]
         )
         try #require(saved.records[0].serverErrorCode == nil, "\(saved)")
         let archive = try await archive(["desiredKeys": ["photos"]])
@@ -142,7 +142,7 @@ struct ArchiveTests {
         cloud.outliveFiles()
         let user = try await cloud.again(ada)
         let url = try await prepare(as: user).body.downloadURL
-        _ = try await cloud.modify(as: user, [TestCloud.note("forceDelete", "a")])
+        _ = try await cloud.modify(as: user, [FixtureCloud.note("forceDelete", "a")])
         try await cloud.service.clean()
         let archive = try ZipReader(try await cloud.download(url))
         #expect(archive.files["assets/a/photo"] == Data("first".utf8))
@@ -176,7 +176,7 @@ struct ArchiveTests {
             let saved = try await cloud.modify(
                 as: ada,
                 [
-                    TestCloud.note(
+                    FixtureCloud.note(
                         "forceReplace",
                         "a",
                         ["files": ["value": files, "type": "ASSETID_LIST"]]

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Assets")
 struct AssetTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud(configuration: ServiceConfiguration(assetBytes: 1000))
+        cloud = try await FixtureCloud(configuration: ServiceConfiguration(assetBytes: 1000))
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -33,7 +33,7 @@ struct AssetTests {
         return try #require(answer.body.tokens[0].url.text)
     }
 
-    private func upload(_ bytes: Data, to url: String) async throws -> TestCloud.Answer {
+    private func upload(_ bytes: Data, to url: String) async throws -> FixtureCloud.Answer {
         let path = try #require(URL(string: url)).path
         guard case .upload(let token)? = AssetRoute(path: path) else {
             throw CocoaError(.fileNoSuchFile)
@@ -44,7 +44,7 @@ struct AssetTests {
             }
             continuation.finish()
         }
-        return try TestCloud.Answer(await cloud.service.receiveAsset(token: token, body: chunks))
+        return try FixtureCloud.Answer(await cloud.service.receiveAsset(token: token, body: chunks))
     }
 
     private func downloadToken(_ url: JSON) throws -> String {
@@ -71,7 +71,7 @@ struct AssetTests {
         #expect(receipt.size == 900)
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1", ["image": ["value": receipt]])]
+            [FixtureCloud.note("create", "n1", ["image": ["value": receipt]])]
         )
         let asset = saved.records[0].fields.image
         #expect(asset.type == "ASSETID")
@@ -81,7 +81,7 @@ struct AssetTests {
         #expect(try await download(changes.records[0].fields.image.value.downloadURL) == bytes)
         let kept = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceUpdate", "n1", ["title": ["value": "x"]])]
+            [FixtureCloud.note("forceUpdate", "n1", ["title": ["value": "x"]])]
         )
         #expect(kept.records[0].fields.image.value.fileChecksum == receipt.fileChecksum)
     }
@@ -96,16 +96,16 @@ struct AssetTests {
             as: ada,
             atomic: false,
             [
-                TestCloud.note("create", "n1", ["image": ["value": invented]]),
-                TestCloud.note("create", "n2", ["image": ["value": receipt]]),
-                TestCloud.note("create", "n3", ["image": ["value": missing]]),
+                FixtureCloud.note("create", "n1", ["image": ["value": invented]]),
+                FixtureCloud.note("create", "n2", ["image": ["value": receipt]]),
+                FixtureCloud.note("create", "n3", ["image": ["value": missing]]),
             ]
         )
         #expect(answer.records.allSatisfy { $0.serverErrorCode == "BAD_REQUEST" })
         #expect(answer.records[0].reason.text?.contains("never issued") == true)
         let field = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1", ["other": ["value": receipt]])]
+            [FixtureCloud.note("create", "n1", ["other": ["value": receipt]])]
         )
         #expect(field.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(try await cloud.changes(as: ada).records.elements.isEmpty)
@@ -116,12 +116,12 @@ struct AssetTests {
         let receipt = try await upload(Data([7]), to: uploadURL(for: "n1")).body.singleFile
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1", ["image": ["value": receipt]])]
+            [FixtureCloud.note("create", "n1", ["image": ["value": receipt]])]
         )
         let read = saved.records[0].fields.image.value
         let copied = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n2", ["image": ["value": read]])]
+            [FixtureCloud.note("create", "n2", ["image": ["value": read]])]
         )
         #expect(copied.records[0].serverErrorCode == "BAD_REQUEST")
         let answer = try await cloud.call(
@@ -138,7 +138,7 @@ struct AssetTests {
         #expect(answer.body.assets[1].serverErrorCode == "NOT_FOUND")
         let again = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n2", ["image": ["value": answer.body.assets[0]]])]
+            [FixtureCloud.note("create", "n2", ["image": ["value": answer.body.assets[0]]])]
         )
         #expect(try await download(again.records[0].fields.image.value.downloadURL) == Data([7]))
     }
@@ -159,7 +159,7 @@ struct AssetTests {
         #expect(try await upload(Data([1]), to: url).status == 403)
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1", ["image": ["value": receipt]])]
+            [FixtureCloud.note("create", "n1", ["image": ["value": receipt]])]
         )
         let link = saved.records[0].fields.image.value.downloadURL
         cloud.clock.advance(seconds: 24 * 60 * 60)
@@ -171,7 +171,7 @@ struct AssetTests {
         await #expect(throws: RequestError.self) {
             _ = try await cloud.service.openAsset(token: "../../etc/passwd")
         }
-        let answer = try TestCloud.Answer(
+        let answer = try FixtureCloud.Answer(
             await cloud.service.receiveAsset(token: "AAAA", body: AsyncStream { $0.finish() })
         )
         #expect(answer.status == 403)
@@ -179,7 +179,7 @@ struct AssetTests {
         let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1", ["image": photo])]
+            [FixtureCloud.note("create", "n1", ["image": photo])]
         )
         var token = Array(try downloadToken(saved.records[0].fields.image.value.downloadURL))
         let place = token.count - 6
@@ -192,7 +192,7 @@ struct AssetTests {
     @Test("A receipt of rereference keeps its file until it ends, whatever becomes of the record")
     func held() async throws {
         let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", ["image": photo])])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", ["image": photo])])
         // The file is so old that only records and receipts protect it.
         cloud.outliveFiles()
         let user = try await cloud.again(ada)
@@ -205,15 +205,15 @@ struct AssetTests {
             ]
         )
         let receipt = answer.body.assets[0]
-        _ = try await cloud.modify(as: user, [TestCloud.note("forceDelete", "n1")])
+        _ = try await cloud.modify(as: user, [FixtureCloud.note("forceDelete", "n1")])
         cloud.clock.advance(seconds: 24 * 60 * 60 - 1)
         try await cloud.service.clean()
         let saved = try await cloud.modify(
             as: user,
-            [TestCloud.note("create", "n2", ["image": ["value": receipt]])]
+            [FixtureCloud.note("create", "n2", ["image": ["value": receipt]])]
         )
         #expect(try await download(saved.records[0].fields.image.value.downloadURL) == Data([7]))
-        _ = try await cloud.modify(as: user, [TestCloud.note("forceDelete", "n2")])
+        _ = try await cloud.modify(as: user, [FixtureCloud.note("forceDelete", "n2")])
         cloud.clock.advance(seconds: 1)
         try await cloud.service.clean()
         let checksum = try #require(Data(base64Encoded: receipt.fileChecksum.text ?? ""))

@@ -10,15 +10,19 @@ import Testing
 struct BudgetTests {
     private static func world(
         _ budget: RequestBudget
-    ) async throws -> (cloud: TestCloud, ada: TestCloud.User) {
+    ) async throws -> (cloud: FixtureCloud, ada: FixtureCloud.User) {
         var configuration = ServiceConfiguration()
         configuration.budget = budget
-        let cloud = try await TestCloud(configuration: configuration)
+        let cloud = try await FixtureCloud(configuration: configuration)
         return (cloud, try await cloud.addUser())
     }
 
     /// Adds notes: `n` counts up, `k` has a value for every ten of them, `s` marks every seventeenth.
-    private static func add(_ count: Int, _ cloud: TestCloud, _ ada: TestCloud.User) async throws {
+    private static func add(
+        _ count: Int,
+        _ cloud: FixtureCloud,
+        _ ada: FixtureCloud.User
+    ) async throws {
         for start in stride(from: 0, to: count, by: 100) {
             let notes = (start..<min(start + 100, count)).map { number -> JSON in
                 let fields: JSON = [
@@ -26,7 +30,7 @@ struct BudgetTests {
                     "x": ["value": .int(Int64(9 - number % 10))],
                     "s": ["value": number % 17 == 0 ? "marked" : "plain"],
                 ]
-                return TestCloud.note("create", "n\(number)", fields)
+                return FixtureCloud.note("create", "n\(number)", fields)
             }
             let answer = try await cloud.modify("_defaultZone", as: ada, notes)
             try #require(answer.records.allSatisfy { $0.serverErrorCode == nil }, "\(answer)")
@@ -44,8 +48,8 @@ struct BudgetTests {
     /// Returns the number of pages of a query, and the names in order.
     private static func pages(
         _ query: JSON,
-        _ cloud: TestCloud,
-        _ ada: TestCloud.User
+        _ cloud: FixtureCloud,
+        _ ada: FixtureCloud.User
     ) async throws -> (count: Int, names: [String]) {
         var names: [String] = []
         var marker: JSON = nil
@@ -100,7 +104,7 @@ struct BudgetTests {
             _ = try await cloud.modify(
                 "_defaultZone",
                 as: ada,
-                (start..<start + 50).map { TestCloud.note("forceUpdate", "n\($0)", fields) }
+                (start..<start + 50).map { FixtureCloud.note("forceUpdate", "n\($0)", fields) }
             )
         }
         let query: JSON = [
@@ -124,7 +128,7 @@ struct BudgetTests {
                 "recordType": "Note", "filterBy": [Self.unmarked], "sortBy": [Self.sort("n")],
             ]
         ]
-        func ask(_ count: Int) async throws -> TestCloud.Answer {
+        func ask(_ count: Int) async throws -> FixtureCloud.Answer {
             let body: JSON = ["batch": .array(Array(repeating: query, count: count))]
             return try await cloud.call("internal/records/query/batch", as: ada, body)
         }
@@ -158,7 +162,7 @@ struct BudgetTests {
         let lookup: JSON = ["records": [["recordName": "n0"]], "desiredKeys": names]
         #expect(try await cloud.call("records/lookup", as: ada, lookup).status == 400)
         let save: JSON = [
-            "operations": [TestCloud.note("forceUpdate", "n0")], "desiredKeys": names,
+            "operations": [FixtureCloud.note("forceUpdate", "n0")], "desiredKeys": names,
         ]
         #expect(try await cloud.call("records/modify", as: ada, save).status == 400)
     }
@@ -171,9 +175,9 @@ struct BudgetTests {
         let name = String(repeating: "e\u{301}", count: 100_000)
         let asked: [(String, JSON)] = [
             ("records/lookup", ["records": [["recordName": .string(name)]]]),
-            ("records/modify", ["operations": [TestCloud.note("create", name)]]),
+            ("records/modify", ["operations": [FixtureCloud.note("create", name)]]),
             ("records/query", ["query": ["recordType": .string(name)]]),
-            ("zones/lookup", ["zones": [TestCloud.zone(name)]]),
+            ("zones/lookup", ["zones": [FixtureCloud.zone(name)]]),
             (
                 "assets/rereference",
                 ["assets": [["recordName": .string(name), "fieldName": "photo"]]]
@@ -207,11 +211,11 @@ struct BudgetTests {
     func rows() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(rows: 4000))
         try await cloud.addZone("Notes", as: ada)
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "top")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "top")])
         for start in stride(from: 0, to: 600, by: 50) {
             let notes = (start..<start + 50).map { number -> JSON in
                 let action: JSON = "DELETE_SELF"
-                return TestCloud.note(
+                return FixtureCloud.note(
                     "create",
                     "n\(number)",
                     ["to": ["value": ["recordName": "top", "action": action]]]
@@ -220,7 +224,7 @@ struct BudgetTests {
             let made = try await cloud.modify(as: ada, notes)
             #expect(made.records.allSatisfy { $0.serverErrorCode == nil })
         }
-        let answer = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "top")])
+        let answer = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "top")])
         #expect(answer.status == 400)
         #expect(answer.body.nativeErrorCode == 27)
         let names = ["top", "n0", "n599"]
@@ -245,7 +249,7 @@ struct BudgetTests {
                 "participants": [participant],
             ]
             let operations: [JSON] = [
-                TestCloud.note("create", root), ["operationType": "create", "record": share],
+                FixtureCloud.note("create", root), ["operationType": "create", "record": share],
             ]
             links.append(try await cloud.modify(as: ada, operations).records[1].shortGUID)
         }
@@ -260,7 +264,7 @@ struct BudgetTests {
             let made = try await cloud.modify(as: ada, notes)
             try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
         }
-        func accept(_ links: [JSON]) async throws -> TestCloud.Answer {
+        func accept(_ links: [JSON]) async throws -> FixtureCloud.Answer {
             let body: JSON = ["shortGUIDs": .array(links.map { ["value": $0] })]
             return try await cloud.call("records/accept", .public, as: bob, body)
         }
@@ -301,7 +305,7 @@ struct BudgetTests {
             "participants": [participant],
         ]
         let operations: [JSON] = [
-            TestCloud.note("create", "root"), ["operationType": "create", "record": share],
+            FixtureCloud.note("create", "root"), ["operationType": "create", "record": share],
         ]
         let link = try await cloud.modify(as: ada, operations).records[1].shortGUID
         let accepted = try await cloud.call(
@@ -332,9 +336,9 @@ struct BudgetTests {
     @Test("A list has as many index entries as elements, and each counts")
     func entries() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(rows: 2000))
-        func save(_ count: Int) async throws -> TestCloud.Answer {
+        func save(_ count: Int) async throws -> FixtureCloud.Answer {
             let list = JSON.array((0..<count).map { .int(Int64($0)) })
-            let note = TestCloud.note("forceUpdate", "n\(count)", ["list": ["value": list]])
+            let note = FixtureCloud.note("forceUpdate", "n\(count)", ["list": ["value": list]])
             return try await cloud.modify("_defaultZone", as: ada, [note])
         }
         #expect(try await save(1500).records[0].serverErrorCode == nil)
@@ -355,7 +359,7 @@ struct BudgetTests {
         let saved = try await cloud.modify(
             "_defaultZone",
             as: ada,
-            (0..<200).map { TestCloud.note("forceUpdate", "n\($0)", ["n": ["value": 1]]) }
+            (0..<200).map { FixtureCloud.note("forceUpdate", "n\($0)", ["n": ["value": 1]]) }
         )
         cloud.clock.hurry(milliseconds: 0)
         #expect(slow.status == 503 && slow.code == "TRY_AGAIN_LATER")
@@ -373,7 +377,7 @@ struct BudgetTests {
                 let values = (0..<fields).map { ("t\(type)f\($0)", ["value": 1] as JSON) }
                 let record = JSON.object(Dictionary(uniqueKeysWithValues: values))
                 let name: JSON = .string("T\(types)x\(fields)x\(type)")
-                return TestCloud.note("create", "\(types)-\(fields)-\(type)", record, type: name)
+                return FixtureCloud.note("create", "\(types)-\(fields)-\(type)", record, type: name)
             }
             return try await cloud.modify(as: ada, atomic: false, operations).records
         }
@@ -399,12 +403,12 @@ struct BudgetTests {
             """
         _ = try await cloud.service.importSchema(
             schema,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         let letters = (0..<6).map { number -> JSON in
             let fields: JSON = ["body": ["value": .string("confidential \(number)")]]
-            return TestCloud.note("create", "l\(number)", fields, type: "Letter")
+            return FixtureCloud.note("create", "l\(number)", fields, type: "Letter")
         }
         let made = try await cloud.call(
             "records/modify",

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("changes/zone and changes/database", .overHTTP)
 struct ChangesTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -24,13 +24,13 @@ struct ChangesTests {
     func order() async throws {
         _ = try await cloud.modify(
             as: ada,
-            ["a", "b", "c"].map { TestCloud.note("create", $0) }
+            ["a", "b", "c"].map { FixtureCloud.note("create", $0) }
         )
         _ = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceUpdate", "a", ["x": ["value": 1]])]
+            [FixtureCloud.note("forceUpdate", "a", ["x": ["value": 1]])]
         )
-        _ = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "b")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "b")])
         let changes = try await cloud.changes(as: ada)
         #expect(changes.records.elements.map(\.recordName) == ["c", "a", "b"])
         #expect(changes.records[1].fields.x.value == 1)
@@ -43,7 +43,7 @@ struct ChangesTests {
 
     @Test("Pages follow each other without a gap or a retryPolicy while data changes")
     func pages() async throws {
-        _ = try await cloud.modify(as: ada, (0..<25).map { TestCloud.note("create", "r\($0)") })
+        _ = try await cloud.modify(as: ada, (0..<25).map { FixtureCloud.note("create", "r\($0)") })
         var names: [String] = []
         var token = JSON.null
         for round in 0..<20 {
@@ -51,7 +51,7 @@ struct ChangesTests {
             names += page.records.elements.compactMap(\.recordName.text)
             token = page.syncToken
             if round == 1 {
-                _ = try await cloud.modify(as: ada, [TestCloud.note("create", "late")])
+                _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "late")])
             }
             if page.moreComing == false { break }
         }
@@ -62,7 +62,7 @@ struct ChangesTests {
 
     @Test("Newest first on request, page after page")
     func reverse() async throws {
-        _ = try await cloud.modify(as: ada, (0..<5).map { TestCloud.note("create", "r\($0)") })
+        _ = try await cloud.modify(as: ada, (0..<5).map { FixtureCloud.note("create", "r\($0)") })
         var names: [String] = []
         var token = JSON.null
         repeat {
@@ -83,8 +83,8 @@ struct ChangesTests {
 
     @Test("A tombstone names its type only to clients that ask for it")
     func tombstoneType() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
-        _ = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "a")])
         let answer = try await cloud.call(
             "changes/zone",
             as: ada,
@@ -96,7 +96,7 @@ struct ChangesTests {
 
     @Test("The token of a deleted and remade zone is expired; those of other zones are refused")
     func lives() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         let token = try await cloud.changes(as: ada).syncToken
         try await cloud.addZone("Other", as: ada)
         let other = try await cloud.changes(in: "Other", as: ada, after: token)
@@ -133,7 +133,7 @@ struct ChangesTests {
 
     @Test("A token whose signature was changed is refused")
     func signature() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         func forged(_ token: JSON) throws -> JSON {
             var bytes = try #require(Data(base64Encoded: token.text ?? ""))
             bytes[bytes.count - 1] ^= 1
@@ -148,10 +148,10 @@ struct ChangesTests {
 
     @Test("All tokens of a container can be made to expire, as a restored backup needs it")
     func expire() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         let zone = try await cloud.changes(as: ada).syncToken
         let database = try await databaseChanges().syncToken
-        try await cloud.service.expireChangeTokens(container: TestCloud.container)
+        try await cloud.service.expireChangeTokens(container: FixtureCloud.container)
         let changes = try await cloud.changes(as: ada, after: zone)
         #expect(changes.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
         #expect(
@@ -165,8 +165,8 @@ struct ChangesTests {
         try await cloud.addZone("Lists", as: ada)
         let first = try await databaseChanges()
         #expect(first.zones.elements.map(\.zoneID.zoneName) == ["Notes", "Lists"])
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
-        _ = try await cloud.modify("_defaultZone", as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
+        _ = try await cloud.modify("_defaultZone", as: ada, [FixtureCloud.note("create", "a")])
         let second = try await databaseChanges(after: first.syncToken)
         #expect(second.zones.elements.map(\.zoneID.zoneName) == ["Notes"])
         _ = try await cloud.call(
@@ -201,7 +201,7 @@ struct ChangesTests {
         #expect(changes.zones.elements.map(\.zoneID.zoneName) == ["Notes", "Notes"])
         #expect(changes.zones.elements.map(\.deleted) == [true, nil])
         // A client that knows the new generation, or no generation yet, is notified of the zone only.
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         let later = try await databaseChanges(after: changes.syncToken)
         #expect(later.zones.elements.map(\.deleted) == [nil])
         #expect(try await databaseChanges().zones.elements.map(\.deleted) == [nil])

@@ -8,34 +8,34 @@ import Testing
 @Suite("Copies of records into another zone")
 struct CopyTests {
     let storage: SQLiteStorage
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
         storage = try SQLiteStorage(path: nil)
-        cloud = try await TestCloud(storage: storage)
+        cloud = try await FixtureCloud(storage: storage)
         ada = try await cloud.addUser()
         for zone in ["Notes", "Copies"] { try await cloud.addZone(zone, as: ada) }
     }
 
     private func start(
         _ more: [String: JSON] = ["excludeRecords": []],
-        as user: TestCloud.User? = nil
-    ) async throws -> TestCloud.Answer {
+        as user: FixtureCloud.User? = nil
+    ) async throws -> FixtureCloud.Answer {
         var body = more
-        body["sourceZoneID"] = body["sourceZoneID"] ?? TestCloud.zone("Notes")
-        body["targetZoneID"] = body["targetZoneID"] ?? TestCloud.zone("Copies")
+        body["sourceZoneID"] = body["sourceZoneID"] ?? FixtureCloud.zone("Notes")
+        body["targetZoneID"] = body["targetZoneID"] ?? FixtureCloud.zone("Copies")
         return try await cloud.call("records/copy/start", as: user ?? ada, .object(body))
     }
 
-    private func status(_ job: JSON, as user: TestCloud.User? = nil) async throws -> JSON {
+    private func status(_ job: JSON, as user: FixtureCloud.User? = nil) async throws -> JSON {
         try await cloud.call("records/copy/status", as: user ?? ada, ["jobID": job]).body
     }
 
     /// Copies records, and requests the status until the copy has ended.
     private func copy(
         _ more: [String: JSON] = ["excludeRecords": []],
-        as user: TestCloud.User? = nil
+        as user: FixtureCloud.User? = nil
     ) async throws -> JSON {
         let started = try await start(more, as: user)
         try #require(started.status == 200, "\(started)")
@@ -52,7 +52,7 @@ struct CopyTests {
                 zone,
                 as: ada,
                 names[start..<min(start + 200, names.count)].map {
-                    TestCloud.note("create", $0, ["title": ["value": .string($0)]])
+                    FixtureCloud.note("create", $0, ["title": ["value": .string($0)]])
                 }
             )
             try #require(answer.records.allSatisfy { $0.serverErrorCode == nil })
@@ -76,7 +76,7 @@ struct CopyTests {
         let photo = try await cloud.upload(Data("photo".utf8), for: "a", as: ada)
         _ = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "a", ["title": ["value": "A"], "photo": photo])]
+            [FixtureCloud.note("create", "a", ["title": ["value": "A"], "photo": photo])]
         )
         let done = try await copy()
         #expect(done.status == "COMPLETED")
@@ -92,7 +92,7 @@ struct CopyTests {
         // The file belongs to the copy as well.
         cloud.outliveFiles()
         let user = try await cloud.again(ada)
-        _ = try await cloud.modify(as: user, [TestCloud.note("forceDelete", "a")])
+        _ = try await cloud.modify(as: user, [FixtureCloud.note("forceDelete", "a")])
         try await cloud.service.clean()
         let kept = try await cloud.lookUp(["a"], in: "Copies", as: user).records[0]
         #expect(try await cloud.download(kept.fields.photo.value.downloadURL) == Data("photo".utf8))
@@ -137,8 +137,8 @@ struct CopyTests {
         #expect(fields.list.value[0].zoneID == nil)
         #expect(fields.list.value[1].zoneID.zoneName == "Notes")
         // The copy refers to the copy: it is deleted with it, and the originals stay.
-        _ = try await cloud.modify("Copies", as: ada, [TestCloud.note("forceDelete", "child")])
-        _ = try await cloud.modify("Copies", as: ada, [TestCloud.note("forceDelete", "target")])
+        _ = try await cloud.modify("Copies", as: ada, [FixtureCloud.note("forceDelete", "child")])
+        _ = try await cloud.modify("Copies", as: ada, [FixtureCloud.note("forceDelete", "target")])
         #expect(try await names() == [])
         #expect(try await Set(names(in: "Notes")) == ["target", "outside", "child"])
     }
@@ -159,7 +159,7 @@ struct CopyTests {
         let copied = try await cloud.lookUp(["child"], in: "Copies", as: ada).records[0]
         #expect(copied.parent.recordName == "album")
         try await cloud.addZone("More", as: ada)
-        _ = try await copy(["includeRecords": ["child"], "targetZoneID": TestCloud.zone("More")])
+        _ = try await copy(["includeRecords": ["child"], "targetZoneID": FixtureCloud.zone("More")])
         let free = try await cloud.lookUp(["child"], in: "More", as: ada).records[0]
         #expect(free.recordName == "child")
         #expect(free.parent == nil)
@@ -181,15 +181,15 @@ struct CopyTests {
             clock: cloud.clock,
             randomness: FixtureRandomness(seed: 7)
         )
-        let prefix = "/database/1/\(TestCloud.container)/development/private/records/copy/status"
+        let prefix = "/database/1/\(FixtureCloud.container)/development/private/records/copy/status"
         func ask() async throws -> JSON {
-            try TestCloud.Answer(
+            try FixtureCloud.Answer(
                 await other.respond(
                     to: ServiceRequest(
                         method: "POST",
                         path: prefix,
                         query: "ckAPIToken=\(cloud.apiToken)"
-                            + "&ckWebAuthToken=\(TestCloud.escape(ada.token))",
+                            + "&ckWebAuthToken=\(FixtureCloud.escape(ada.token))",
                         body: try JSONEncoder().encode(["jobID": job]),
                         baseURL: ""
                     )
@@ -281,7 +281,7 @@ struct CopyTests {
                     "operations": [
                         [
                             "operationType": .string(kind),
-                            "zone": ["zoneID": TestCloud.zone("Copies")],
+                            "zone": ["zoneID": FixtureCloud.zone("Copies")],
                         ]
                     ]
                 ]
@@ -311,7 +311,7 @@ struct CopyTests {
         ]
         let guid = try await cloud.modify(as: ada, [share]).records[0].shortGUID
         let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
-        let mine = TestCloud.zone("Mine")
+        let mine = FixtureCloud.zone("Mine")
         let all: [String: JSON] = [
             "sourceZoneID": zone, "targetZoneID": mine, "excludeRecords": [],
         ]
@@ -328,7 +328,7 @@ struct CopyTests {
         let own = try await cloud.lookUp(["root", "private", "share"], in: "Mine", as: bob).records
         #expect(own[0].recordName == "root" && own[0].fields.title.value == "root")
         #expect(own[1].serverErrorCode == "NOT_FOUND" && own[2].serverErrorCode == "NOT_FOUND")
-        _ = try await cloud.modify("Mine", as: bob, [TestCloud.note("create", "b")])
+        _ = try await cloud.modify("Mine", as: bob, [FixtureCloud.note("create", "b")])
         let back = try await start(
             ["sourceZoneID": mine, "targetZoneID": zone, "includeRecords": ["b"]],
             as: bob
@@ -341,7 +341,7 @@ struct CopyTests {
     func reset() async throws {
         try await add((0..<700).map { "n\($0)" })
         let job = try await start().body.jobID
-        try await cloud.service.resetContainer(TestCloud.container)
+        try await cloud.service.resetContainer(FixtureCloud.container)
         #expect(try await status(job).serverErrorCode == "NOT_FOUND")
     }
 }

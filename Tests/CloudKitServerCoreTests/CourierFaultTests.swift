@@ -7,11 +7,11 @@ import Testing
 
 @Suite("What goes wrong on the web courier, and who is woken")
 struct CourierFaultTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser("Ada Lovelace")
         for zone in ["Notes", "More"] { try await cloud.addZone(zone, as: ada) }
         try await cloud.subscribe("q", "query", as: ada, Self.query)
@@ -28,10 +28,10 @@ struct CourierFaultTests {
     }
 
     private func change(_ name: String) async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", name)])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", name)])
     }
 
-    private func response(_ listener: TestCloud.Listener) async -> ServiceResponse {
+    private func response(_ listener: FixtureCloud.Listener) async -> ServiceResponse {
         await cloud.service.respond(
             to: ServiceRequest(
                 method: "GET",
@@ -104,7 +104,7 @@ struct CourierFaultTests {
         let (first, second) = try await (cloud.listen(as: ada), cloud.listen(as: bob))
         try await cloud.subscribe("q", "query", as: bob, Self.query)
         try await change("a")
-        _ = try await cloud.modify("_defaultZone", as: bob, [TestCloud.note("create", "b")])
+        _ = try await cloud.modify("_defaultZone", as: bob, [FixtureCloud.note("create", "b")])
         plan(.error(.throttled), user: "Bob")
         #expect(try await first.next().status == 200)
         #expect(try await second.next().status == 429)
@@ -113,7 +113,7 @@ struct CourierFaultTests {
     @Test("Services of one process over one storage wake each other's requests")
     func services() async throws {
         let storage = try SQLiteStorage(path: nil)
-        let cloud = try await TestCloud(storage: storage)
+        let cloud = try await FixtureCloud(storage: storage)
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         try await cloud.subscribe("d", as: ada)
@@ -129,10 +129,10 @@ struct CourierFaultTests {
             to: ServiceRequest(method: "GET", path: "/aps", query: query, baseURL: "")
         )
         while cloud.service.waitingRequests != 1 { await Task.yield() }
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         #expect(try await JSON(answer.body).ck.met.sid == "d")
         // A separate storage is unaffected.
-        let apart = try await TestCloud()
+        let apart = try await FixtureCloud()
         #expect(apart.service.waitingRequests == 0)
     }
 
@@ -143,7 +143,7 @@ struct CourierFaultTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("cloud.sqlite").path
-        let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+        let cloud = try await FixtureCloud(storage: SQLiteStorage(path: path))
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         try await cloud.subscribe("d", as: ada)
@@ -163,7 +163,7 @@ struct CourierFaultTests {
         while other.waitingRequests != 1 { await Task.yield() }
         let before = try await storage.externalChangeCount()
         #expect(try await storage.externalChangeCount() == before)
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         #expect(try await storage.externalChangeCount() != before)
         #expect(other.waitingRequests == 1)
         try await other.wakeAfterExternalChanges()

@@ -8,18 +8,18 @@ import Testing
 
 @Suite("Tokens and the web courier")
 struct CourierTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         try await cloud.subscribe("d", as: ada)
     }
 
     private func change(_ name: String = "a") async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("forceReplace", name)])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("forceReplace", name)])
     }
 
     /// Yields until a number of requests wait.
@@ -70,7 +70,7 @@ struct CourierTests {
 
     @Test("Nothing but tokens is found on the path of devices")
     func path() async throws {
-        let path = "/device/1/\(TestCloud.container)/development/records/query"
+        let path = "/device/1/\(FixtureCloud.container)/development/records/query"
         let answer = await cloud.service.respond(
             to: ServiceRequest(
                 method: "POST",
@@ -190,7 +190,7 @@ struct CourierTests {
 
     @Test("A user has fifty tokens at most; the one that was used longest ago goes")
     func tokens() async throws {
-        var listeners: [TestCloud.Listener] = []
+        var listeners: [FixtureCloud.Listener] = []
         for _ in 1...51 {
             cloud.clock.advance(seconds: 1)
             listeners.append(try await cloud.listen(as: ada))
@@ -214,13 +214,13 @@ struct CourierTests {
         let file = folder + "/cloud.sqlite"
         let url: String
         do {
-            let cloud = try await TestCloud(storage: SQLiteStorage(path: file))
+            let cloud = try await FixtureCloud(storage: SQLiteStorage(path: file))
             let ada = try await cloud.addUser()
             try await cloud.addZone("Notes", as: ada)
             try await cloud.subscribe("d", as: ada)
             let listener = try await cloud.listen(as: ada)
             url = listener.url
-            _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+            _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
             #expect(try await listener.waiting().count == 1)
             // Only the client has the secret.
             let stored = try ["", "-wal"].map { suffix in
@@ -229,8 +229,8 @@ struct CourierTests {
             }
             for bytes in stored { #expect(bytes.range(of: Data(listener.token.utf8)) == nil) }
         }
-        let cloud = try await TestCloud(storage: SQLiteStorage(path: file))
-        let answer = try TestCloud.Answer(
+        let cloud = try await FixtureCloud(storage: SQLiteStorage(path: file))
+        let answer = try FixtureCloud.Answer(
             await cloud.service.respond(
                 to: ServiceRequest(
                     method: "GET",

@@ -11,20 +11,20 @@ struct CredentialTests {
     @Test("Every response carries a new token; old ones stay good unless rotation is strict")
     func rotation() async throws {
         for isStrict in [false, true] {
-            let cloud = try await TestCloud(
+            let cloud = try await FixtureCloud(
                 configuration: ServiceConfiguration(rotatesWebTokens: isStrict)
             )
             let ada = try await cloud.addUser()
             var token = ada.token
             for _ in 0..<4 {
-                let user = TestCloud.User(user: ada.user, token: token)
+                let user = FixtureCloud.User(user: ada.user, token: token)
                 let answer = try await cloud.call("zones/list", as: user)
                 #expect(answer.status == 200)
                 let next = try #require(answer.headers["X-Apple-CloudKit-Web-Auth-Token"])
                 #expect(next != token)
                 token = next
             }
-            let user = TestCloud.User(user: ada.user, token: token)
+            let user = FixtureCloud.User(user: ada.user, token: token)
             let failed = try await cloud.call("records/lookup", as: user, ["records": 5])
             #expect(failed.status == 400)
             #expect(failed.headers["X-Apple-CloudKit-Web-Auth-Token"] != nil)
@@ -36,17 +36,17 @@ struct CredentialTests {
     /// Sends a request with a token; returns the status and the next token.
     private func use(
         _ token: String,
-        _ cloud: TestCloud,
-        _ user: TestCloud.User
+        _ cloud: FixtureCloud,
+        _ user: FixtureCloud.User
     ) async throws -> (status: Int, next: String?) {
-        let user = TestCloud.User(user: user.user, token: token)
+        let user = FixtureCloud.User(user: user.user, token: token)
         let answer = try await cloud.call("zones/list", as: user)
         return (answer.status, answer.headers["X-Apple-CloudKit-Web-Auth-Token"])
     }
 
-    private func strict() async throws -> (TestCloud, TestCloud.User, any Storage) {
+    private func strict() async throws -> (FixtureCloud, FixtureCloud.User, any Storage) {
         let storage = try SQLiteStorage(path: nil)
-        let cloud = try await TestCloud(
+        let cloud = try await FixtureCloud(
             configuration: ServiceConfiguration(rotatesWebTokens: true),
             storage: storage
         )
@@ -84,7 +84,7 @@ struct CredentialTests {
                 #expect(try await use(token, cloud, ada).status == 421)
             }
             // It is also invalid for a process that has no record of it.
-            let restarted = try await TestCloud(
+            let restarted = try await FixtureCloud(
                 configuration: ServiceConfiguration(rotatesWebTokens: true),
                 storage: storage
             )
@@ -107,7 +107,7 @@ struct CredentialTests {
     /// A signed request as different clients create it.
     struct Signing: Sendable {
         var body = #"{"records":[{"recordName":"a"}]}"#
-        var path = "/database/1/\(TestCloud.container)/development/public/records/lookup"
+        var path = "/database/1/\(FixtureCloud.container)/development/public/records/lookup"
         var query: String?
         var signsQuery = true
         var emptyHash = false
@@ -125,27 +125,27 @@ struct CredentialTests {
             Signing(query: "a=b", signsQuery: false, status: 401),
             Signing(
                 body: "",
-                path: "/database/1/\(TestCloud.container)/development/public/zones/list",
+                path: "/database/1/\(FixtureCloud.container)/development/public/zones/list",
                 emptyHash: true
             ),
             Signing(
                 body: "",
-                path: "/database/1/\(TestCloud.container)/development/public/zones/list"
+                path: "/database/1/\(FixtureCloud.container)/development/public/zones/list"
             ),
             Signing(
                 body: "",
-                path: "/database/1/\(TestCloud.container)/development/private/zones/list",
+                path: "/database/1/\(FixtureCloud.container)/development/private/zones/list",
                 status: 401
             ),
             Signing(query: "ckAPIToken=x", status: 401),
         ]
     )
     func signature(signing: Signing) async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let key = P256.Signing.PrivateKey()
         let keyID = try await cloud.service.addServerKey(
             publicKey: key.publicKey.pemRepresentation,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         #expect(keyID.count == 64)
@@ -178,11 +178,11 @@ struct CredentialTests {
 
     @Test("A key that is none is refused")
     func noKey() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         await #expect(throws: RequestError.self) {
             try await cloud.service.addServerKey(
                 publicKey: "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
-                container: TestCloud.container,
+                container: FixtureCloud.container,
                 environment: .development
             )
         }

@@ -35,11 +35,11 @@ struct DamageTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.path + "/cloud.sqlite"
         do {
-            let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+            let cloud = try await FixtureCloud(storage: SQLiteStorage(path: path))
             let ada = try await cloud.addUser()
             try await cloud.addZone("Notes", as: ada)
             let notes = [("a", "fine"), ("b", "FLIPME"), ("c", "fine")].map { name, text -> JSON in
-                TestCloud.note(
+                FixtureCloud.note(
                     "create",
                     name,
                     ["body": ["value": .string(text)], "n": ["value": 1]]
@@ -49,10 +49,10 @@ struct DamageTests {
             #expect(made.records.allSatisfy { $0.serverErrorCode == nil })
         }
         #expect(try replace(#""FLIPME""#, damaged, in: folder) > 0)
-        let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
-        let known = try #require(await cloud.service.users(container: TestCloud.container).first)
-        let ada = try await cloud.again(TestCloud.User(user: known, token: ""))
-        let zone = TestCloud.zone("Notes")
+        let cloud = try await FixtureCloud(storage: SQLiteStorage(path: path))
+        let known = try #require(await cloud.service.users(container: FixtureCloud.container).first)
+        let ada = try await cloud.again(FixtureCloud.User(user: known, token: ""))
+        let zone = FixtureCloud.zone("Notes")
         let bodies: [(String, JSON)] = [
             (
                 "records/lookup",
@@ -82,9 +82,9 @@ struct DamageTests {
             let response = await cloud.service.respond(
                 to: ServiceRequest(
                     method: "POST",
-                    path: "/database/1/\(TestCloud.container)/development/private/\(endpoint)",
+                    path: "/database/1/\(FixtureCloud.container)/development/private/\(endpoint)",
                     query: "ckAPIToken=\(cloud.apiToken)"
-                        + "&ckWebAuthToken=\(TestCloud.escape(ada.token))",
+                        + "&ckWebAuthToken=\(FixtureCloud.escape(ada.token))",
                     body: try JSONEncoder().encode(body),
                     baseURL: "http://cloud.test"
                 )
@@ -101,13 +101,13 @@ struct DamageTests {
         }
         // It cannot be changed in part; a user with all fields may replace it, or delete it.
         let text: JSON = ["body": ["value": "new"]]
-        let update = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "b", text)])
+        let update = try await cloud.modify(as: ada, [FixtureCloud.note("forceUpdate", "b", text)])
         #expect(update.records[0].serverErrorCode == "INTERNAL_ERROR")
-        let whole = try await cloud.modify(as: ada, [TestCloud.note("forceReplace", "b", text)])
+        let whole = try await cloud.modify(as: ada, [FixtureCloud.note("forceReplace", "b", text)])
         #expect(whole.records[0].fields.body.value == "new")
         let found = try await cloud.call("records/query", as: ada, bodies[1].1)
         #expect(found.records.map(\.recordName) == ["a", "c"])
-        let deleted = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "b")])
+        let deleted = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "b")])
         #expect(deleted.records[0].deleted == true)
     }
 
@@ -122,21 +122,21 @@ struct DamageTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.path + "/cloud.sqlite"
         do {
-            let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
+            let cloud = try await FixtureCloud(storage: SQLiteStorage(path: path))
             let ada = try await cloud.addUser()
             try await cloud.addZone("Notes", as: ada)
             let notes = [("a", "fine"), ("b", "FLIPME")].map { name, text -> JSON in
-                TestCloud.note("create", name, ["body": ["value": .string(text)]])
+                FixtureCloud.note("create", name, ["body": ["value": .string(text)]])
             }
             _ = try await cloud.modify(as: ada, notes)
         }
         #expect(try replace(#""FLIPME""#, #""FLAPME""#, in: folder) > 0)
-        let cloud = try await TestCloud(storage: SQLiteStorage(path: path))
-        let known = try #require(await cloud.service.users(container: TestCloud.container).first)
-        let ada = try await cloud.again(TestCloud.User(user: known, token: ""))
+        let cloud = try await FixtureCloud(storage: SQLiteStorage(path: path))
+        let known = try #require(await cloud.service.users(container: FixtureCloud.container).first)
+        let ada = try await cloud.again(FixtureCloud.User(user: known, token: ""))
         #expect(try await cloud.service.check().findings.map(\.record) == ["b"])
         let fields: JSON = ["body": ["value": "something longer"]]
-        let mended = try await cloud.modify(as: ada, [TestCloud.note(operation, "b", fields)])
+        let mended = try await cloud.modify(as: ada, [FixtureCloud.note(operation, "b", fields)])
         #expect(mended.records[0].serverErrorCode == nil)
         #expect(try await cloud.service.check().findings == [])
     }
@@ -144,10 +144,10 @@ struct DamageTests {
     @Test("A repair that could not be committed is not reported as done, and the next one is")
     func uncommittedRepair() async throws {
         let storage = try UncommittingStorage()
-        let cloud = try await TestCloud(storage: storage)
+        let cloud = try await FixtureCloud(storage: storage)
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a", ["n": ["value": 1]])])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a", ["n": ["value": 1]])])
         try await storage.write { writer in
             for environment in try writer.environments() {
                 for zone in try writer.zones(environment.id) {

@@ -11,9 +11,9 @@ import Testing
 struct EarlierFormatTests {
     /// A copy of a database, opened by the current service.
     private struct Opened {
-        let cloud: TestCloud
-        let ada: TestCloud.User
-        let bob: TestCloud.User
+        let cloud: FixtureCloud
+        let ada: FixtureCloud.User
+        let bob: FixtureCloud.User
         private let folder: URL
 
         init(_ name: String) async throws {
@@ -24,16 +24,16 @@ struct EarlierFormatTests {
                 at: EarlierFormatTests.formats.appending(path: name),
                 to: file
             )
-            let cloud = try await TestCloud(storage: SQLiteStorage(path: file.path))
-            let users = try await cloud.service.users(container: TestCloud.container)
-            func signIn(_ address: String) async throws -> TestCloud.User {
+            let cloud = try await FixtureCloud(storage: SQLiteStorage(path: file.path))
+            let users = try await cloud.service.users(container: FixtureCloud.container)
+            func signIn(_ address: String) async throws -> FixtureCloud.User {
                 let user = try #require(users.first { $0.emailAddress == address })
                 let token = try await cloud.service.addWebAuthToken(
                     user: user,
                     apiToken: cloud.apiToken,
                     environment: .development
                 )
-                return TestCloud.User(user: user, token: token)
+                return FixtureCloud.User(user: user, token: token)
             }
             self.cloud = cloud
             ada = try await signIn("ada@example.com")
@@ -48,7 +48,7 @@ struct EarlierFormatTests {
                 "records/query",
                 as: ada,
                 [
-                    "zoneID": TestCloud.zone("Notes"),
+                    "zoneID": FixtureCloud.zone("Notes"),
                     "query": [
                         "recordType": "Note",
                         "filterBy": [
@@ -127,7 +127,7 @@ struct EarlierFormatTests {
             "_defaultZone",
             as: ada,
             database: .public,
-            [TestCloud.note("forceDelete", "zurich", type: "City")]
+            [FixtureCloud.note("forceDelete", "zurich", type: "City")]
         )
         #expect(city.records.first?.serverErrorCode == .null, "\(city.body)")
         // Ada's street is deleted with her city, another user's stays.
@@ -142,7 +142,7 @@ struct EarlierFormatTests {
 
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceUpdate", "all", ["title": ["value": "Renamed"]])]
+            [FixtureCloud.note("forceUpdate", "all", ["title": ["value": "Renamed"]])]
         )
         #expect(saved.records.first?.serverErrorCode == .null, "\(saved.body)")
         #expect(try await opened.found("title", "EQUALS", "All kinds") == [])
@@ -165,8 +165,8 @@ struct EarlierFormatTests {
         let answer = try await opened.cloud.send(
             ConformanceRequest(
                 method: "GET",
-                path: "/database/1/\(TestCloud.container)/development/public/users/current",
-                query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(TestCloud.escape(token))"
+                path: "/database/1/\(FixtureCloud.container)/development/public/users/current",
+                query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(FixtureCloud.escape(token))"
             )
         )
         #expect(answer.body.userRecordName == .string(opened.ada.name), "\(answer.body)")
@@ -183,7 +183,7 @@ struct EarlierFormatTests {
         let late = try await cloud.lookUp(["late", "all"], as: ada).records
         #expect(late[0].fields.title.value == "Late")
         #expect(late[1].fields["count"].value == 43)
-        try await cloud.service.restoreSnapshot("kept", of: TestCloud.container)
+        try await cloud.service.restoreSnapshot("kept", of: FixtureCloud.container)
         let records = try await cloud.lookUp(["late", "all"], as: ada).records
         #expect(records[0].serverErrorCode == "NOT_FOUND")
         #expect(records[1].fields["count"].value == 42)

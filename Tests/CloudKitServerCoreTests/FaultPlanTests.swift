@@ -10,8 +10,8 @@ struct FaultPlanTests {
         try FaultPlan(json: Data(text.utf8))
     }
 
-    private static func cloud() async throws -> (TestCloud, TestCloud.User) {
-        let cloud = try await TestCloud()
+    private static func cloud() async throws -> (FixtureCloud, FixtureCloud.User) {
+        let cloud = try await FixtureCloud()
         let user = try await cloud.addUser("Ada Lovelace")
         try await cloud.addZone("Notes", as: user)
         return (cloud, user)
@@ -146,11 +146,11 @@ struct FaultPlanTests {
         let bob = try await cloud.addUser("Bob")
         try await cloud.addZone("Notes", as: bob)
         try await cloud.addZone("Other", as: ada)
-        let note = TestCloud.note("forceUpdate", "a")
-        let task = TestCloud.note("forceUpdate", "b", type: "Task")
+        let note = FixtureCloud.note("forceUpdate", "a")
+        let task = FixtureCloud.note("forceUpdate", "b", type: "Task")
         func isRefused(
             _ rule: FaultRule,
-            _ body: () async throws -> TestCloud.Answer
+            _ body: () async throws -> FixtureCloud.Answer
         ) async throws
             -> Bool
         {
@@ -160,14 +160,14 @@ struct FaultPlanTests {
         let fault = Fault.error(.zoneBusy)
         func modify(
             _ zone: String,
-            _ user: TestCloud.User,
+            _ user: FixtureCloud.User,
             _ operations: [JSON]
         )
-            -> () async throws -> TestCloud.Answer
+            -> () async throws -> FixtureCloud.Answer
         {
             { try await cloud.modify(zone, as: user, operations) }
         }
-        let rules: [(FaultRule, fits: Bool, () async throws -> TestCloud.Answer)] = [
+        let rules: [(FaultRule, fits: Bool, () async throws -> FixtureCloud.Answer)] = [
             (FaultRule(fault, operation: "records/*"), true, modify("Notes", ada, [note])),
             (FaultRule(fault, operation: "records/query"), false, modify("Notes", ada, [note])),
             (FaultRule(fault, recordType: "Task"), true, modify("Notes", ada, [note, task])),
@@ -204,7 +204,7 @@ struct FaultPlanTests {
         cloud.service.setFaults(
             FaultPlan(rules: [FaultRule(.nativeItemError(code, item: 1), call: 1)])
         )
-        let operations = [TestCloud.note("create", "a"), TestCloud.note("create", "b")]
+        let operations = [FixtureCloud.note("create", "a"), FixtureCloud.note("create", "b")]
         let answer = try await cloud.modify(as: user, atomic: false, operations)
         #expect(answer.records.map(\.serverErrorCode) == [nil, .string(refused.code ?? "")])
         #expect(answer.records.map(\.nativeErrorCode) == [nil, .int(Int64(code.rawValue))])
@@ -217,7 +217,7 @@ struct FaultPlanTests {
             FaultPlan(rules: [FaultRule(.itemError(.accessDenied), recordType: "Task", call: 1)])
         )
         let operations = [
-            TestCloud.note("create", "a"), TestCloud.note("create", "b", type: "Task"),
+            FixtureCloud.note("create", "a"), FixtureCloud.note("create", "b", type: "Task"),
         ]
         let answer = try await cloud.modify(as: user, operations)
         #expect(
@@ -231,7 +231,7 @@ struct FaultPlanTests {
     @Test("A look-up can miss one record that is there")
     func lookUpItem() async throws {
         let (cloud, user) = try await Self.cloud()
-        _ = try await cloud.modify(as: user, ["a", "b"].map { TestCloud.note("create", $0) })
+        _ = try await cloud.modify(as: user, ["a", "b"].map { FixtureCloud.note("create", $0) })
         cloud.service.setFaults(
             FaultPlan(rules: [
                 FaultRule(.itemError(.notFound, item: 0), operation: "records/lookup")
@@ -250,7 +250,7 @@ struct FaultPlanTests {
         cloud.service.setFaults(
             FaultPlan(rules: [FaultRule(.throttle(profile), operation: "records/modify")])
         )
-        let batch = (0..<8).map { TestCloud.note("forceUpdate", "n\($0)") }
+        let batch = (0..<8).map { FixtureCloud.note("forceUpdate", "n\($0)") }
         #expect(try await cloud.modify(as: ada, batch).status == 200)
         let refused = try await cloud.modify(as: ada, batch)
         #expect((refused.status, refused.code) == (429, "THROTTLED"))
@@ -272,9 +272,9 @@ struct FaultPlanTests {
         let response = await cloud.service.respond(
             to: ServiceRequest(
                 method: "POST",
-                path: "/database/1/\(TestCloud.container)/development/private/zones/list",
+                path: "/database/1/\(FixtureCloud.container)/development/private/zones/list",
                 query: "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken="
-                    + TestCloud.escape(user.token),
+                    + FixtureCloud.escape(user.token),
                 body: Data("{}".utf8),
                 baseURL: ""
             )

@@ -5,7 +5,7 @@ import Testing
 
 /// The state of a zone on one device.
 struct FeedDevice {
-    let user: TestCloud.User
+    let user: FixtureCloud.User
     /// The database in which the user finds the zone: the private one for its owner.
     var database = DatabaseScope.shared
     private(set) var names: Set<String> = []
@@ -19,7 +19,7 @@ struct FeedDevice {
     private(set) var knowsZone = false
     private var zonesToken: String?
 
-    init(user: TestCloud.User, database: DatabaseScope = .shared) {
+    init(user: FixtureCloud.User, database: DatabaseScope = .shared) {
         self.user = user
         self.database = database
     }
@@ -29,7 +29,7 @@ struct FeedDevice {
     /// - Returns: The names that the service reported, deleted or not.
     @discardableResult
     mutating func sync(
-        _ cloud: TestCloud,
+        _ cloud: FixtureCloud,
         _ zoneID: JSON,
         limit: Int = 200
     ) async throws -> Set<String> {
@@ -61,7 +61,7 @@ struct FeedDevice {
     /// Fetches the zones that changed.
     ///
     /// - Returns: `true` when the zone is reported as deleted, even if it exists again.
-    mutating func followZones(_ cloud: TestCloud) async throws -> Bool {
+    mutating func followZones(_ cloud: FixtureCloud) async throws -> Bool {
         var body: [String: JSON] = [:]
         if let zonesToken { body["syncToken"] = .string(zonesToken) }
         let answer = try await cloud.call("changes/database", database, as: user, .object(body))

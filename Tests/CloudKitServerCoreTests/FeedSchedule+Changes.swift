@@ -77,7 +77,7 @@ extension FeedSchedule {
         guard let name = names.randomElement(using: &random) else { return }
         let shares = oracle.shares.filter { $0.value.root == name }.map(\.key)
         let isDone = try await modify(
-            TestCloud.note("forceDelete", name),
+            FixtureCloud.note("forceDelete", name),
             "delete \(name)",
             touching: [name] + shares
         )
@@ -123,7 +123,7 @@ extension FeedSchedule {
             let root = oracle.shares[name]?.root
         else { return }
         let isDone = try await modify(
-            TestCloud.note("forceDelete", name),
+            FixtureCloud.note("forceDelete", name),
             "unshare \(name)",
             touching: [name, root]
         )
@@ -181,7 +181,7 @@ extension FeedSchedule {
         guard let guest = guests.randomElement(using: &random) else { return }
         let own = oracle.shares.filter { $0.value.isOpen(to: guest.name) }.keys.sorted()
         guard let name = own.randomElement(using: &random) else { return }
-        let body: JSON = ["zoneID": zoneID, "operations": [TestCloud.note("forceDelete", name)]]
+        let body: JSON = ["zoneID": zoneID, "operations": [FixtureCloud.note("forceDelete", name)]]
         let answer = try await cloud.call("records/modify", .shared, as: guest, body)
         log.append("\(guest.name.suffix(4)) leaves \(name)")
         try #require(

@@ -8,9 +8,9 @@ import Testing
 struct FeedSchedule {
     let seed: UInt64
     var random: SecrecyRandom
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let guests: [TestCloud.User]
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let guests: [FixtureCloud.User]
     var oracle = FeedOracle()
     var log: [String] = []
     /// The number of names that were used.
@@ -30,7 +30,7 @@ struct FeedSchedule {
     init(seed: UInt64) async throws {
         self.seed = seed
         random = SecrecyRandom(seed: seed)
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         guests = [try await cloud.addUser("Bob"), try await cloud.addUser("Eve")]
         devices = guests.flatMap { guest in (0..<3).map { _ in FeedDevice(user: guest) } }

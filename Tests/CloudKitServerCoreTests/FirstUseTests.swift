@@ -7,16 +7,16 @@ import Testing
 @Suite("Containers and users that are made on first use")
 struct FirstUseTests {
     private static func zones(
-        _ cloud: TestCloud,
-        container: String = TestCloud.container,
+        _ cloud: FixtureCloud,
+        container: String = FixtureCloud.container,
         environment: String = "development",
         apiToken: String? = nil,
         token: String? = nil,
         user: String? = nil
-    ) async throws -> TestCloud.Answer {
+    ) async throws -> FixtureCloud.Answer {
         var query = "ckAPIToken=\(apiToken ?? cloud.apiToken)"
-        if let token { query += "&ckWebAuthToken=\(TestCloud.escape(token))" }
-        return try await TestCloud.Answer(
+        if let token { query += "&ckWebAuthToken=\(FixtureCloud.escape(token))" }
+        return try await FixtureCloud.Answer(
             cloud.service.respond(
                 to: ServiceRequest(
                     method: "GET",
@@ -32,11 +32,11 @@ struct FirstUseTests {
     private static func cloud(
         opensContainers: Bool = false,
         acceptsUserNames: Bool = false
-    ) async throws -> TestCloud {
+    ) async throws -> FixtureCloud {
         var configuration = ServiceConfiguration()
         configuration.opensContainers = opensContainers
         configuration.acceptsUserNames = acceptsUserNames
-        return try await TestCloud(configuration: configuration)
+        return try await FixtureCloud(configuration: configuration)
     }
 
     @Test("Neither is made unless the configuration says so")
@@ -47,7 +47,7 @@ struct FirstUseTests {
             try await Self.zones(cloud, container: "iCloud.new", token: ada.token).status == 401
         )
         #expect(try await Self.zones(cloud, user: "Bob").status == 421)
-        let users = try await cloud.service.users(container: TestCloud.container)
+        let users = try await cloud.service.users(container: FixtureCloud.container)
         #expect(users.map(\.givenName) == ["Ada"])
         await #expect(throws: RequestError.self) {
             try await cloud.service.resetContainer("iCloud.new")
@@ -99,12 +99,12 @@ struct FirstUseTests {
         for name in ["Ada Lovelace", " Ada  Lovelace ", "Bob"] {
             #expect(try await Self.zones(cloud, user: name).status == 200)
         }
-        let users = try await cloud.service.users(container: TestCloud.container)
+        let users = try await cloud.service.users(container: FixtureCloud.container)
         #expect(Set(users.map(\.givenName)) == ["Ada", "Bob"])
         #expect(users.count == 2)
         #expect(try await Self.zones(cloud, apiToken: "bad", user: "Eve").status == 401)
         #expect(try await Self.zones(cloud).status == 421)
-        #expect(try await cloud.service.users(container: TestCloud.container).count == 2)
+        #expect(try await cloud.service.users(container: FixtureCloud.container).count == 2)
     }
 
     @Test("Requests that come together make one container and one user")

@@ -9,8 +9,8 @@ struct HierarchyTests {
         _ kind: String,
         _ name: String,
         _ more: [String: JSON],
-        _ cloud: TestCloud,
-        _ user: TestCloud.User
+        _ cloud: FixtureCloud,
+        _ user: FixtureCloud.User
     ) async throws -> JSON {
         var record: [String: JSON] = ["recordName": .string(name), "recordType": "Note"]
         record.merge(more) { $1 }
@@ -22,7 +22,7 @@ struct HierarchyTests {
 
     @Test("A parent stays through updates that do not name it, and goes when it is removed")
     func removal() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         _ = try await save("create", "root", [:], cloud, ada)
@@ -44,8 +44,8 @@ struct HierarchyTests {
     /// Returns a user with a zone.
     private func world(
         _ configuration: ServiceConfiguration = ServiceConfiguration()
-    ) async throws -> (cloud: TestCloud, ada: TestCloud.User) {
-        let cloud = try await TestCloud(configuration: configuration)
+    ) async throws -> (cloud: FixtureCloud, ada: FixtureCloud.User) {
+        let cloud = try await FixtureCloud(configuration: configuration)
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         return (cloud, ada)
@@ -64,7 +64,7 @@ struct HierarchyTests {
         return ["operationType": kind, "record": .object(record)]
     }
 
-    private func codes(_ answer: TestCloud.Answer) -> [String?] {
+    private func codes(_ answer: FixtureCloud.Answer) -> [String?] {
         answer.records.map(\.serverErrorCode.text)
     }
 
@@ -100,7 +100,7 @@ struct HierarchyTests {
             note("a", below: "b", kind: "forceUpdate"), note("b", below: "a", kind: "forceUpdate"),
         ]
         #expect(codes(try await cloud.modify(as: ada, atomic: false, known)) == [nil, nil])
-        let deletions = ["a", "b"].map { TestCloud.note("forceDelete", $0) }
+        let deletions = ["a", "b"].map { FixtureCloud.note("forceDelete", $0) }
         let gone = try await cloud.modify(as: ada, atomic: false, deletions)
         #expect(gone.records.map(\.deleted) == [true, true])
     }
@@ -160,10 +160,10 @@ struct HierarchyTests {
             as: ada,
             [note("top"), note("mid", below: "top"), note("leaf", below: "mid"), note("other")]
         )
-        let stale = TestCloud.note("delete", "leaf", tag: made.records[0].recordChangeTag)
+        let stale = FixtureCloud.note("delete", "leaf", tag: made.records[0].recordChangeTag)
         let names = ["top", "mid", "leaf"]
-        let deletions = names.dropLast().map { TestCloud.note("forceDelete", $0) }
-        let other = TestCloud.note("forceDelete", "other")
+        let deletions = names.dropLast().map { FixtureCloud.note("forceDelete", $0) }
+        let other = FixtureCloud.note("forceDelete", "other")
         let held = try await cloud.modify(as: ada, atomic: false, deletions + [stale, other])
         #expect(
             codes(held) == [
@@ -172,7 +172,7 @@ struct HierarchyTests {
         )
         let kept = try await cloud.lookUp(names + ["other"], as: ada)
         #expect(codes(kept) == [nil, nil, nil, "NOT_FOUND"])
-        let leaf = TestCloud.note("forceDelete", "leaf")
+        let leaf = FixtureCloud.note("forceDelete", "leaf")
         let gone = try await cloud.modify(as: ada, atomic: false, deletions + [leaf])
         #expect(gone.records.map(\.deleted) == [true, true, true])
         let feed = try await cloud.changes(as: ada).records.elements

@@ -9,8 +9,8 @@ import Testing
 /// zones A and B contains the notes `same`, `other` and `third`.
 @Suite("Files with index keys of an older form")
 struct IndexFormTests {
-    private let cloud: TestCloud
-    private let ada: TestCloud.User
+    private let cloud: FixtureCloud
+    private let ada: FixtureCloud.User
     private let folder: URL
 
     init() async throws {
@@ -25,16 +25,16 @@ struct IndexFormTests {
         let old = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Fixtures/\(name)")
         try FileManager.default.copyItem(at: old, to: file)
-        cloud = try await TestCloud(storage: SQLiteStorage(path: file.path))
+        cloud = try await FixtureCloud(storage: SQLiteStorage(path: file.path))
         let user = try #require(
-            try await cloud.service.users(container: TestCloud.container).first
+            try await cloud.service.users(container: FixtureCloud.container).first
         )
         let token = try await cloud.service.addWebAuthToken(
             user: user,
             apiToken: cloud.apiToken,
             environment: .development
         )
-        ada = TestCloud.User(user: user, token: token)
+        ada = FixtureCloud.User(user: user, token: token)
     }
 
     private static func reference(_ name: String, _ zone: String?) -> JSON {
@@ -99,7 +99,7 @@ struct IndexFormTests {
             "B",
             as: ada,
             [
-                TestCloud.note(
+                FixtureCloud.note(
                     "forceUpdate",
                     "third",
                     ["title": ["value": .string(String(repeating: "z", count: 600) + "a")]]
@@ -147,7 +147,7 @@ struct IndexFormTests {
     func snapshot() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try await cloud.service.updateIndexes()
-        try await cloud.service.restoreSnapshot("old", of: TestCloud.container)
+        try await cloud.service.restoreSnapshot("old", of: FixtureCloud.container)
         try await check()
     }
 }

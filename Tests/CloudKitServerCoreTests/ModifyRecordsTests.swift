@@ -5,11 +5,11 @@ import Testing
 
 @Suite("records/modify")
 struct ModifyRecordsTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -21,7 +21,7 @@ struct ModifyRecordsTests {
         let answer = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note(
+                FixtureCloud.note(
                     "create",
                     "n1",
                     [
@@ -62,22 +62,22 @@ struct ModifyRecordsTests {
     @Test("Updates keep fields that are not sent, replacements clear them")
     func updateAndReplace() async throws {
         let both: JSON = ["title": ["value": "Milk"], "body": ["value": "2 l"]]
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", both)])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", both)])
         let updated = try await cloud.modify(
             as: ada,
-            [TestCloud.note("update", "n1", title("Eggs"), tag: "1", type: nil)]
+            [FixtureCloud.note("update", "n1", title("Eggs"), tag: "1", type: nil)]
         )
         #expect(updated.records[0].fields.title.value == "Eggs")
         #expect(updated.records[0].fields.body.value == "2 l")
         #expect(updated.records[0].recordChangeTag == "2")
         let cleared = try await cloud.modify(
             as: ada,
-            [TestCloud.note("update", "n1", ["title": ["value": nil]], tag: "2")]
+            [FixtureCloud.note("update", "n1", ["title": ["value": nil]], tag: "2")]
         )
         #expect(cleared.records[0].fields.keys == ["body"])
         let replaced = try await cloud.modify(
             as: ada,
-            [TestCloud.note("replace", "n1", title("Tea"), tag: "3")]
+            [FixtureCloud.note("replace", "n1", title("Tea"), tag: "3")]
         )
         #expect(replaced.records[0].fields.keys == ["title"])
     }
@@ -85,14 +85,17 @@ struct ModifyRecordsTests {
     @Test("Forced operations need no tag and make what is missing")
     func forced() async throws {
         for (kind, name) in [("forceUpdate", "a"), ("forceReplace", "b")] {
-            let made = try await cloud.modify(as: ada, [TestCloud.note(kind, name, title("1"))])
+            let made = try await cloud.modify(as: ada, [FixtureCloud.note(kind, name, title("1"))])
             #expect(made.records[0].fields.title.value == "1")
-            let again = try await cloud.modify(as: ada, [TestCloud.note(kind, name, title("2"))])
+            let again = try await cloud.modify(as: ada, [FixtureCloud.note(kind, name, title("2"))])
             #expect(again.records[0].fields.title.value == "2")
         }
         let deleted = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceDelete", "never-there"), TestCloud.note("forceDelete", "a")]
+            [
+                FixtureCloud.note("forceDelete", "never-there"),
+                FixtureCloud.note("forceDelete", "a"),
+            ]
         )
         #expect(deleted.records.map(\.deleted) == [true, true])
         #expect(deleted.records[1].recordType == nil)
@@ -101,11 +104,11 @@ struct ModifyRecordsTests {
 
     @Test("A stale tag is refused and changes nothing")
     func staleTag() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", title("Milk"))])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
         for kind in ["update", "replace", "delete"] {
             let answer = try await cloud.modify(
                 as: ada,
-                [TestCloud.note(kind, "n1", title("Eggs"), tag: "zz")]
+                [FixtureCloud.note(kind, "n1", title("Eggs"), tag: "zz")]
             )
             #expect(answer.status == 200)
             #expect(answer.records[0].serverErrorCode == "CONFLICT")
@@ -118,11 +121,11 @@ struct ModifyRecordsTests {
 
     @Test("Creating what exists is a CONFLICT, updating what does not is NOT_FOUND")
     func existence() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", title("Milk"))])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
         let answer = try await cloud.modify(
             as: ada,
             atomic: false,
-            [TestCloud.note("create", "n1"), TestCloud.note("update", "n2", tag: "1")]
+            [FixtureCloud.note("create", "n1"), FixtureCloud.note("update", "n2", tag: "1")]
         )
         #expect(answer.records[0].serverErrorCode == "CONFLICT")
         #expect(answer.records[0].reason.text?.contains("already exists") == true)
@@ -131,12 +134,12 @@ struct ModifyRecordsTests {
 
     @Test("An atomic request with one failure changes nothing; the others say ATOMIC_ERROR")
     func atomic() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", title("Milk"))])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
         let answer = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note("create", "n2"), TestCloud.note("create", "n1"),
-                TestCloud.note("create", "n3", ["newField": ["value": "x"]]),
+                FixtureCloud.note("create", "n2"), FixtureCloud.note("create", "n1"),
+                FixtureCloud.note("create", "n3", ["newField": ["value": "x"]]),
             ]
         )
         #expect(answer.status == 200)
@@ -153,8 +156,8 @@ struct ModifyRecordsTests {
             as: ada,
             atomic: false,
             [
-                TestCloud.note("create", "n1"), TestCloud.note("update", "n2", tag: "1"),
-                TestCloud.note("create", "n3"),
+                FixtureCloud.note("create", "n1"), FixtureCloud.note("update", "n2", tag: "1"),
+                FixtureCloud.note("create", "n3"),
             ]
         )
         #expect(answer.records.map(\.serverErrorCode) == [nil, "NOT_FOUND", nil])
@@ -167,14 +170,14 @@ struct ModifyRecordsTests {
             "_defaultZone",
             as: ada,
             atomic: true,
-            [TestCloud.note("create", "n1")]
+            [FixtureCloud.note("create", "n1")]
         )
         #expect(refused.status == 400)
         #expect(refused.code == "BAD_REQUEST")
         let answer = try await cloud.modify(
             "_defaultZone",
             as: ada,
-            [TestCloud.note("create", "n1"), TestCloud.note("update", "n2", tag: "1")]
+            [FixtureCloud.note("create", "n1"), FixtureCloud.note("update", "n2", tag: "1")]
         )
         #expect(answer.records.map(\.serverErrorCode) == [nil, "NOT_FOUND"])
         #expect(answer.records[0].zoneID == nil)
@@ -193,7 +196,7 @@ struct ModifyRecordsTests {
     @Test("Deleting the target of DELETE_SELF references deletes their records, through all levels")
     func cascade() async throws {
         func child(_ name: String, of parent: String) -> JSON {
-            TestCloud.note(
+            FixtureCloud.note(
                 "create",
                 name,
                 ["up": ["value": ["recordName": .string(parent), "action": "DELETE_SELF"]]]
@@ -202,12 +205,13 @@ struct ModifyRecordsTests {
         _ = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note("create", "top"), child("mid", of: "top"), child("leaf", of: "mid"),
-                child("loop", of: "loop"), TestCloud.note("create", "other"),
+                FixtureCloud.note("create", "top"), child("mid", of: "top"),
+                child("leaf", of: "mid"),
+                child("loop", of: "loop"), FixtureCloud.note("create", "other"),
             ]
         )
         let before = try await cloud.changes(as: ada)
-        let deleted = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "top")])
+        let deleted = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "top")])
         #expect(deleted.records.count == 1)
         let changes = try await cloud.changes(as: ada, after: before.syncToken)
         #expect(Set(changes.records.elements.map(\.recordName)) == ["top", "mid", "leaf"])
@@ -219,15 +223,15 @@ struct ModifyRecordsTests {
     @Test("A validating reference needs its target and keeps it")
     func validate() async throws {
         let pointer: JSON = ["to": ["value": ["recordName": "n1", "action": "VALIDATE"]]]
-        let missing = try await cloud.modify(as: ada, [TestCloud.note("create", "n2", pointer)])
+        let missing = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n2", pointer)])
         #expect(missing.records[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
-        let both = [TestCloud.note("create", "n2", pointer), TestCloud.note("create", "n1")]
+        let both = [FixtureCloud.note("create", "n2", pointer), FixtureCloud.note("create", "n1")]
         #expect(try await cloud.modify(as: ada, both).records[0].serverErrorCode == nil)
-        let kept = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "n1")])
+        let kept = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "n1")])
         #expect(kept.records[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
         let gone = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceDelete", "n1"), TestCloud.note("forceDelete", "n2")]
+            [FixtureCloud.note("forceDelete", "n1"), FixtureCloud.note("forceDelete", "n2")]
         )
         #expect(gone.records.map(\.deleted) == [true, true])
     }
@@ -239,10 +243,10 @@ struct ModifyRecordsTests {
         ] as [JSON]
     )
     func wrongType(field: JSON) async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "n1", title("Milk"))])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
         let answer = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n2", ["title": field])]
+            [FixtureCloud.note("create", "n2", ["title": field])]
         )
         #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(
@@ -254,11 +258,11 @@ struct ModifyRecordsTests {
     func wholeDouble() async throws {
         _ = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1", ["x": ["value": 1.5]])]
+            [FixtureCloud.note("create", "n1", ["x": ["value": 1.5]])]
         )
         let answer = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n2", ["x": ["value": 2]])]
+            [FixtureCloud.note("create", "n2", ["x": ["value": 2]])]
         )
         #expect(answer.records[0].fields.x.type == "DOUBLE")
     }
@@ -266,7 +270,7 @@ struct ModifyRecordsTests {
     @Test("A record of 1 MB is kept, one byte more is refused and names the record")
     func size() async throws {
         func note(_ bytes: Int) -> JSON {
-            TestCloud.note("forceReplace", "n1", title(String(repeating: "x", count: bytes)))
+            FixtureCloud.note("forceReplace", "n1", title(String(repeating: "x", count: bytes)))
         }
         let room = Limits.recordBytes - "title".utf8.count
         for (bytes, code) in [(room - 1, nil), (room, nil), (room + 1, "BAD_REQUEST")]
@@ -281,7 +285,7 @@ struct ModifyRecordsTests {
     @Test("200 operations are done, 201 are refused as a whole")
     func count() async throws {
         for (count, status) in [(199, 200), (200, 200), (201, 400)] {
-            let operations = (0..<count).map { TestCloud.note("forceUpdate", "r\($0)") }
+            let operations = (0..<count).map { FixtureCloud.note("forceUpdate", "r\($0)") }
             let answer = try await cloud.modify(as: ada, operations)
             #expect(answer.status == status)
         }
@@ -292,7 +296,7 @@ struct ModifyRecordsTests {
     func twice() async throws {
         let answer = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "n1"), TestCloud.note("forceUpdate", "n1")]
+            [FixtureCloud.note("create", "n1"), FixtureCloud.note("forceUpdate", "n1")]
         )
         #expect(answer.status == 400)
         #expect(answer.reason.contains("'n1'"))
@@ -351,7 +355,7 @@ struct ModifyRecordsTests {
 
     @Test("An unknown zone fails the request; a record's own unknown zone fails the record")
     func unknownZone() async throws {
-        let whole = try await cloud.modify("Nowhere", as: ada, [TestCloud.note("create", "n1")])
+        let whole = try await cloud.modify("Nowhere", as: ada, [FixtureCloud.note("create", "n1")])
         #expect(whole.status == 404)
         #expect(whole.code == "ZONE_NOT_FOUND")
         let mixed = try await cloud.call(
@@ -360,7 +364,7 @@ struct ModifyRecordsTests {
             [
                 "zoneID": ["zoneName": "Notes"],
                 "operations": [
-                    TestCloud.note("create", "n1"),
+                    FixtureCloud.note("create", "n1"),
                     [
                         "operationType": "create",
                         "record": [
@@ -379,23 +383,23 @@ struct ModifyRecordsTests {
         arguments: ["", "_n", "\u{e9}t\u{e9}", "a\nb", String(repeating: "n", count: 256)]
     )
     func names(name: String) async throws {
-        let answer = try await cloud.modify(as: ada, [TestCloud.note("create", name)])
+        let answer = try await cloud.modify(as: ada, [FixtureCloud.note("create", name)])
         #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
     }
 
     @Test("750 owning references to a target are allowed, one more is not")
     func referenceLimit() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "hub")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "hub")])
         let field: JSON = ["up": ["value": ["recordName": "hub", "action": "DELETE_SELF"]]]
         for start in stride(from: 0, to: 750, by: 150) {
-            let spokes = (start..<start + 150).map { TestCloud.note("create", "s\($0)", field) }
+            let spokes = (start..<start + 150).map { FixtureCloud.note("create", "s\($0)", field) }
             let answer = try await cloud.modify(as: ada, spokes)
             #expect(answer.records.allSatisfy { $0.serverErrorCode == nil })
         }
-        let tooMany = try await cloud.modify(as: ada, [TestCloud.note("create", "s750", field)])
+        let tooMany = try await cloud.modify(as: ada, [FixtureCloud.note("create", "s750", field)])
         #expect(tooMany.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(tooMany.records[0].nativeErrorCode == 27)
-        let again = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "s3", field)])
+        let again = try await cloud.modify(as: ada, [FixtureCloud.note("forceUpdate", "s3", field)])
         #expect(again.records[0].serverErrorCode == nil)
     }
 }

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Who is pushed to", .overHTTP)
 struct PushAudienceTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let bob: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let bob: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         bob = try await cloud.addUser("Bob")
         try await cloud.addZone("Notes", as: ada)
@@ -124,7 +124,7 @@ struct PushAudienceTests {
             RECORD TYPE Mine (title STRING QUERYABLE, GRANT CREATE TO "_icloud",
                 GRANT READ, WRITE TO "_creator");
             """,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         let (owner, guest) = (try await cloud.listen(as: ada), try await cloud.listen(as: bob))
@@ -145,8 +145,8 @@ struct PushAudienceTests {
             as: ada,
             database: .public,
             [
-                TestCloud.note("create", "o", type: "Open"),
-                TestCloud.note("create", "m", type: "Mine"),
+                FixtureCloud.note("create", "o", type: "Open"),
+                FixtureCloud.note("create", "m", type: "Mine"),
             ]
         )
         #expect(answer.records.allSatisfy { $0.serverErrorCode == nil }, "\(answer)")
@@ -167,7 +167,7 @@ struct PushAudienceTests {
             "_defaultZone",
             as: ada,
             database: .public,
-            [TestCloud.note("create", "o2", type: "Open")]
+            [FixtureCloud.note("create", "o2", type: "Open")]
         )
         #expect(try await guest.waiting().count == 1)
     }

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("What a notification says")
 struct PushPayloadTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -24,7 +24,7 @@ struct PushPayloadTests {
             ["query": ["recordType": "Note"], "firesOn": ["create"], "notificationInfo": info]
         )
         #expect(made.serverErrorCode == nil, "\(made)")
-        let answer = try await cloud.modify(as: ada, [TestCloud.note("create", "a", fields)])
+        let answer = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a", fields)])
         #expect(answer.records[0].serverErrorCode == nil, "\(answer)")
         return try await listener.next().body
     }
@@ -111,7 +111,7 @@ struct PushPayloadTests {
             ["query": ["recordType": "Note"], "firesOn": ["create"], "notificationInfo": info]
         )
         for name in ["a", "b", "c"] {
-            _ = try await cloud.modify(as: ada, [TestCloud.note("create", name)])
+            _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", name)])
         }
         let waiting = try await listener.waiting()
         #expect(waiting.map(\.ck.qry.rid) == ["c"])

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Push")
 struct PushTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -29,7 +29,7 @@ struct PushTests {
     }
 
     private func note(_ kind: String, _ name: String, title: String = "") -> JSON {
-        TestCloud.note(kind, name, ["title": ["value": .string(title)]])
+        FixtureCloud.note(kind, name, ["title": ["value": .string(title)]])
     }
 
     private func save(
@@ -58,7 +58,7 @@ struct PushTests {
         try await save(note("forceDelete", "b"))
         #expect(read(try await listener.waiting()) == ["s a 1", "s b 1", "s a 2", "s b 3"])
         let first = try await listener.next().body
-        #expect(first.ck.cid == .string(TestCloud.container))
+        #expect(first.ck.cid == .string(FixtureCloud.container))
         #expect(first.ck.ckuserid == .string(ada.name))
         #expect(first.ck.qry.zid == "Notes")
         #expect(first.ck.qry.zoid == .string(ada.name))
@@ -173,7 +173,7 @@ struct PushTests {
         try await save(note("create", "a"))
         #expect(try await listener.waiting().isEmpty)
         try await save(note("create", "b"), in: "Other")
-        try await save(TestCloud.note("create", "c", type: "Task"))
+        try await save(FixtureCloud.note("create", "c", type: "Task"))
         let waiting = try await listener.waiting()
         #expect(waiting.map(\.ck.qry.sid) == ["q", nil])
         #expect(waiting.map(\.ck.met.sid) == [nil, "t"])
@@ -228,7 +228,7 @@ struct PushTests {
         let owner: JSON = [
             "value": ["recordName": "a", "action": "DELETE_SELF"], "type": "REFERENCE",
         ]
-        try await save(note("create", "a"), TestCloud.note("create", "b", ["of": owner]))
+        try await save(note("create", "a"), FixtureCloud.note("create", "b", ["of": owner]))
         try await cloud.subscribe("s", "query", as: ada, notes(["delete"]))
         try await save(note("forceDelete", "a"))
         #expect(read(try await listener.waiting()) == ["s a 3", "s b 3"])
@@ -240,14 +240,14 @@ struct PushTests {
         let text: JSON = ["value": .string(String(repeating: "long ", count: 1000))]
         func note(_ name: String, _ title: JSON, type: JSON = "Note") -> JSON {
             let owner: JSON = ["value": ["recordName": "a", "action": "DELETE_SELF"]]
-            return TestCloud.note(
+            return FixtureCloud.note(
                 "create",
                 name,
                 ["title": ["value": title], "text": text, "of": owner],
                 type: type
             )
         }
-        try await save(TestCloud.note("create", "a"))
+        try await save(FixtureCloud.note("create", "a"))
         try await save(
             note("b", "x"),
             note("c", "y"),
@@ -258,7 +258,7 @@ struct PushTests {
             "fieldName": "title", "comparator": "EQUALS", "fieldValue": ["value": "x"],
         ]
         try await cloud.subscribe("s", "query", as: ada, notes(["delete"], filter: [filter]))
-        try await save(TestCloud.note("forceDelete", "a"))
+        try await save(FixtureCloud.note("forceDelete", "a"))
         #expect(read(try await listener.waiting()) == ["s b 3", "s e 3"])
     }
 

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("records/query")
 struct QueryTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -20,7 +20,7 @@ struct QueryTests {
             let part = notes[start..<min(start + 200, notes.count)]
             let answer = try await cloud.modify(
                 as: ada,
-                part.map { TestCloud.note("create", $0.name, $0.fields) }
+                part.map { FixtureCloud.note("create", $0.name, $0.fields) }
             )
             for record in answer.records { #expect(record.serverErrorCode == nil, "\(record)") }
         }
@@ -32,7 +32,7 @@ struct QueryTests {
         limit: Int64 = 200,
         marker: JSON = .null,
         more: [String: JSON] = [:]
-    ) async throws -> TestCloud.Answer {
+    ) async throws -> FixtureCloud.Answer {
         var body: [String: JSON] = [
             "zoneID": ["zoneName": "Notes"],
             "query": ["recordType": "Note", "filterBy": .array(filters), "sortBy": .array(sort)],
@@ -42,7 +42,7 @@ struct QueryTests {
         return try await cloud.call("records/query", as: ada, .object(body))
     }
 
-    private func names(_ answer: TestCloud.Answer) -> [String] {
+    private func names(_ answer: FixtureCloud.Answer) -> [String] {
         answer.records.compactMap(\.recordName.text)
     }
 
@@ -309,9 +309,9 @@ struct QueryTests {
         _ = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note("forceDelete", "r14"), TestCloud.note("forceDelete", "r16"),
-                TestCloud.note("create", "early", ["k": ["value": -1]]),
-                TestCloud.note("create", "late", ["k": ["value": 100]]),
+                FixtureCloud.note("forceDelete", "r14"), FixtureCloud.note("forceDelete", "r16"),
+                FixtureCloud.note("create", "early", ["k": ["value": -1]]),
+                FixtureCloud.note("create", "late", ["k": ["value": 100]]),
             ]
         )
         var found = names(first)
@@ -377,8 +377,8 @@ struct QueryTests {
         _ = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note("forceUpdate", "a", ["k": ["value": 2]]),
-                TestCloud.note("forceDelete", "b"),
+                FixtureCloud.note("forceUpdate", "a", ["k": ["value": 2]]),
+                FixtureCloud.note("forceDelete", "b"),
             ]
         )
         #expect(try await query([filter("k", "EQUALS", 1)]).records.isEmpty)
@@ -401,7 +401,7 @@ struct QueryTests {
             _ = try await cloud.modify(
                 zone,
                 as: ada,
-                [TestCloud.note("create", name, ["k": ["value": .int(Int64(key))]])]
+                [FixtureCloud.note("create", name, ["k": ["value": .int(Int64(key))]])]
             )
         }
         var found: [String] = []
@@ -457,14 +457,14 @@ struct QueryTests {
 
     @Test("Without an index on names, a type cannot be listed, as in iCloud")
     func strictNames() async throws {
-        let cloud = try await TestCloud(
+        let cloud = try await FixtureCloud(
             configuration: ServiceConfiguration(indexesSystemFields: false)
         )
         let ada = try await cloud.addUser()
         _ = try await cloud.modify(
             "_defaultZone",
             as: ada,
-            [TestCloud.note("create", "a", ["n": ["value": 1]])]
+            [FixtureCloud.note("create", "a", ["n": ["value": 1]])]
         )
         let answer = try await cloud.call(
             "records/query",

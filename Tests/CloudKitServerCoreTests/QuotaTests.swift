@@ -10,8 +10,8 @@ import Testing
 struct QuotaTests {
     private static func cloud(
         _ configuration: ServiceConfiguration
-    ) async throws -> (TestCloud, TestCloud.User) {
-        let cloud = try await TestCloud(configuration: configuration)
+    ) async throws -> (FixtureCloud, FixtureCloud.User) {
+        let cloud = try await FixtureCloud(configuration: configuration)
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         return (cloud, ada)
@@ -19,14 +19,14 @@ struct QuotaTests {
 
     private func note(_ kind: String, _ name: String, bytes: Int) -> JSON {
         // The name of the field counts too.
-        TestCloud.note(
+        FixtureCloud.note(
             kind,
             name,
             ["text": ["value": .string(String(repeating: "x", count: bytes - 4))]]
         )
     }
 
-    private func code(_ answer: TestCloud.Answer) -> [String?] {
+    private func code(_ answer: FixtureCloud.Answer) -> [String?] {
         answer.records.map(\.serverErrorCode.text)
     }
 
@@ -63,7 +63,7 @@ struct QuotaTests {
         #expect(code(fits) == [nil])
         _ = try await cloud.modify(
             as: ada,
-            [TestCloud.note("forceDelete", "f"), TestCloud.note("forceDelete", "a")]
+            [FixtureCloud.note("forceDelete", "f"), FixtureCloud.note("forceDelete", "a")]
         )
         #expect(try await cloud.service.bytesUsed(by: ada.user, environment: .development) == 400)
         _ = try await cloud.call(
@@ -112,7 +112,7 @@ struct QuotaTests {
         let file = try JSON(stored.body).singleFile
         let saved = try await cloud.modify(
             as: ada,
-            [TestCloud.note("create", "a", ["photo": ["value": file, "type": "ASSETID"]])]
+            [FixtureCloud.note("create", "a", ["photo": ["value": file, "type": "ASSETID"]])]
         )
         #expect(saved.records[0].serverErrorCode == nil, "\(saved)")
         let full = try await cloud.call(
@@ -140,7 +140,7 @@ struct QuotaTests {
     @Test("A caller who asks too often learns when to ask again; others are not held up")
     func throttling() async throws {
         let rate = RequestRate(burst: 3, perSecond: 0.5)
-        let cloud = try await TestCloud(configuration: ServiceConfiguration(requestRate: rate))
+        let cloud = try await FixtureCloud(configuration: ServiceConfiguration(requestRate: rate))
         let (ada, bob) = (try await cloud.addUser(), try await cloud.addUser("Bob"))
         for _ in 1...3 {
             #expect(try await cloud.call("zones/list", as: ada, method: "GET").status == 200)
@@ -184,12 +184,15 @@ struct QuotaTests {
                 }
             )
             let photo: JSON = ["value": try JSON(stored.body).singleFile, "type": "ASSETID"]
-            _ = try await cloud.modify(as: ada, [TestCloud.note("create", name, ["photo": photo])])
+            _ = try await cloud.modify(
+                as: ada,
+                [FixtureCloud.note("create", name, ["photo": photo])]
+            )
         }
         let found = try await cloud.lookUp(["kept", "gone"], as: ada)
         urls = found.records.compactMap(\.fields.photo.value.downloadURL.text)
         try #require(urls.count == 2)
-        _ = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "gone")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "gone")])
         func isThere(_ url: String) async -> Bool {
             guard case .download(let token)? = AssetRoute(path: url.dropFirst(17)) else {
                 Issue.record("\(url)")
@@ -203,7 +206,7 @@ struct QuotaTests {
         let ahead = Date().timeIntervalSince1970 * 1000 - Double(cloud.clock.milliseconds)
         cloud.clock.advance(seconds: Int64(ahead / 1000) + 3 * 86_400)
         try await cloud.service.clean()
-        let again = try await TestCloud.User(
+        let again = try await FixtureCloud.User(
             user: ada.user,
             token: cloud.service.addWebAuthToken(
                 user: ada.user,

@@ -8,27 +8,27 @@ import Testing
 
 @Suite("Revoking credentials", .overHTTP)
 struct RevocationTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let bob: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let bob: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser("Ada")
         bob = try await cloud.addUser("Bob")
     }
 
-    private func status(_ user: TestCloud.User? = nil) async throws -> Int {
+    private func status(_ user: FixtureCloud.User? = nil) async throws -> Int {
         try await cloud.call("zones/list", user == nil ? .public : .private, as: user).status
     }
 
     private func meant(_ text: String) async throws -> [ServiceCredential] {
-        try await cloud.service.credentials(meantBy: text, container: TestCloud.container)
+        try await cloud.service.credentials(meantBy: text, container: FixtureCloud.container)
     }
 
     private func revoke(_ text: String) async throws -> [ServiceCredential] {
         let ids = Set(try await meant(text).map(\.id))
-        return try await cloud.service.revoke(ids, container: TestCloud.container)
+        return try await cloud.service.revoke(ids, container: FixtureCloud.container)
     }
 
     @Test("A session ends at once with any of its tokens, and others go on")
@@ -48,7 +48,7 @@ struct RevocationTests {
     @Test("With an API token go the sessions that were begun with it")
     func apiToken() async throws {
         let other = try await cloud.service.addAPIToken(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         _ = try await cloud.service.addWebAuthToken(
@@ -62,12 +62,12 @@ struct RevocationTests {
         #expect(revoked.map(\.kind) == [.apiToken, .webToken, .webToken])
         #expect(try await status() == 401)
         #expect(try await status(ada) == 401)
-        let left = try await cloud.service.credentials(container: TestCloud.container)
+        let left = try await cloud.service.credentials(container: FixtureCloud.container)
         #expect(left.map(\.userRecordName) == [nil, bob.name])
         // A token with the same text is another token.
         try await cloud.service.addAPIToken(
             cloud.apiToken,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         #expect(try await status() == 200)
@@ -77,7 +77,7 @@ struct RevocationTests {
     @Test("Who is signed out is so everywhere, and can sign in again")
     func everySession() async throws {
         let production = try await cloud.service.addAPIToken(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .production
         )
         _ = try await cloud.service.addWebAuthToken(
@@ -95,14 +95,14 @@ struct RevocationTests {
             apiToken: cloud.apiToken,
             environment: .development
         )
-        #expect(try await status(TestCloud.User(user: ada.user, token: token)) == 200)
+        #expect(try await status(FixtureCloud.User(user: ada.user, token: token)) == 200)
     }
 
     @Test("A credential is meant by its first digits, by a key's identifier, and by no less")
     func names() async throws {
         let keyID = try await cloud.service.addServerKey(
             publicKey: P256.Signing.PrivateKey().publicKey.pemRepresentation,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .production
         )
         let key = try #require(try await meant(keyID).first)
@@ -126,7 +126,7 @@ struct RevocationTests {
         let other = try await cloud.service.credentials(container: "iCloud.other")
         let ids = Set(other.map(\.id))
         #expect(ids.count == 1)
-        #expect(try await cloud.service.revoke(ids, container: TestCloud.container) == [])
+        #expect(try await cloud.service.revoke(ids, container: FixtureCloud.container) == [])
         #expect(try await cloud.service.credentials(container: "iCloud.other") == other)
         await #expect(throws: RequestError.self) {
             try await cloud.service.revoke(ids, container: "iCloud.none")

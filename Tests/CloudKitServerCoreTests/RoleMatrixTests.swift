@@ -121,9 +121,9 @@ struct RoleMatrixTests {
 extension RoleMatrixTests {
     /// A container in which Ada created a record of each type in every database.
     private struct World {
-        let cloud: TestCloud
-        let ada: TestCloud.User
-        let bob: TestCloud.User
+        let cloud: FixtureCloud
+        let ada: FixtureCloud.User
+        let bob: FixtureCloud.User
         let keyID: String
         let key = P256.Signing.PrivateKey()
 
@@ -141,17 +141,17 @@ extension RoleMatrixTests {
             """
 
         init() async throws {
-            cloud = try await TestCloud()
+            cloud = try await FixtureCloud()
             _ = try await cloud.service.importSchema(
                 Self.schema,
-                container: TestCloud.container,
+                container: FixtureCloud.container,
                 environment: .development
             )
             ada = try await cloud.addUser("Ada")
             bob = try await cloud.addUser("Bob", emailAddress: "bob@example.com")
             keyID = try await cloud.service.addServerKey(
                 publicKey: key.publicKey.pemRepresentation,
-                container: TestCloud.container,
+                container: FixtureCloud.container,
                 environment: .development
             )
             try await cloud.addZone("Notes", as: ada)
@@ -201,7 +201,7 @@ extension RoleMatrixTests {
                     "_defaultZone",
                     as: ada,
                     database: .public,
-                    [TestCloud.note("create", "old", type: .string(line.type))]
+                    [FixtureCloud.note("create", "old", type: .string(line.type))]
                 )
                 return saved.records[0].recordChangeTag
             }
@@ -213,7 +213,7 @@ extension RoleMatrixTests {
             ]
             let saved = try await cloud.modify(
                 as: ada,
-                [TestCloud.note("create", "root"), old]
+                [FixtureCloud.note("create", "root"), old]
             )
             if line.role == .reader || line.role == .writer { try await share(line.role) }
             return saved.records[1].recordChangeTag
@@ -246,7 +246,7 @@ extension RoleMatrixTests {
             _ endpoint: String,
             _ line: Line,
             _ body: JSON
-        ) async throws -> TestCloud.Answer {
+        ) async throws -> FixtureCloud.Answer {
             switch line.role {
             case .nobody: try await cloud.call(endpoint, line.database, as: nil, body)
             case .creator: try await cloud.call(endpoint, line.database, as: ada, body)
@@ -260,15 +260,15 @@ extension RoleMatrixTests {
             _ endpoint: String,
             _ database: DatabaseScope,
             _ body: JSON
-        ) async throws -> TestCloud.Answer {
+        ) async throws -> FixtureCloud.Answer {
             let data = try JSONEncoder().encode(body)
             let path =
-                "/database/1/\(TestCloud.container)/development/\(database.rawValue)/\(endpoint)"
+                "/database/1/\(FixtureCloud.container)/development/\(database.rawValue)/\(endpoint)"
             let date = "2026-01-01T00:00:00Z"
             let hash = Data(SHA256.hash(data: data)).base64EncodedString()
             let signature = try key.signature(for: Data("\(date):\(hash):\(path)".utf8))
             let prefix = "X-Apple-CloudKit-Request-"
-            return try TestCloud.Answer(
+            return try FixtureCloud.Answer(
                 await cloud.service.respond(
                     to: ServiceRequest(
                         method: "POST",
@@ -287,7 +287,7 @@ extension RoleMatrixTests {
             )
         }
 
-        private static func outcome(_ answer: TestCloud.Answer) -> Outcome? {
+        private static func outcome(_ answer: FixtureCloud.Answer) -> Outcome? {
             switch (answer.status, answer.code) {
             case (200, _): break
             case (421, "AUTHENTICATION_REQUIRED"): return .signIn

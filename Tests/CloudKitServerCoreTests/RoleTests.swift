@@ -14,19 +14,19 @@ struct RoleTests {
         """
 
     private func create(
-        _ cloud: TestCloud,
+        _ cloud: FixtureCloud,
         _ name: String,
-        _ user: TestCloud.User
+        _ user: FixtureCloud.User
     ) async throws -> String? {
         try await cloud.modify(
             "_defaultZone",
             as: user,
             database: .public,
-            [TestCloud.note("create", name, type: "Article")]
+            [FixtureCloud.note("create", name, type: "Article")]
         ).records[0].serverErrorCode.text
     }
 
-    private func read(_ cloud: TestCloud, _ user: TestCloud.User) async throws -> Int {
+    private func read(_ cloud: FixtureCloud, _ user: FixtureCloud.User) async throws -> Int {
         try await cloud.call(
             "records/query",
             .public,
@@ -37,10 +37,10 @@ struct RoleTests {
 
     @Test("A role lets its users do what the schema grants it, at once and until it is taken away")
     func roles() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         _ = try await cloud.service.importSchema(
             Self.schema,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         let (ada, bob) = (try await cloud.addUser(), try await cloud.addUser("Bob"))
@@ -65,8 +65,8 @@ struct RoleTests {
         arguments: ["import", "deployment", "reset", "restore"]
     )
     func removed(event: String) async throws {
-        let cloud = try await TestCloud()
-        let (service, container) = (cloud.service, TestCloud.container)
+        let cloud = try await FixtureCloud()
+        let (service, container) = (cloud.service, FixtureCloud.container)
         let kind: ServiceEnvironment = event == "deployment" ? .production : .development
         func load(_ schema: String) async throws {
             _ = try await service.importSchema(
@@ -94,7 +94,7 @@ struct RoleTests {
 
     @Test("A role that the schema does not have is refused, and so is an unknown user")
     func unknown() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         let error = await #expect(throws: RequestError.self) {
             try await cloud.service.setRoles(["boss"], of: ada.user, environment: .development)

@@ -35,11 +35,11 @@ struct SchemaTests {
     private func imported(
         _ text: String = text,
         _ environment: ServiceEnvironment = .production
-    ) async throws -> TestCloud {
-        let cloud = try await TestCloud(environment: environment)
+    ) async throws -> FixtureCloud {
+        let cloud = try await FixtureCloud(environment: environment)
         _ = try await cloud.service.importSchema(
             text,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: environment
         )
         return cloud
@@ -49,7 +49,7 @@ struct SchemaTests {
     func roundTrip() async throws {
         let cloud = try await imported()
         let printed = try await cloud.service.exportSchema(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .production
         )
         #expect(printed == Self.text)
@@ -102,12 +102,12 @@ struct SchemaTests {
             "_defaultZone",
             as: ada,
             [
-                TestCloud.note("create", "a", fields),
-                TestCloud.note("create", "b", ["nope": ["value": 1]]),
-                TestCloud.note("create", "c", type: "Other"),
-                TestCloud.note("create", "d", ["secret": ["value": "x"]]),
-                TestCloud.note("create", "e", ["secret": ["value": "x", "isEncrypted": true]]),
-                TestCloud.note("create", "f", ["title": ["value": "x", "isEncrypted": true]]),
+                FixtureCloud.note("create", "a", fields),
+                FixtureCloud.note("create", "b", ["nope": ["value": 1]]),
+                FixtureCloud.note("create", "c", type: "Other"),
+                FixtureCloud.note("create", "d", ["secret": ["value": "x"]]),
+                FixtureCloud.note("create", "e", ["secret": ["value": "x", "isEncrypted": true]]),
+                FixtureCloud.note("create", "f", ["title": ["value": "x", "isEncrypted": true]]),
             ]
         )
         #expect(
@@ -140,10 +140,11 @@ struct SchemaTests {
             "_defaultZone",
             as: ada,
             [
-                TestCloud.note("create", "a", ["n": ["value": 1]]), TestCloud.note("create", "b"),
+                FixtureCloud.note("create", "a", ["n": ["value": 1]]),
+                FixtureCloud.note("create", "b"),
             ]
         )
-        func query() async throws -> TestCloud.Answer {
+        func query() async throws -> FixtureCloud.Answer {
             try await cloud.call(
                 "records/query",
                 as: ada,
@@ -154,7 +155,7 @@ struct SchemaTests {
         for (line, names) in [("n INT64 SORTABLE", ["b", "a"]), ("n INT64", [])] {
             _ = try await cloud.service.importSchema(
                 "DEFINE SCHEMA RECORD TYPE Note (\(line));",
-                container: TestCloud.container,
+                container: FixtureCloud.container,
                 environment: .development
             )
             #expect(try await query().records.compactMap(\.recordName.text) == names)
@@ -166,13 +167,13 @@ struct SchemaTests {
         let cloud = try await imported("DEFINE SCHEMA RECORD TYPE Note (n INT64);", .development)
         let ada = try await cloud.addUser()
         func create(_ name: String, _ number: Int) async throws {
-            let note = TestCloud.note("create", name, ["n": ["value": .int(Int64(number))]])
+            let note = FixtureCloud.note("create", name, ["n": ["value": .int(Int64(number))]])
             #expect(try await cloud.modify("_defaultZone", as: ada, [note]).status == 200)
         }
         try await create("a", 2)
         _ = try await cloud.service.importSchema(
             "DEFINE SCHEMA RECORD TYPE Note (n INT64 SORTABLE);",
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         // The service still has the caller of the first request in its cache.
@@ -186,20 +187,20 @@ struct SchemaTests {
     func deploy() async throws {
         let cloud = try await imported(Self.text, .development)
         let planned = try await cloud.service.deploySchema(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             isDryRun: true
         )
         #expect(planned.map(\.description) == ["+ ROLE editor", "+ Note: RECORD TYPE Note"])
-        let done = try await cloud.service.deploySchema(container: TestCloud.container)
+        let done = try await cloud.service.deploySchema(container: FixtureCloud.container)
         #expect(done == planned)
-        #expect(try await cloud.service.deploySchema(container: TestCloud.container).isEmpty)
+        #expect(try await cloud.service.deploySchema(container: FixtureCloud.container).isEmpty)
         _ = try await cloud.service.importSchema(
             "DEFINE SCHEMA",
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         await #expect(throws: RequestError.self) {
-            try await cloud.service.deploySchema(container: TestCloud.container)
+            try await cloud.service.deploySchema(container: FixtureCloud.container)
         }
     }
 
@@ -220,15 +221,15 @@ struct SchemaTests {
                 as: user,
                 database: .public,
                 [
-                    TestCloud.note(kind, "s", ["a": ["value": "x"]], type: "Secret"),
-                    TestCloud.note(kind, "o", ["a": ["value": "x"]], type: "Open"),
+                    FixtureCloud.note(kind, "s", ["a": ["value": "x"]], type: "Secret"),
+                    FixtureCloud.note(kind, "o", ["a": ["value": "x"]], type: "Open"),
                 ]
             )
             let isCreator = user.name == ada.name
             #expect(answer.records[0].serverErrorCode == (isCreator ? nil : "ACCESS_DENIED"))
             #expect(answer.records[1].serverErrorCode == nil)
         }
-        for (user, code) in [(ada, nil), (bob, "ACCESS_DENIED")] as [(TestCloud.User, JSON)] {
+        for (user, code) in [(ada, nil), (bob, "ACCESS_DENIED")] as [(FixtureCloud.User, JSON)] {
             let found = try await cloud.lookUp(
                 ["s"],
                 in: "_defaultZone",
@@ -251,14 +252,14 @@ struct SchemaTests {
             "_defaultZone",
             as: nil,
             database: .public,
-            [TestCloud.note("create", "p", type: "Open")]
+            [FixtureCloud.note("create", "p", type: "Open")]
         )
         #expect(anyone.records[0].serverErrorCode == nil)
     }
 
     @Test("A field that is called as a system field is one of its own, in indexes and in queries")
     func namesOfSystemFields() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         let own: JSON = [
@@ -266,7 +267,7 @@ struct SchemaTests {
             "modifiedUserRecordName": ["value": "own"], "parent": ["value": "own"],
         ]
         // The first record is older than the fields.
-        for notes in [[TestCloud.note("create", "a")], [TestCloud.note("create", "b", own)]] {
+        for notes in [[FixtureCloud.note("create", "a")], [FixtureCloud.note("create", "b", own)]] {
             let saved = try await cloud.modify(as: ada, notes)
             #expect(saved.records[0].serverErrorCode == nil, "\(saved.body)")
         }
@@ -276,7 +277,7 @@ struct SchemaTests {
                 "records/query",
                 as: ada,
                 [
-                    "zoneID": TestCloud.zone("Notes"),
+                    "zoneID": FixtureCloud.zone("Notes"),
                     "query": [
                         "recordType": "Note",
                         "filterBy": [

@@ -5,16 +5,16 @@ import Testing
 
 @Suite("Words in all fields")
 struct SearchTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
 
-    private func search(_ comparator: String, _ text: String) async throws -> TestCloud.Answer {
+    private func search(_ comparator: String, _ text: String) async throws -> FixtureCloud.Answer {
         try await cloud.call(
             "records/query",
             as: ada,
@@ -38,9 +38,13 @@ struct SearchTests {
         _ = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note("create", "a", ["title": ["value": "Black tea"]]),
-                TestCloud.note("create", "b", ["body": ["value": "coffee, black"], "tags": tags]),
-                TestCloud.note("create", "c", ["title": ["value": "water"], "n": ["value": 1]]),
+                FixtureCloud.note("create", "a", ["title": ["value": "Black tea"]]),
+                FixtureCloud.note(
+                    "create",
+                    "b",
+                    ["body": ["value": "coffee, black"], "tags": tags]
+                ),
+                FixtureCloud.note("create", "c", ["title": ["value": "water"], "n": ["value": 1]]),
             ]
         )
     }
@@ -68,7 +72,7 @@ struct SearchTests {
         _ = try await cloud.service.importSchema(
             "DEFINE SCHEMA RECORD TYPE Note (title STRING QUERYABLE, body STRING, tags LIST<STRING>, "
                 + "n INT64);",
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         let refused = try await search("CONTAINS_ANY_TOKENS", "tea")

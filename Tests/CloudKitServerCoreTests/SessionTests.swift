@@ -11,7 +11,7 @@ struct SessionTests {
 
     @Test("A session that is used goes on; one that is not ends when its time is over")
     func sliding() async throws {
-        let cloud = try await TestCloud(
+        let cloud = try await FixtureCloud(
             configuration: ServiceConfiguration(webTokenSeconds: 10 * 24 * 60 * 60)
         )
         let (ada, bob) = (try await cloud.addUser("Ada"), try await cloud.addUser("Bob"))
@@ -50,7 +50,7 @@ struct SessionTests {
     func refused() async throws {
         var configuration = ServiceConfiguration()
         configuration.passwordCost = .init(rounds: 16, parallelism: 1)
-        let cloud = try await TestCloud(configuration: configuration)
+        let cloud = try await FixtureCloud(configuration: configuration)
         let (one, other) = (try await cloud.addUser("Ada B"), try await cloud.addUser("ada b"))
         await #expect(throws: RequestError.self) {
             try await cloud.service.setPassword("short", of: one.user)

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("Who takes part in shares", .overHTTP)
 struct ShareAccessTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let bob: TestCloud.User
-    let eve: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let bob: FixtureCloud.User
+    let eve: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         bob = try await cloud.addUser("Bob")
         eve = try await cloud.addUser("Eve")
@@ -22,7 +22,7 @@ struct ShareAccessTests {
 
     private var zoneID: JSON { ["zoneName": "Notes", "ownerRecordName": .string(ada.name)] }
 
-    private func participant(_ user: TestCloud.User, _ permission: JSON = "READ_WRITE") -> JSON {
+    private func participant(_ user: FixtureCloud.User, _ permission: JSON = "READ_WRITE") -> JSON {
         [
             "type": "USER", "permission": permission,
             "userIdentity": ["userRecordName": .string(user.name)],
@@ -51,7 +51,8 @@ struct ShareAccessTests {
         _ participants: [JSON] = []
     ) async throws -> JSON {
         let operations = [
-            TestCloud.note("create", root), operation("create", of: root, permission, participants),
+            FixtureCloud.note("create", root),
+            operation("create", of: root, permission, participants),
         ]
         return try await cloud.modify(as: ada, operations).records[1]
     }
@@ -66,7 +67,7 @@ struct ShareAccessTests {
         return try await cloud.modify(as: ada, [change]).records[0]
     }
 
-    private func accept(_ share: JSON, as user: TestCloud.User) async throws {
+    private func accept(_ share: JSON, as user: FixtureCloud.User) async throws {
         let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
         let answer = try await cloud.call("records/accept", .public, as: user, body)
         #expect(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
@@ -75,7 +76,7 @@ struct ShareAccessTests {
     private func modify(
         _ operations: [JSON],
         atomic: Bool = false,
-        as user: TestCloud.User
+        as user: FixtureCloud.User
     ) async throws -> [JSON] {
         let body: JSON = [
             "zoneID": zoneID, "atomic": .bool(atomic), "operations": .array(operations),
@@ -86,7 +87,7 @@ struct ShareAccessTests {
     private func changes(
         _ zoneID: JSON,
         _ database: DatabaseScope,
-        as user: TestCloud.User,
+        as user: FixtureCloud.User,
         after token: JSON = .null
     ) async throws -> JSON {
         let body: JSON = ["zones": [["zoneID": zoneID, "syncToken": token]]]
@@ -102,14 +103,14 @@ struct ShareAccessTests {
         try await accept(share("a", "NONE", [participant(bob)]), as: bob)
         try await accept(share("b", "NONE", [participant(eve), participant(bob)]), as: eve)
         let before = try await cloud.lookUp(["share of b"], as: ada).records[0]
-        let deletion = TestCloud.note("forceDelete", "share of b")
+        let deletion = FixtureCloud.note("forceDelete", "share of b")
         // Bob was invited to it, but has not accepted.
         let refused = try await modify([deletion], as: bob)
         #expect(refused[0].serverErrorCode == "ACCESS_DENIED")
         let after = try await cloud.lookUp(["share of b"], as: ada).records[0]
         #expect(after == before)
         #expect(try await changes(zoneID, .shared, as: eve).records.elements.count == 2)
-        let left = try await modify([TestCloud.note("forceDelete", "share of a")], as: bob)
+        let left = try await modify([FixtureCloud.note("forceDelete", "share of a")], as: bob)
         #expect(left[0].deleted == true)
         let kept = try await cloud.lookUp(["share of a"], as: ada).records[0]
         #expect(types(kept) == ["OWNER"])
@@ -138,7 +139,7 @@ struct ShareAccessTests {
     func everyone() async throws {
         let share = try await share("a", "READ_WRITE")
         try await accept(share, as: bob)
-        let write = TestCloud.note("forceUpdate", "a")
+        let write = FixtureCloud.note("forceUpdate", "a")
         for (permission, code) in [("READ_ONLY", "ACCESS_DENIED"), ("READ_WRITE", nil)]
             as [(JSON, JSON)]
         {
@@ -153,7 +154,7 @@ struct ShareAccessTests {
             ("NONE", "ACCESS_DENIED"), ("READ_WRITE", nil), ("READ_ONLY", "ACCESS_DENIED"),
         ] as [(JSON, JSON)] {
             _ = try await change("b", permission)
-            let answer = try await modify([TestCloud.note("forceUpdate", "b")], as: eve)[0]
+            let answer = try await modify([FixtureCloud.note("forceUpdate", "b")], as: eve)[0]
             #expect(answer.serverErrorCode == code, "\(permission)")
         }
     }
@@ -252,12 +253,12 @@ struct ShareAccessTests {
         let asEve = try await changes(zoneID, .shared, as: eve, after: bobs)
         #expect(asEve.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
         // Joining and leaving another share of the zone adds and removes its records.
-        let news = TestCloud.note("forceUpdate", "a")
+        let news = FixtureCloud.note("forceUpdate", "a")
         try await accept(share("b", "READ_ONLY"), as: bob)
         _ = try await cloud.modify(as: ada, [news])
         var page = try await changes(zoneID, .shared, as: bob, after: bobs)
         #expect(Set(page.records.elements.map(\.recordName)) == ["a", "b", "share of b"])
-        _ = try await modify([TestCloud.note("forceDelete", "share of b")], as: bob)
+        _ = try await modify([FixtureCloud.note("forceDelete", "share of b")], as: bob)
         _ = try await cloud.modify(as: ada, [news])
         page = try await changes(zoneID, .shared, as: bob, after: page.syncToken)
         let gone = page.records.elements.filter { $0.deleted == true }.map(\.recordName)

@@ -8,7 +8,7 @@ import Testing
 struct ShareLimitTests {
     @Test("A full share lets nobody else in, but for the invited, and its owner can save it")
     func fullShare() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         let bob = try await cloud.addUser("Bob")
         try await cloud.addZone("Notes", as: ada)
@@ -29,7 +29,7 @@ struct ShareLimitTests {
                 ], SharedTrees.save("create", "top"),
             ]
         ).records[0]
-        func accept(as user: TestCloud.User) async throws -> JSON {
+        func accept(as user: FixtureCloud.User) async throws -> JSON {
             let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
             return try await cloud.call("records/accept", .public, as: user, body).body.results[0]
         }
@@ -58,8 +58,8 @@ struct ShareLimitTests {
     }
 
     /// Returns a zone with a chain of 101 records, the lowest 100 levels below `top`.
-    private static func chain() async throws -> (cloud: TestCloud, ada: TestCloud.User) {
-        let cloud = try await TestCloud()
+    private static func chain() async throws -> (cloud: FixtureCloud, ada: FixtureCloud.User) {
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
         let links = (1...100).map { number in

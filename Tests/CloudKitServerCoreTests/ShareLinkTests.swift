@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Links of shares", .overHTTP)
 struct ShareLinkTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let bob: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let bob: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         bob = try await cloud.addUser("Bob")
         try await cloud.addZone("Notes", as: ada)
@@ -30,7 +30,7 @@ struct ShareLinkTests {
     private func wholeShare() -> JSON { share("cloudkit.zoneshare") }
 
     private func delete(_ names: String...) async throws {
-        let deletions = names.map { TestCloud.note("forceDelete", $0) }
+        let deletions = names.map { FixtureCloud.note("forceDelete", $0) }
         let answer = try await cloud.modify(as: ada, deletions)
         #expect(answer.records.allSatisfy { $0.deleted == true }, "\(answer)")
     }
@@ -55,7 +55,7 @@ struct ShareLinkTests {
 
     @Test("A record has one link in its life, which leads nowhere while it is not shared")
     func record() async throws {
-        let first = try await link([TestCloud.note("create", "root"), share("one", of: "root")])
+        let first = try await link([FixtureCloud.note("create", "root"), share("one", of: "root")])
         #expect(try await resolve(first).share.recordName == "one")
         try await delete("one")
         try await expectNowhere(first)
@@ -65,7 +65,7 @@ struct ShareLinkTests {
         try await delete("root")
         try await expectNowhere(first)
         cloud.clock.advance(seconds: 1)
-        let other = try await link([TestCloud.note("create", "root"), share("two", of: "root")])
+        let other = try await link([FixtureCloud.note("create", "root"), share("two", of: "root")])
         #expect(other != first)
         try await expectNowhere(first)
         #expect(try await resolve(other).share.recordName == "two")
@@ -73,10 +73,10 @@ struct ShareLinkTests {
 
     @Test("A root keeps its short GUID when it is saved again, shared or not any more")
     func savedAgain() async throws {
-        let link = try await link([TestCloud.note("create", "root"), share("one", of: "root")])
+        let link = try await link([FixtureCloud.note("create", "root"), share("one", of: "root")])
         for isShared in [true, false] {
             if !isShared { try await delete("one") }
-            let saved = try await cloud.modify(as: ada, [TestCloud.note("forceUpdate", "root")])
+            let saved = try await cloud.modify(as: ada, [FixtureCloud.note("forceUpdate", "root")])
             #expect(saved.records[0].shortGUID == link, "\(isShared)")
         }
     }
@@ -85,10 +85,10 @@ struct ShareLinkTests {
     func indexes() async throws {
         _ = try await cloud.service.importSchema(
             #"DEFINE SCHEMA RECORD TYPE Note ("___share" REFERENCE QUERYABLE, title STRING);"#,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
-        _ = try await link([TestCloud.note("create", "root"), share("one", of: "root")])
+        _ = try await link([FixtureCloud.note("create", "root"), share("one", of: "root")])
         #expect(try await cloud.service.check().findings == [])
         try await delete("one")
         #expect(try await cloud.service.check().findings == [])
@@ -103,7 +103,7 @@ struct ShareLinkTests {
         try await expectNowhere(first)
         #expect(try await link([wholeShare()]) == first)
         for kind in ["delete", "create"] as [JSON] {
-            let zone: JSON = ["zoneID": TestCloud.zone("Notes")]
+            let zone: JSON = ["zoneID": FixtureCloud.zone("Notes")]
             let operation: JSON = ["operationType": kind, "zone": zone]
             _ = try await cloud.call("zones/modify", as: ada, ["operations": [operation]])
         }
@@ -117,10 +117,10 @@ struct ShareLinkTests {
     func unique() async throws {
         try await cloud.addZone("Other", as: ada)
         try await cloud.addZone("Whole", as: ada)
-        let pair = [TestCloud.note("create", "root"), share("one", of: "root")]
+        let pair = [FixtureCloud.note("create", "root"), share("one", of: "root")]
         var links: Set<JSON> = []
         for zone in ["Notes", "Other"] { links.insert(try await link(pair, in: zone)) }
-        links.insert(try await link([TestCloud.note("create", "r"), share("two", of: "r")]))
+        links.insert(try await link([FixtureCloud.note("create", "r"), share("two", of: "r")]))
         links.insert(try await link([wholeShare()], in: "Whole"))
         #expect(links.count == 4)
     }
@@ -132,7 +132,7 @@ struct ShareLinkTests {
             atomic: false,
             [
                 share("one", of: "root"), share("two", of: "root"), wholeShare(),
-                TestCloud.note("create", "root"),
+                FixtureCloud.note("create", "root"),
             ]
         )
         #expect(
@@ -157,7 +157,7 @@ struct ShareLinkTests {
             atomic: false,
             [
                 share("one", of: "root"),
-                TestCloud.note("create", "root", ["no good": ["value": 1]]),
+                FixtureCloud.note("create", "root", ["no good": ["value": 1]]),
             ]
         )
         #expect(answer.records.map(\.serverErrorCode) == ["BAD_REQUEST", "BAD_REQUEST"])
@@ -167,7 +167,7 @@ struct ShareLinkTests {
 
     @Test("Zones name the share of all that is in them, to those who ask and may see it")
     func named() async throws {
-        func shares(_ database: DatabaseScope, as user: TestCloud.User) async throws -> [JSON] {
+        func shares(_ database: DatabaseScope, as user: FixtureCloud.User) async throws -> [JSON] {
             let list = try await cloud.call(
                 "zones/list",
                 database,
@@ -180,7 +180,7 @@ struct ShareLinkTests {
         #expect(try await shares(.private, as: ada) == [nil, nil, nil])
         let whole = try await link([wholeShare()])
         let part = try await link(
-            [TestCloud.note("create", "root"), share("one", of: "root")],
+            [FixtureCloud.note("create", "root"), share("one", of: "root")],
             in: "Other"
         )
         for guid in [whole, part] {
@@ -196,7 +196,7 @@ struct ShareLinkTests {
             "zones/lookup",
             as: ada,
             query: "&zoneShares=true",
-            ["zones": [TestCloud.zone("Notes"), TestCloud.zone("Other")]]
+            ["zones": [FixtureCloud.zone("Notes"), FixtureCloud.zone("Other")]]
         )
         #expect(found.body.zones.elements.map(\.share) == [share, nil])
         try await delete("cloudkit.zoneshare")

@@ -40,7 +40,7 @@ struct SharedFeedTests {
         #expect(bob.names.isSuperset(of: ["b", "b1", "share of b"]))
         _ = try await trees.cloud.modify(
             as: trees.ada,
-            [TestCloud.note("forceDelete", "share of b")]
+            [FixtureCloud.note("forceDelete", "share of b")]
         )
         try await bob.sync(trees.cloud, trees.zoneID)
         #expect(bob.names == ["a", "a1", "a2", "share of a", "c", "share of c"])
@@ -68,7 +68,10 @@ struct SharedFeedTests {
         var bob = FeedDevice(user: trees.bob)
         try await bob.sync(trees.cloud, trees.zoneID)
         for name in ["a2", "share of a"] {
-            _ = try await trees.cloud.modify(as: trees.ada, [TestCloud.note("forceDelete", name)])
+            _ = try await trees.cloud.modify(
+                as: trees.ada,
+                [FixtureCloud.note("forceDelete", name)]
+            )
         }
         try await bob.sync(trees.cloud, trees.zoneID)
         #expect(bob.names == ["c", "share of c"])
@@ -98,7 +101,7 @@ struct SharedFeedTests {
             as: trees.ada,
             [
                 SharedTrees.save("forceUpdate", "a1", below: "b"),
-                TestCloud.note("forceDelete", "a2"),
+                FixtureCloud.note("forceDelete", "a2"),
             ]
         )
         try await bob.sync(trees.cloud, trees.zoneID)
@@ -110,7 +113,7 @@ struct SharedFeedTests {
         let trees = try await SharedTrees()
         var bob = FeedDevice(user: trees.bob)
         try await bob.sync(trees.cloud, trees.zoneID)
-        _ = try await trees.cloud.modify(as: trees.ada, [TestCloud.note("forceDelete", "a2")])
+        _ = try await trees.cloud.modify(as: trees.ada, [FixtureCloud.note("forceDelete", "a2")])
         let anew = SharedTrees.save("create", "a2", below: "b")
         _ = try await trees.cloud.modify(as: trees.ada, [anew])
         try await bob.sync(trees.cloud, trees.zoneID)
@@ -173,7 +176,7 @@ struct SharedFeedTests {
         for root in ["a", "c"] {
             _ = try await trees.modify(
                 as: trees.bob,
-                [TestCloud.note("forceDelete", "share of \(root)")]
+                [FixtureCloud.note("forceDelete", "share of \(root)")]
             )
         }
         try await trees.shareMore("c", with: trees.bob)
@@ -228,7 +231,7 @@ struct SharedFeedTests {
 
 extension SharedTrees {
     /// Invites another user to an existing share, and accepts it as that user.
-    func shareMore(_ root: String, with user: TestCloud.User) async throws {
+    func shareMore(_ root: String, with user: FixtureCloud.User) async throws {
         let share = try await cloud.lookUp(["share of \(root)"], as: ada).records[0]
         let participant: JSON = [
             "type": "USER", "permission": "READ_ONLY",

@@ -57,7 +57,7 @@ struct SharedHierarchyTests {
         #expect(try await codes(of: [Self.share("top")]) == ["BAD_REQUEST"])
         #expect(try await codes(of: [Self.share("middle")]) == ["BAD_REQUEST"])
         // Once the other share is deleted, it is free.
-        #expect(try await codes(of: [TestCloud.note("forceDelete", "share of c")]) == [nil])
+        #expect(try await codes(of: [FixtureCloud.note("forceDelete", "share of c")]) == [nil])
         #expect(try await codes(of: [Self.share("top")]) == [nil])
     }
 
@@ -89,7 +89,7 @@ struct SharedHierarchyTests {
             Self.share("x", as: "share of x"), Self.share("y", as: "share of y"),
         ]
         #expect(try await codes(of: nested) == [nil, nil, nil, "BAD_REQUEST"])
-        let instead = [TestCloud.note("forceDelete", "share of x"), Self.share("y")]
+        let instead = [FixtureCloud.note("forceDelete", "share of x"), Self.share("y")]
         #expect(try await codes(of: instead, atomic: true) == [nil, nil])
     }
 
@@ -110,9 +110,9 @@ struct SharedHierarchyTests {
         }
         #expect(try await members() == 2)
         // Bob is still a participant of another share of the zone.
-        _ = try await trees.modify(as: trees.bob, [TestCloud.note("forceDelete", "share of a")])
+        _ = try await trees.modify(as: trees.bob, [FixtureCloud.note("forceDelete", "share of a")])
         #expect(try await members() == 2)
-        _ = try await trees.modify(as: trees.bob, [TestCloud.note("forceDelete", "share of c")])
+        _ = try await trees.modify(as: trees.bob, [FixtureCloud.note("forceDelete", "share of c")])
         #expect(try await members() == 1)
         let seen = try await trees.cloud.call("changes/database", .shared, as: trees.bob, [:])
         #expect(seen.body.zones.elements.isEmpty)
@@ -121,7 +121,7 @@ struct SharedHierarchyTests {
         #expect(try await trees.seen(by: trees.bob) == ["a", "a1", "a2", "share of a"])
         _ = try await trees.cloud.modify(
             as: trees.ada,
-            [TestCloud.note("forceDelete", "share of a")]
+            [FixtureCloud.note("forceDelete", "share of a")]
         )
         #expect(try await members() == 1)
         let removal: JSON = [

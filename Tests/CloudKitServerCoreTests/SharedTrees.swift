@@ -8,10 +8,10 @@ import Testing
 ///
 /// Bob writes in the tree `a`, and reads in `c`; Eve reads and writes in the tree `b` alone.
 struct SharedTrees: Sendable {
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let bob: TestCloud.User
-    let eve: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let bob: FixtureCloud.User
+    let eve: FixtureCloud.User
 
     var zoneID: JSON { ["zoneName": "Notes", "ownerRecordName": .string(ada.name)] }
 
@@ -19,7 +19,7 @@ struct SharedTrees: Sendable {
         configuration: ServiceConfiguration = ServiceConfiguration(),
         storage: (any Storage)? = nil
     ) async throws {
-        cloud = try await TestCloud(configuration: configuration, storage: storage)
+        cloud = try await FixtureCloud(configuration: configuration, storage: storage)
         ada = try await cloud.addUser()
         bob = try await cloud.addUser("Bob")
         eve = try await cloud.addUser("Eve")
@@ -40,7 +40,7 @@ struct SharedTrees: Sendable {
     }
 
     /// Shares a record of Ada's and accepts the share as a user.
-    func share(_ root: String, with user: TestCloud.User, _ permission: JSON) async throws {
+    func share(_ root: String, with user: FixtureCloud.User, _ permission: JSON) async throws {
         let participant: JSON = [
             "type": "USER", "permission": permission,
             "userIdentity": ["userRecordName": .string(user.name)],
@@ -90,7 +90,7 @@ struct SharedTrees: Sendable {
 
     /// Runs operations in the shared zone.
     func modify(
-        as user: TestCloud.User,
+        as user: FixtureCloud.User,
         atomic: Bool = false,
         _ operations: [JSON]
     ) async throws -> [JSON] {
@@ -101,7 +101,7 @@ struct SharedTrees: Sendable {
     }
 
     /// Returns the names of the records that a user sees in the zone.
-    func seen(by user: TestCloud.User) async throws -> Set<String> {
+    func seen(by user: FixtureCloud.User) async throws -> Set<String> {
         let body: JSON = ["zones": [["zoneID": zoneID]]]
         let answer = try await cloud.call("changes/zone", .shared, as: user, body)
         let records = answer.body.zones[0].records.elements

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Sharing", .overHTTP)
 struct SharingTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
-    let bob: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
+    let bob: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         bob = try await cloud.addUser("Bob")
         try await cloud.addZone("Notes", as: ada)
@@ -64,13 +64,13 @@ struct SharingTests {
     private func call(
         _ endpoint: String,
         _ database: DatabaseScope = .shared,
-        as user: TestCloud.User,
+        as user: FixtureCloud.User,
         _ body: JSON
-    ) async throws -> TestCloud.Answer {
+    ) async throws -> FixtureCloud.Answer {
         try await cloud.call(endpoint, database, as: user, body)
     }
 
-    private func accept(_ share: JSON, as user: TestCloud.User) async throws -> JSON {
+    private func accept(_ share: JSON, as user: FixtureCloud.User) async throws -> JSON {
         let body: JSON = [
             "shortGUIDs": [["value": share.shortGUID, "shouldFetchRootRecord": true]]
         ]
@@ -79,13 +79,13 @@ struct SharingTests {
 
     private func shared(
         _ operations: [JSON],
-        as user: TestCloud.User
-    ) async throws -> TestCloud.Answer {
+        as user: FixtureCloud.User
+    ) async throws -> FixtureCloud.Answer {
         let body: JSON = ["zoneID": zoneID, "atomic": false, "operations": .array(operations)]
         return try await call("records/modify", as: user, body)
     }
 
-    private func visible(_ user: TestCloud.User) async throws -> Set<String> {
+    private func visible(_ user: FixtureCloud.User) async throws -> Set<String> {
         let answer = try await call("changes/zone", as: user, ["zones": [["zoneID": zoneID]]])
         return Set(answer.body.zones[0].records.elements.compactMap(\.recordName.text))
     }
@@ -194,7 +194,7 @@ struct SharingTests {
             ]
             return try await cloud.modify(as: ada, [note(name), share]).records[1]
         }
-        func resolve(_ share: JSON, as user: TestCloud.User) async throws -> JSON {
+        func resolve(_ share: JSON, as user: FixtureCloud.User) async throws -> JSON {
             let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
             return try await call("records/resolve", .public, as: user, body).body.results[0]
         }
@@ -223,7 +223,7 @@ struct SharingTests {
         }
         func leave(_ sharing: SharingTests) async throws {
             let answer = try await sharing.shared(
-                [TestCloud.note("forceDelete", "share")],
+                [FixtureCloud.note("forceDelete", "share")],
                 as: sharing.bob
             )
             #expect(answer.records[0].deleted == true)
@@ -233,7 +233,7 @@ struct SharingTests {
         func delete(_ sharing: SharingTests) async throws {
             _ = try await sharing.cloud.modify(
                 as: sharing.ada,
-                [TestCloud.note("forceDelete", "share")]
+                [FixtureCloud.note("forceDelete", "share")]
             )
             let root = try await sharing.cloud.lookUp(["root"], as: sharing.ada).records[0]
             #expect(root.recordName == "root")

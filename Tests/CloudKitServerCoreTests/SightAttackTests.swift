@@ -17,11 +17,13 @@ struct SightAttackTests {
         );
         """
 
-    private func letters() async throws -> (TestCloud, ada: TestCloud.User, eve: TestCloud.User) {
-        let cloud = try await TestCloud()
+    private func letters() async throws -> (
+        FixtureCloud, ada: FixtureCloud.User, eve: FixtureCloud.User
+    ) {
+        let cloud = try await FixtureCloud()
         _ = try await cloud.service.importSchema(
             Self.schema,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         return (
@@ -31,8 +33,8 @@ struct SightAttackTests {
     }
 
     private func modify(
-        _ cloud: TestCloud,
-        as user: TestCloud.User?,
+        _ cloud: FixtureCloud,
+        as user: FixtureCloud.User?,
         _ operations: [JSON]
     ) async throws -> [JSON] {
         let body: JSON = ["operations": .array(operations)]
@@ -51,7 +53,7 @@ struct SightAttackTests {
             to: places.body.tokens[0].url
         )
         let photo: JSON = ["value": upload.body.singleFile, "type": "ASSETID"]
-        let letter = TestCloud.note("create", "a", ["photo": photo], type: "Letter")
+        let letter = FixtureCloud.note("create", "a", ["photo": photo], type: "Letter")
         #expect(try await modify(cloud, as: ada, [letter])[0].serverErrorCode == nil)
         let asked: JSON = ["assets": [["recordName": "a", "fieldName": "photo"]]]
         let own = try await cloud.call("assets/rereference", .public, as: ada, asked)
@@ -68,12 +70,12 @@ struct SightAttackTests {
         _ = try await modify(
             cloud,
             as: ada,
-            [TestCloud.note("create", "a", fields, type: "Letter")]
+            [FixtureCloud.note("create", "a", fields, type: "Letter")]
         )
         for kind in ["forceUpdate", "update"] {
             let tag = try await cloud.lookUp(["a"], in: "_defaultZone", as: ada, database: .public)
                 .records[0].recordChangeTag
-            let empty = TestCloud.note(kind, "a", [:], tag: tag, type: "Letter")
+            let empty = FixtureCloud.note(kind, "a", [:], tag: tag, type: "Letter")
             let saved = try await modify(cloud, as: eve, [empty])[0]
             #expect(saved.serverErrorCode == nil)
             #expect(saved.fields == [:], "\(kind)")
@@ -82,7 +84,7 @@ struct SightAttackTests {
         let saved = try await modify(
             cloud,
             as: eve,
-            [TestCloud.note("forceUpdate", "a", sent, type: "Letter")]
+            [FixtureCloud.note("forceUpdate", "a", sent, type: "Letter")]
         )[0]
         #expect(saved.fields.body.value == "mine")
     }
@@ -130,11 +132,11 @@ struct SightAttackTests {
         _ = try await world.cloud.modify(
             "Mine",
             as: world.bob,
-            [TestCloud.note("create", "secret"), TestCloud.note("create", "a1")]
+            [FixtureCloud.note("create", "secret"), FixtureCloud.note("create", "a1")]
         )
-        func copy(_ name: JSON) async throws -> TestCloud.Answer {
+        func copy(_ name: JSON) async throws -> FixtureCloud.Answer {
             let body: JSON = [
-                "sourceZoneID": TestCloud.zone("Mine"), "targetZoneID": world.zoneID,
+                "sourceZoneID": FixtureCloud.zone("Mine"), "targetZoneID": world.zoneID,
                 "targetRootName": "a", "includeRecords": [name],
             ]
             return try await world.cloud.call("records/copy/start", as: world.bob, body)
@@ -146,13 +148,17 @@ struct SightAttackTests {
     @Test("A validating reference or a parent does not reveal whether a record exists")
     func references() async throws {
         let (cloud, ada, eve) = try await letters()
-        _ = try await modify(cloud, as: ada, [TestCloud.note("create", "a", [:], type: "Letter")])
+        _ = try await modify(
+            cloud,
+            as: ada,
+            [FixtureCloud.note("create", "a", [:], type: "Letter")]
+        )
         for target in ["a", "nowhere"] {
             let fields = SharedTrees.reference(to: target, "VALIDATE")
             let tied = try await modify(
                 cloud,
                 as: eve,
-                [TestCloud.note("create", "e", fields, type: "Letter")]
+                [FixtureCloud.note("create", "e", fields, type: "Letter")]
             )
             #expect(tied[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
             let below: JSON = [
@@ -172,7 +178,7 @@ struct SightAttackTests {
     @Test("Nobody's address is returned to who did not know it")
     func addresses() async throws {
         let (cloud, ada, eve) = try await letters()
-        func look(_ info: JSON, as user: TestCloud.User, _ way: String) async throws -> JSON {
+        func look(_ info: JSON, as user: FixtureCloud.User, _ way: String) async throws -> JSON {
             let body: JSON = ["users": [info]]
             return try await cloud.call("users/lookup/\(way)", .public, as: user, body).body.users[
                 0
@@ -194,7 +200,7 @@ struct SightAttackTests {
                 "participants": [["type": "USER", "userIdentity": byName]],
             ],
         ]
-        let made = try await cloud.modify(as: eve, [TestCloud.note("create", "root"), share])
+        let made = try await cloud.modify(as: eve, [FixtureCloud.note("create", "root"), share])
         #expect(made.records[1].participants[1].userIdentity.userRecordName == .string(ada.name))
         #expect(!"\(made.body)".contains("ada@example.com"))
     }
@@ -222,7 +228,7 @@ struct SightAttackTests {
         let made = try await cloud.modify(
             as: ada,
             [
-                TestCloud.note("create", "root"),
+                FixtureCloud.note("create", "root"),
                 share("create", "READ_ONLY", ["participants": .array(participants)]),
             ]
         ).records[1]
@@ -254,13 +260,13 @@ struct SightAttackTests {
 
     @Test("Nobody is kept from deleting what is theirs by references of strangers")
     func ownerDeletes() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         let eve = try await cloud.addUser("Eve")
         _ = try await modify(
             cloud,
             as: ada,
-            ["validated", "parent", "owned"].map { TestCloud.note("create", $0) }
+            ["validated", "parent", "owned"].map { FixtureCloud.note("create", $0) }
         )
         let below: JSON = [
             "operationType": "create",
@@ -272,14 +278,18 @@ struct SightAttackTests {
             cloud,
             as: eve,
             [
-                TestCloud.note("create", "v", SharedTrees.reference(to: "validated", "VALIDATE")),
+                FixtureCloud.note(
+                    "create",
+                    "v",
+                    SharedTrees.reference(to: "validated", "VALIDATE")
+                ),
                 below,
-                TestCloud.note("create", "d", SharedTrees.reference(to: "owned", "DELETE_SELF")),
+                FixtureCloud.note("create", "d", SharedTrees.reference(to: "owned", "DELETE_SELF")),
             ]
         )
         #expect(made.map(\.serverErrorCode) == [nil, nil, nil])
         for name in ["validated", "parent", "owned"] {
-            let deleted = try await modify(cloud, as: ada, [TestCloud.note("forceDelete", name)])
+            let deleted = try await modify(cloud, as: ada, [FixtureCloud.note("forceDelete", name)])
             #expect(deleted[0].deleted == true, "\(deleted)")
         }
         // A record whose references lead nowhere can still be changed by its creator.
@@ -288,37 +298,41 @@ struct SightAttackTests {
             cloud,
             as: eve,
             [
-                TestCloud.note("forceUpdate", "v", text),
-                TestCloud.note("forceUpdate", "below", text),
+                FixtureCloud.note("forceUpdate", "v", text),
+                FixtureCloud.note("forceUpdate", "below", text),
             ]
         )
         #expect(changed.map(\.serverErrorCode) == [nil, nil])
         // A user's own references are enforced, as documented.
-        _ = try await modify(cloud, as: eve, [TestCloud.note("create", "mine")])
-        let own = TestCloud.note("create", "w", SharedTrees.reference(to: "mine", "VALIDATE"))
+        _ = try await modify(cloud, as: eve, [FixtureCloud.note("create", "mine")])
+        let own = FixtureCloud.note("create", "w", SharedTrees.reference(to: "mine", "VALIDATE"))
         _ = try await modify(cloud, as: eve, [own])
-        let held = try await modify(cloud, as: eve, [TestCloud.note("forceDelete", "mine")])
+        let held = try await modify(cloud, as: eve, [FixtureCloud.note("forceDelete", "mine")])
         #expect(held[0].serverErrorCode == "VALIDATING_REFERENCE_ERROR")
     }
 
     @Test("A stranger's references neither go with a public record nor use up its creator's")
     func strangersReferences() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let ada = try await cloud.addUser()
         let eve = try await cloud.addUser("Eve")
-        _ = try await modify(cloud, as: ada, [TestCloud.note("create", "target")])
+        _ = try await modify(cloud, as: ada, [FixtureCloud.note("create", "target")])
         let fields = SharedTrees.reference(to: "target", "DELETE_SELF")
         for start in stride(from: 0, to: 750, by: 150) {
-            let notes = (start..<start + 150).map { TestCloud.note("create", "e\($0)", fields) }
+            let notes = (start..<start + 150).map { FixtureCloud.note("create", "e\($0)", fields) }
             let made = try await modify(cloud, as: eve, notes)
             #expect(made.allSatisfy { $0.serverErrorCode == nil })
         }
         // Only her own limit is reached.
-        let tooMany = try await modify(cloud, as: eve, [TestCloud.note("create", "more", fields)])
+        let tooMany = try await modify(
+            cloud,
+            as: eve,
+            [FixtureCloud.note("create", "more", fields)]
+        )
         #expect(tooMany[0].nativeErrorCode == 27)
-        let own = try await modify(cloud, as: ada, [TestCloud.note("create", "own", fields)])
+        let own = try await modify(cloud, as: ada, [FixtureCloud.note("create", "own", fields)])
         #expect(own[0].serverErrorCode == nil)
-        let gone = try await modify(cloud, as: ada, [TestCloud.note("forceDelete", "target")])
+        let gone = try await modify(cloud, as: ada, [FixtureCloud.note("forceDelete", "target")])
         #expect(gone[0].deleted == true)
         let left = try await cloud.lookUp(
             ["target", "own", "e0", "e749"],
@@ -328,16 +342,16 @@ struct SightAttackTests {
         ).records
         #expect(left.map(\.serverErrorCode) == ["NOT_FOUND", "NOT_FOUND", nil, nil])
         // When another user takes a name, earlier references are not tied to the new record.
-        _ = try await modify(cloud, as: eve, [TestCloud.note("create", "own")])
-        let back = TestCloud.note("create", "a", SharedTrees.reference(to: "own", "VALIDATE"))
+        _ = try await modify(cloud, as: eve, [FixtureCloud.note("create", "own")])
+        let back = FixtureCloud.note("create", "a", SharedTrees.reference(to: "own", "VALIDATE"))
         #expect(try await modify(cloud, as: ada, [back])[0].serverErrorCode == nil)
-        let taken = try await modify(cloud, as: eve, [TestCloud.note("forceDelete", "own")])
+        let taken = try await modify(cloud, as: eve, [FixtureCloud.note("forceDelete", "own")])
         #expect(taken[0].deleted == true)
     }
 
     @Test("Public records that were made without a user have no creator in common")
     func withoutCreator() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await FixtureCloud()
         let schema = """
             DEFINE SCHEMA
             RECORD TYPE Note (
@@ -346,20 +360,24 @@ struct SightAttackTests {
             """
         _ = try await cloud.service.importSchema(
             schema,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         let made = try await modify(
             cloud,
             as: nil,
             [
-                TestCloud.note("create", "target"),
-                TestCloud.note("create", "d", SharedTrees.reference(to: "target", "DELETE_SELF")),
-                TestCloud.note("create", "v", SharedTrees.reference(to: "target", "VALIDATE")),
+                FixtureCloud.note("create", "target"),
+                FixtureCloud.note(
+                    "create",
+                    "d",
+                    SharedTrees.reference(to: "target", "DELETE_SELF")
+                ),
+                FixtureCloud.note("create", "v", SharedTrees.reference(to: "target", "VALIDATE")),
             ]
         )
         #expect(made.map(\.serverErrorCode) == [nil, nil, nil])
-        let gone = try await modify(cloud, as: nil, [TestCloud.note("forceDelete", "target")])
+        let gone = try await modify(cloud, as: nil, [FixtureCloud.note("forceDelete", "target")])
         #expect(gone[0].deleted == true)
         let left = try await cloud.lookUp(
             ["d", "v"],

@@ -94,20 +94,20 @@ struct SlowReadTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let gate = Gate()
         let base = try SQLiteStorage(path: folder.path + "/cloud.sqlite")
-        let cloud = try await TestCloud(storage: GatedStorage(base: base, gate: gate))
+        let cloud = try await FixtureCloud(storage: GatedStorage(base: base, gate: gate))
         let ada = try await cloud.addUser()
         let others = [try await cloud.addUser("Bob"), try await cloud.addUser("Eve")]
         for user in others + [ada] {
             let made = try await cloud.modify(
                 "_defaultZone",
                 as: user,
-                [TestCloud.note("create", "a", ["n": ["value": 1]])]
+                [FixtureCloud.note("create", "a", ["n": ["value": 1]])]
             )
             #expect(made.records[0].serverErrorCode == nil)
             // From now on the service has the caller in its cache.
             _ = try await cloud.call("users/caller", .public, as: user)
         }
-        try await withThrowingTaskGroup(of: TestCloud.Answer.self) { group in
+        try await withThrowingTaskGroup(of: FixtureCloud.Answer.self) { group in
             for number in 0..<20 {
                 let user = others[number % 2]
                 group.addTask {
@@ -127,7 +127,7 @@ struct SlowReadTests {
             let saved = try await cloud.modify(
                 "_defaultZone",
                 as: ada,
-                [TestCloud.note("forceUpdate", "a", ["n": ["value": 2]])]
+                [FixtureCloud.note("forceUpdate", "a", ["n": ["value": 2]])]
             )
             #expect(held == 8)
             // Meanwhile none of them was released, and no other has arrived.

@@ -6,29 +6,35 @@ import Testing
 
 @Suite("Reset, snapshot and restore of a container")
 struct SnapshotTests {
-    private let container = TestCloud.container
+    private let container = FixtureCloud.container
 
-    private static func cloud() async throws -> (TestCloud, TestCloud.User) {
-        let cloud = try await TestCloud()
+    private static func cloud() async throws -> (FixtureCloud, FixtureCloud.User) {
+        let cloud = try await FixtureCloud()
         let user = try await cloud.addUser()
         try await cloud.addZone("Notes", as: user)
         _ = try await cloud.modify(
             as: user,
-            ["a", "b"].map { TestCloud.note("create", $0, ["title": ["value": .string($0)]]) }
+            ["a", "b"].map { FixtureCloud.note("create", $0, ["title": ["value": .string($0)]]) }
         )
         return (cloud, user)
     }
 
-    private static func names(_ cloud: TestCloud, _ user: TestCloud.User) async throws -> [String] {
+    private static func names(
+        _ cloud: FixtureCloud,
+        _ user: FixtureCloud.User
+    ) async throws -> [String] {
         try await cloud.changes(as: user).records.elements.compactMap(\.recordName.text)
     }
 
-    private static func query(_ cloud: TestCloud, _ user: TestCloud.User) async throws -> [String] {
+    private static func query(
+        _ cloud: FixtureCloud,
+        _ user: FixtureCloud.User
+    ) async throws -> [String] {
         let answer = try await cloud.call(
             "records/query",
             as: user,
             [
-                "zoneID": TestCloud.zone("Notes"),
+                "zoneID": FixtureCloud.zone("Notes"),
                 "query": [
                     "recordType": "Note",
                     "sortBy": [["fieldName": "title", "ascending": true]],
@@ -51,7 +57,7 @@ struct SnapshotTests {
         #expect(!schema.contains("Note"))
         try await cloud.addZone("Notes", as: user)
         #expect(try await Self.names(cloud, user) == [])
-        _ = try await cloud.modify(as: user, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: user, [FixtureCloud.note("create", "a")])
         #expect(try await Self.names(cloud, user) == ["a"])
     }
 
@@ -76,8 +82,8 @@ struct SnapshotTests {
         _ = try await cloud.modify(
             as: user,
             [
-                TestCloud.note("forceDelete", "a"), TestCloud.note("create", "c"),
-                TestCloud.note("create", "t", type: "Task"),
+                FixtureCloud.note("forceDelete", "a"), FixtureCloud.note("create", "c"),
+                FixtureCloud.note("create", "t", type: "Task"),
             ]
         )
         try await cloud.addZone("Later", as: user)
@@ -88,7 +94,7 @@ struct SnapshotTests {
         let zones = try await cloud.call("zones/list", as: user).body.zones.elements
         #expect(zones.map(\.zoneID.zoneName) == ["Notes", "_defaultZone"])
         let tag = before[0].recordChangeTag
-        let saved = try await cloud.modify(as: user, [TestCloud.note("update", "a", tag: tag)])
+        let saved = try await cloud.modify(as: user, [FixtureCloud.note("update", "a", tag: tag)])
         #expect(saved.records[0].serverErrorCode == .null)
         let schema = try await cloud.service.exportSchema(
             container: container,
@@ -106,7 +112,9 @@ struct SnapshotTests {
         try await cloud.service.takeSnapshot("s", of: container)
         let first = try await cloud.lookUp(["a"], as: user).records[0].recordChangeTag
         func save(_ tag: JSON) async throws -> JSON {
-            try await cloud.modify(as: user, [TestCloud.note("update", "a", tag: tag)]).records[0]
+            try await cloud.modify(as: user, [FixtureCloud.note("update", "a", tag: tag)]).records[
+                0
+            ]
         }
         let stale = try await save(first).recordChangeTag
         for _ in 0..<2 {
@@ -123,7 +131,7 @@ struct SnapshotTests {
     func tagsAfter(event: String) async throws {
         let (cloud, user) = try await Self.cloud()
         func save(_ operation: String, _ tag: JSON = .null) async throws -> JSON {
-            let note = TestCloud.note(operation, "a", tag: tag)
+            let note = FixtureCloud.note(operation, "a", tag: tag)
             return try await cloud.modify(as: user, [note]).records[0]
         }
         func delete() async throws {
@@ -132,7 +140,7 @@ struct SnapshotTests {
                 as: user,
                 [
                     "operations": [
-                        ["operationType": "delete", "zone": ["zoneID": TestCloud.zone("Notes")]]
+                        ["operationType": "delete", "zone": ["zoneID": FixtureCloud.zone("Notes")]]
                     ]
                 ]
             )
@@ -140,7 +148,7 @@ struct SnapshotTests {
         var stale: Set<String> = []
         // In one commit, so that the database has fewer changes than the zone.
         func change() async throws {
-            let notes = (1...9).map { TestCloud.note("forceReplace", "n\($0)") }
+            let notes = (1...9).map { FixtureCloud.note("forceReplace", "n\($0)") }
             let saved = try await cloud.modify(as: user, notes).records
             stale.formUnion(saved.compactMap(\.recordChangeTag.text))
         }
@@ -179,7 +187,7 @@ struct SnapshotTests {
         let (cloud, user) = try await Self.cloud()
         try await cloud.service.expireChangeTokens(container: container)
         try await cloud.addZone("Later", as: user)
-        let note = TestCloud.note("create", "a")
+        let note = FixtureCloud.note("create", "a")
         let tag = try await cloud.modify("Later", as: user, [note]).records[0].recordChangeTag.text
         // The time in microseconds: no change after the backup had a number as high.
         let number = try #require(Int64(tag ?? "", radix: 36))
@@ -229,7 +237,8 @@ struct SnapshotTests {
     func subscriptions() async throws {
         let (cloud, user) = try await Self.cloud()
         let subscription: JSON = [
-            "subscriptionID": "s1", "subscriptionType": "zone", "zoneID": TestCloud.zone("Notes"),
+            "subscriptionID": "s1", "subscriptionType": "zone",
+            "zoneID": FixtureCloud.zone("Notes"),
         ]
         let answer = try await cloud.call(
             "subscriptions/modify",
@@ -263,15 +272,15 @@ struct SnapshotTests {
     func others() async throws {
         var configuration = ServiceConfiguration()
         configuration.opensContainers = true
-        let cloud = try await TestCloud(configuration: configuration)
+        let cloud = try await FixtureCloud(configuration: configuration)
         let other = "iCloud.com.example.other"
         let user = try await cloud.addUser()
         func zones(_ container: String) async throws -> Int {
             let path = "/database/1/\(container)/development/private/zones/list"
             let query =
-                "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(TestCloud.escape(user.token))"
+                "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(FixtureCloud.escape(user.token))"
             let request = ServiceRequest(method: "GET", path: path, query: query, baseURL: "")
-            return try await TestCloud.Answer(cloud.service.respond(to: request))
+            return try await FixtureCloud.Answer(cloud.service.respond(to: request))
                 .body.zones.elements.count
         }
         try await cloud.addZone("Notes", as: user)
@@ -289,13 +298,13 @@ struct SnapshotTests {
         let service = cloud.service
         await #expect(throws: RequestError.self) { try await service.resetContainer("nowhere") }
         await #expect(throws: RequestError.self) {
-            try await service.restoreSnapshot("none", of: TestCloud.container)
+            try await service.restoreSnapshot("none", of: FixtureCloud.container)
         }
         await #expect(throws: RequestError.self) {
-            try await service.removeSnapshot("none", of: TestCloud.container)
+            try await service.removeSnapshot("none", of: FixtureCloud.container)
         }
         await #expect(throws: RequestError.self) {
-            try await service.takeSnapshot("", of: TestCloud.container)
+            try await service.takeSnapshot("", of: FixtureCloud.container)
         }
         #expect(try await Self.names(cloud, user) == ["a", "b"])
     }
@@ -318,7 +327,7 @@ struct SnapshotTests {
     )
     func markers(_ event: String) async throws {
         let (cloud, user) = try await Self.cloud()
-        func page(_ marker: JSON = nil) async throws -> TestCloud.Answer {
+        func page(_ marker: JSON = nil) async throws -> FixtureCloud.Answer {
             try await cloud.call(
                 "records/query",
                 as: user,
@@ -330,7 +339,7 @@ struct SnapshotTests {
         }
         func fill() async throws {
             for name in ["a", "b", "c"] {
-                let note = TestCloud.note("forceReplace", name)
+                let note = FixtureCloud.note("forceReplace", name)
                 _ = try await cloud.modify("_defaultZone", as: user, [note])
             }
         }

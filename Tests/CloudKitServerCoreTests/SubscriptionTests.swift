@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Subscriptions, users and deprecated endpoints")
 struct SubscriptionTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
@@ -79,7 +79,7 @@ struct SubscriptionTests {
     @Test("Users are found by address and by name; unknown ones are left out")
     func discover() async throws {
         _ = try await cloud.service.addUser(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             name: "Grace Hopper",
             emailAddress: "Grace@example.com"
         )
@@ -105,7 +105,7 @@ struct SubscriptionTests {
 
     @Test("The deprecated change feeds respond in their own shapes")
     func older() async throws {
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         let records = try await cloud.call(
             "records/changes",
             as: ada,

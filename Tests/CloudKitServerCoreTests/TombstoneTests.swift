@@ -7,20 +7,20 @@ import Testing
 
 @Suite("Tombstones", .overHTTP)
 struct TombstoneTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
     private static let retention: Int64 = 40 * 86_400
 
     init() async throws {
         var configuration = ServiceConfiguration(webTokenSeconds: 1000 * 86_400)
         configuration.tombstoneSeconds = Self.retention
-        cloud = try await TestCloud(configuration: configuration)
+        cloud = try await FixtureCloud(configuration: configuration)
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
     }
 
     private func modify(_ kind: String, _ names: String...) async throws {
-        let answer = try await cloud.modify(as: ada, names.map { TestCloud.note(kind, $0) })
+        let answer = try await cloud.modify(as: ada, names.map { FixtureCloud.note(kind, $0) })
         try #require(answer.records.allSatisfy { $0.serverErrorCode == nil })
     }
 
@@ -60,7 +60,7 @@ struct TombstoneTests {
         let older = try await cloud.call(
             "records/changes",
             as: ada,
-            ["zoneID": TestCloud.zone("Notes"), "syncToken": old]
+            ["zoneID": FixtureCloud.zone("Notes"), "syncToken": old]
         )
         #expect(older.code == "CHANGE_TOKEN_EXPIRED")
     }
@@ -75,7 +75,7 @@ struct TombstoneTests {
         try await cloud.service.clean()
         var (names, token, hasMore) = ([JSON](), JSON.null, true)
         while hasMore, names.count < 10 {
-            var zone: [String: JSON] = ["zoneID": TestCloud.zone("Notes"), "resultsLimit": 1]
+            var zone: [String: JSON] = ["zoneID": FixtureCloud.zone("Notes"), "resultsLimit": 1]
             if token != .null { zone["syncToken"] = token }
             let body: JSON = ["zones": [.object(zone)]]
             let page = try await cloud.call("changes/zone", as: ada, body).body.zones[0]
@@ -128,7 +128,7 @@ struct TombstoneTests {
             try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
             _ = try await cloud.modify(
                 as: ada,
-                (start..<start + 200).reversed().map { TestCloud.note("forceDelete", "n\($0)") }
+                (start..<start + 200).reversed().map { FixtureCloud.note("forceDelete", "n\($0)") }
             )
         }
         #expect(try await deleted().count == 200)
@@ -140,7 +140,7 @@ struct TombstoneTests {
     /// Returns the names that are reported to a user as deleted.
     private func deleted(
         _ world: SharedTrees,
-        by user: TestCloud.User
+        by user: FixtureCloud.User
     ) async throws -> Set<String> {
         let body: JSON = ["zones": [["zoneID": world.zoneID]]]
         let answer = try await world.cloud.call("changes/zone", .shared, as: user, body)
@@ -158,7 +158,7 @@ struct TombstoneTests {
         func delete(_ names: String...) async throws {
             let answer = try await world.cloud.modify(
                 as: world.ada,
-                names.map { TestCloud.note("forceDelete", $0) }
+                names.map { FixtureCloud.note("forceDelete", $0) }
             )
             try #require(answer.records.allSatisfy { $0.deleted == true }, "\(answer)")
         }
@@ -209,7 +209,7 @@ struct TombstoneTests {
                 "participants": [participant],
             ],
         ]
-        let made = try await cloud.modify(as: ada, [TestCloud.note("forceDelete", "b"), share])
+        let made = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "b"), share])
         let guid = made.records[1].shortGUID
         _ = try await cloud.call(
             "records/accept",

@@ -183,10 +183,14 @@ struct TreeAttackTests {
     @Test("Records are copied only to where their copier may put them")
     func copies() async throws {
         try await world.cloud.addZone("Mine", as: world.bob)
-        _ = try await world.cloud.modify("Mine", as: world.bob, [TestCloud.note("create", "own")])
-        func copy(below root: JSON) async throws -> TestCloud.Answer {
+        _ = try await world.cloud.modify(
+            "Mine",
+            as: world.bob,
+            [FixtureCloud.note("create", "own")]
+        )
+        func copy(below root: JSON) async throws -> FixtureCloud.Answer {
             let body: JSON = [
-                "sourceZoneID": TestCloud.zone("Mine"), "targetZoneID": world.zoneID,
+                "sourceZoneID": FixtureCloud.zone("Mine"), "targetZoneID": world.zoneID,
                 "targetRootName": root, "includeRecords": ["own"],
             ]
             return try await world.cloud.call("records/copy/start", as: world.bob, body)

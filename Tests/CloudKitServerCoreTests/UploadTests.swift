@@ -11,8 +11,8 @@ import Testing
 struct UploadTests {
     private static func world(
         quota: Int64? = nil
-    ) async throws -> (cloud: TestCloud, ada: TestCloud.User) {
-        let cloud = try await TestCloud(
+    ) async throws -> (cloud: FixtureCloud, ada: FixtureCloud.User) {
+        let cloud = try await FixtureCloud(
             configuration: ServiceConfiguration(userQuotaBytes: quota)
         )
         let ada = try await cloud.addUser()
@@ -23,8 +23,8 @@ struct UploadTests {
     /// Returns the tokens of upload addresses for fields of records.
     private func addresses(
         _ names: [String],
-        _ cloud: TestCloud,
-        _ ada: TestCloud.User
+        _ cloud: FixtureCloud,
+        _ ada: FixtureCloud.User
     ) async throws -> [String] {
         let tokens = names.map { name -> JSON in
             ["recordName": .string(name), "recordType": "Note", "fieldName": "photo"]
@@ -32,7 +32,7 @@ struct UploadTests {
         let answer = try await cloud.call(
             "assets/upload",
             as: ada,
-            ["zoneID": TestCloud.zone("Notes"), "tokens": .array(tokens)]
+            ["zoneID": FixtureCloud.zone("Notes"), "tokens": .array(tokens)]
         )
         return answer.body.tokens.elements.compactMap {
             ($0.url.text ?? "").split(separator: "/").last.map(String.init)
@@ -42,8 +42,8 @@ struct UploadTests {
     private func send(
         _ bytes: Data,
         to token: String,
-        _ cloud: TestCloud
-    ) async throws -> TestCloud.Answer {
+        _ cloud: FixtureCloud
+    ) async throws -> FixtureCloud.Answer {
         try await cloud.send(
             bytes,
             to: .string("http://cloud.test" + AssetRoute.upload(token: token).path)
@@ -53,10 +53,10 @@ struct UploadTests {
     private func save(
         _ receipt: JSON,
         in name: String,
-        _ cloud: TestCloud,
-        _ ada: TestCloud.User
+        _ cloud: FixtureCloud,
+        _ ada: FixtureCloud.User
     ) async throws -> JSON {
-        let note = TestCloud.note("forceUpdate", name, ["photo": ["value": receipt]])
+        let note = FixtureCloud.note("forceUpdate", name, ["photo": ["value": receipt]])
         return try await cloud.modify(as: ada, [note]).records[0]
     }
 
@@ -101,7 +101,7 @@ struct UploadTests {
         #expect(second.code == "QUOTA_EXCEEDED")
         // There is no room for a record either.
         let text: JSON = ["text": ["value": .string(String(repeating: "x", count: 450))]]
-        let refused = try await cloud.modify(as: ada, [TestCloud.note("create", "t", text)])
+        let refused = try await cloud.modify(as: ada, [FixtureCloud.note("create", "t", text)])
         #expect(refused.records[0].serverErrorCode == "QUOTA_EXCEEDED")
         #expect(try await save(first.body.singleFile, in: "a", cloud, ada).serverErrorCode == nil)
         // The record's bytes are those of the upload and count once.
@@ -120,7 +120,7 @@ struct UploadTests {
             }
         }
         let response = await cloud.service.receiveAsset(token: token, body: body)
-        #expect(try TestCloud.Answer(response).code == "QUOTA_EXCEEDED")
+        #expect(try FixtureCloud.Answer(response).code == "QUOTA_EXCEEDED")
         // The rest was not requested.
         #expect(pieces.withLock { $0 } < 100)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Users who are deleted")
 struct UserDeletionTests {
-    private func bytes(_ cloud: TestCloud) async throws -> (zones: Int, bytes: Int64) {
+    private func bytes(_ cloud: FixtureCloud) async throws -> (zones: Int, bytes: Int64) {
         let environments = try await cloud.service.overview().flatMap(\.environments)
         return (
             environments.reduce(0) { $0 + $1.zones }, environments.reduce(0) { $0 + $1.bytes }
@@ -17,7 +17,7 @@ struct UserDeletionTests {
     func deletion() async throws {
         let trees = try await SharedTrees()
         let (cloud, ada, bob) = (trees.cloud, trees.ada, trees.bob)
-        let note = TestCloud.note("create", "post", ["title": ["value": "stays"]])
+        let note = FixtureCloud.note("create", "post", ["title": ["value": "stays"]])
         _ = try await cloud.modify("_defaultZone", as: ada, database: .public, [note])
         try await cloud.service.setPassword("a long password", of: ada.user)
         func changes(after token: JSON = .null) async throws -> JSON {
@@ -30,9 +30,9 @@ struct UserDeletionTests {
         try await cloud.service.deleteUser(ada.user)
         let refused = try await cloud.call("zones/list", as: ada)
         #expect((refused.status, refused.code) == (421, "AUTHENTICATION_REQUIRED"))
-        let names = try await cloud.service.users(container: TestCloud.container)
+        let names = try await cloud.service.users(container: FixtureCloud.container)
         #expect(!names.map(\.userRecordName).contains(ada.name))
-        let passwords = try await cloud.service.usersWithPassword(container: TestCloud.container)
+        let passwords = try await cloud.service.usersWithPassword(container: FixtureCloud.container)
         #expect(passwords.isEmpty)
         let told = try await changes(after: token).zones.elements
         #expect(told.map(\.zoneID.zoneName) == ["Notes"])
@@ -50,12 +50,12 @@ struct UserDeletionTests {
     func snapshot() async throws {
         let trees = try await SharedTrees()
         let cloud = trees.cloud
-        try await cloud.service.takeSnapshot("s", of: TestCloud.container)
+        try await cloud.service.takeSnapshot("s", of: FixtureCloud.container)
         try await cloud.service.deleteUser(trees.ada.user)
         let left = try await bytes(cloud)
-        try await cloud.service.restoreSnapshot("s", of: TestCloud.container)
+        try await cloud.service.restoreSnapshot("s", of: FixtureCloud.container)
         #expect(try await bytes(cloud) == left)
-        try await cloud.service.resetContainer(TestCloud.container)
+        try await cloud.service.resetContainer(FixtureCloud.container)
         #expect(try await bytes(cloud).zones == left.zones)
         #expect(try await trees.seen(by: trees.bob) == [])
         #expect(try await cloud.service.check().findings == [])
@@ -63,8 +63,8 @@ struct UserDeletionTests {
 
     @Test("A user who is not there is refused, and one may have the address of a deleted one")
     func unknown() async throws {
-        let cloud = try await TestCloud()
-        let (container, address) = (TestCloud.container, "grace@example.com")
+        let cloud = try await FixtureCloud()
+        let (container, address) = (FixtureCloud.container, "grace@example.com")
         func add() async throws -> ServiceUser {
             try await cloud.service.addUser(
                 container: container,

@@ -56,18 +56,20 @@ struct WriterTurnTests {
     /// Returns a service in which a user has a record whose deletion also deletes a hundred others.
     private static func world(
         _ budget: RequestBudget
-    ) async throws -> (TestCloud, CountingStorage, ada: TestCloud.User, bob: TestCloud.User) {
+    ) async throws -> (
+        FixtureCloud, CountingStorage, ada: FixtureCloud.User, bob: FixtureCloud.User
+    ) {
         var configuration = ServiceConfiguration()
         configuration.budget = budget
         let storage = CountingStorage(try SQLiteStorage(path: nil))
-        let cloud = try await TestCloud(configuration: configuration, storage: storage)
+        let cloud = try await FixtureCloud(configuration: configuration, storage: storage)
         let ada = try await cloud.addUser()
         let bob = try await cloud.addUser("Bob")
         for user in [ada, bob] { try await cloud.addZone("Notes", as: user) }
-        _ = try await cloud.modify(as: bob, [TestCloud.note("create", "top")])
+        _ = try await cloud.modify(as: bob, [FixtureCloud.note("create", "top")])
         for start in stride(from: 0, to: 100, by: 20) {
             let notes = (start..<start + 20).map {
-                TestCloud.note("create", "n\($0)", Self.reference)
+                FixtureCloud.note("create", "n\($0)", Self.reference)
             }
             let made = try await cloud.modify(as: bob, notes)
             try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
@@ -78,7 +80,7 @@ struct WriterTurnTests {
     @Test("A deletion that takes too much along is refused before it writes anything")
     func refusedEarly() async throws {
         let (cloud, storage, _, bob) = try await Self.world(RequestBudget(rowsPerDeletion: 300))
-        let answer = try await cloud.modify(as: bob, [TestCloud.note("forceDelete", "top")])
+        let answer = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
         #expect(answer.status == 400)
         #expect(answer.body.nativeErrorCode == 27)
         #expect(answer.reason.contains("more than 300 rows"))
@@ -86,18 +88,18 @@ struct WriterTurnTests {
         // The records that refer to it can be deleted first; the last record is deleted alone at
         // any cost.
         for start in stride(from: 0, to: 100, by: 50) {
-            let notes = (start..<start + 50).map { TestCloud.note("forceDelete", "n\($0)") }
+            let notes = (start..<start + 50).map { FixtureCloud.note("forceDelete", "n\($0)") }
             let gone = try await cloud.modify(as: bob, notes)
             #expect(gone.records.allSatisfy { $0.deleted == true })
         }
-        let last = try await cloud.modify(as: bob, [TestCloud.note("forceDelete", "top")])
+        let last = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
         #expect(last.records[0].deleted == true)
     }
 
     @Test("A commit that is too long for others goes alone, and does what it would have done")
     func alone() async throws {
         let (cloud, storage, _, bob) = try await Self.world(RequestBudget(rowsBesideOthers: 500))
-        let answer = try await cloud.modify(as: bob, [TestCloud.note("forceDelete", "top")])
+        let answer = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
         #expect(answer.records[0].deleted == true)
         #expect(storage.aloneCount == 1)
         let left = try await cloud.lookUp(["top", "n0", "n99"], as: bob)
@@ -110,8 +112,8 @@ struct WriterTurnTests {
             RequestBudget(rowsBesideOthers: 500)
         )
         // The nonexistent record makes the whole batch fail when all of its work is done.
-        let missing = TestCloud.note("update", "nowhere", [:], tag: "1")
-        let deletions = [TestCloud.note("forceDelete", "top"), missing]
+        let missing = FixtureCloud.note("update", "nowhere", [:], tag: "1")
+        let deletions = [FixtureCloud.note("forceDelete", "top"), missing]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -124,7 +126,7 @@ struct WriterTurnTests {
             for number in 0..<20 {
                 let saved = try await cloud.modify(
                     as: ada,
-                    [TestCloud.note("create", "small \(number)")]
+                    [FixtureCloud.note("create", "small \(number)")]
                 )
                 #expect(saved.records[0].serverErrorCode == nil)
             }
@@ -141,8 +143,8 @@ struct WriterTurnTests {
         let (cloud, storage, ada, bob) = try await Self.world(
             RequestBudget(milliseconds: 1_000_000, rowsBesideOthers: 500)
         )
-        let missing = TestCloud.note("update", "nowhere", [:], tag: "1")
-        let deletions = [TestCloud.note("forceDelete", "top"), missing]
+        let missing = FixtureCloud.note("update", "nowhere", [:], tag: "1")
+        let deletions = [FixtureCloud.note("forceDelete", "top"), missing]
         cloud.clock.hurry(milliseconds: 1000)
         let failed = try await cloud.modify(as: bob, atomic: true, deletions)
         cloud.clock.hurry(milliseconds: 0)
@@ -150,10 +152,10 @@ struct WriterTurnTests {
         let again = try await cloud.modify(as: bob, atomic: true, deletions)
         #expect(again.status == 503 && again.code == "TRY_AGAIN_LATER")
         #expect(storage.aloneCount == 1)
-        let other = try await cloud.modify(as: ada, [TestCloud.note("create", "small")])
+        let other = try await cloud.modify(as: ada, [FixtureCloud.note("create", "small")])
         #expect(other.records[0].serverErrorCode == nil)
         cloud.clock.advance(seconds: 3600)
-        let later = try await cloud.modify(as: bob, [TestCloud.note("forceDelete", "top")])
+        let later = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
         #expect(later.records[0].deleted == true)
     }
 }

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Zones that no app deleted")
 struct ZoneLossTests {
-    let cloud: TestCloud
-    let ada: TestCloud.User
+    let cloud: FixtureCloud
+    let ada: FixtureCloud.User
 
     init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         ada = try await cloud.addUser()
         try await cloud.addZone("Notes", as: ada)
-        _ = try await cloud.modify(as: ada, [TestCloud.note("create", "a")])
+        _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
     }
 
     private func lose(
@@ -63,12 +63,12 @@ struct ZoneLossTests {
     func requests() async throws {
         try await lose()
         let whole = [
-            try await cloud.modify(as: ada, [TestCloud.note("create", "b")]),
+            try await cloud.modify(as: ada, [FixtureCloud.note("create", "b")]),
             try await cloud.lookUp(["a"], as: ada),
             try await cloud.call(
                 "records/query",
                 as: ada,
-                ["zoneID": TestCloud.zone("Notes"), "query": ["recordType": "Note"]]
+                ["zoneID": FixtureCloud.zone("Notes"), "query": ["recordType": "Note"]]
             ),
         ]
         for answer in whole {
@@ -79,11 +79,12 @@ struct ZoneLossTests {
             "_defaultZone",
             as: ada,
             [
-                TestCloud.note("create", "b"),
+                FixtureCloud.note("create", "b"),
                 [
                     "operationType": "create",
                     "record": [
-                        "recordName": "c", "recordType": "Note", "zoneID": TestCloud.zone("Notes"),
+                        "recordName": "c", "recordType": "Note",
+                        "zoneID": FixtureCloud.zone("Notes"),
                     ],
                 ],
             ]
@@ -93,7 +94,7 @@ struct ZoneLossTests {
         let zones = try await cloud.call(
             "zones/lookup",
             as: ada,
-            ["zones": [TestCloud.zone("Notes"), TestCloud.zone("Never")]]
+            ["zones": [FixtureCloud.zone("Notes"), FixtureCloud.zone("Never")]]
         ).body.zones
         #expect(zones[0].deletionReason == "PURGED" && zones[1].deletionReason == .null)
         #expect(try await cloud.changes(as: ada).deletionReason == "PURGED")
@@ -104,7 +105,7 @@ struct ZoneLossTests {
         try await lose()
         try await cloud.addZone("Notes", as: ada)
         let delete: JSON = [
-            "operationType": "delete", "zone": ["zoneID": TestCloud.zone("Notes")],
+            "operationType": "delete", "zone": ["zoneID": FixtureCloud.zone("Notes")],
         ]
         _ = try await cloud.call("zones/modify", as: ada, ["operations": [delete]])
         #expect(try await changes().zones[0].keys == ["zoneID", "deleted"])
@@ -141,9 +142,9 @@ struct ZoneLossTests {
     func snapshot() async throws {
         try await cloud.addZone("Old", as: ada)
         try await lose(["Old"], .encryptedDataReset)
-        try await cloud.service.takeSnapshot("s", of: TestCloud.container)
+        try await cloud.service.takeSnapshot("s", of: FixtureCloud.container)
         try await lose()
-        try await cloud.service.restoreSnapshot("s", of: TestCloud.container)
+        try await cloud.service.restoreSnapshot("s", of: FixtureCloud.container)
         #expect(try await cloud.lookUp(["a"], as: ada).records[0].recordName == "a")
         let zones = try await changes().zones.elements
         #expect(zones.map(\.deletionReason) == [.null, "ENCRYPTED_DATA_RESET"])

@@ -153,7 +153,7 @@ struct AdministrationTests {
         try await Self.run({ $0.service.userQuotaBytes = 10_000 }) { server in
             func save(_ name: String) async throws -> JSON {
                 let text: JSON = ["text": ["value": .string(String(repeating: "x", count: 6000))]]
-                return try await server.save([TestCloud.note("create", name, text)])
+                return try await server.save([FixtureCloud.note("create", name, text)])
                     .body.records[0].serverErrorCode
             }
             try await server.addZone("Notes")
@@ -176,7 +176,7 @@ struct AdministrationTests {
     func snapshots() async throws {
         try await Self.run { server in
             try await server.addZone("Notes")
-            _ = try await server.save([TestCloud.note("create", "a")])
+            _ = try await server.save([FixtureCloud.note("create", "a")])
             let taken = try await Self.ask(server, "PUT", Self.container + "/snapshots/one%20note")
             #expect(taken.body.name == "one note")
             #expect(try await Self.ask(server, "POST", Self.container + "/reset").status == 200)
@@ -247,7 +247,7 @@ struct AdministrationTests {
             #expect(try await lose("BOREDOM", of: ada).status == 400)
             #expect(try await lose("PURGED", of: "_nobody").status == 404)
             #expect(try await lose("PURGED", of: ada).status == 200)
-            let saved = try await server.save([TestCloud.note("create", "a")])
+            let saved = try await server.save([FixtureCloud.note("create", "a")])
             #expect((saved.status, saved.body.deletionReason) == (404, "PURGED"))
             #expect(try await lose("PURGED", of: ada).status == 404)
         }
@@ -270,7 +270,7 @@ struct AdministrationTests {
             )
             let query =
                 "ckAPIToken=\(token.body.apiToken.text ?? "")&ckWebAuthToken="
-                + TestCloud.escape(user.body.webAuthToken.text ?? "")
+                + FixtureCloud.escape(user.body.webAuthToken.text ?? "")
             let path = "/database/1/\(TestServer.container)/development/private/users/caller"
             let caller = try await server.send("\(server.url)\(path)?\(query)", method: "GET")
             #expect(caller.body.userRecordName == user.body.userRecordName)

@@ -14,7 +14,7 @@ struct CourierTests {
     }
 
     private func listen(_ server: TestServer) async throws -> String {
-        let token = TestCloud.escape(server.webToken)
+        let token = FixtureCloud.escape(server.webToken)
         let answer = try await server.send(
             "\(server.url)/device/1/\(TestServer.container)/development/tokens/create"
                 + "?ckAPIToken=\(server.apiToken)&ckWebAuthToken=\(token)",
@@ -41,7 +41,7 @@ struct CourierTests {
             #expect(url.hasPrefix(server.url + "/aps?tok="))
             async let answer = server.send(url, method: "GET")
             await waiters(server, 1)
-            _ = try await server.save([TestCloud.note("create", "a")])
+            _ = try await server.save([FixtureCloud.note("create", "a")])
             #expect(try await answer.body.ck.met.sid == "d")
             #expect(server.waitingRequests == 0)
         }
@@ -66,7 +66,7 @@ struct CourierTests {
             await waiters(server, 1)
             request.cancel()
             await waiters(server, 0)
-            _ = try await server.save([TestCloud.note("create", "a")])
+            _ = try await server.save([FixtureCloud.note("create", "a")])
             let answer = try await server.send(url, method: "GET")
             #expect(answer.body.ck.met.sid == "d")
         }
@@ -85,7 +85,7 @@ struct CourierTests {
                     }
                 }
                 await waiters(server, 6)
-                _ = try await server.save([TestCloud.note("create", "a")])
+                _ = try await server.save([FixtureCloud.note("create", "a")])
                 return try await group.reduce(into: [String?]()) { $0.append($1) }
             }
             #expect(names == Array(repeating: "d", count: 6))
@@ -120,7 +120,7 @@ struct CourierTests {
             try await subscribe(server)
             let url = try await listen(server)
             func change(_ name: String) async throws {
-                _ = try await server.save([TestCloud.note("create", name)])
+                _ = try await server.save([FixtureCloud.note("create", name)])
             }
             try await change("a")
             plan(server, .error(.tryAgainLater, retryAfter: 1))
@@ -152,7 +152,7 @@ struct CourierTests {
             plan(server, .lostNotification)
             async let answer = server.send(url, method: "GET")
             await waiters(server, 1)
-            _ = try await server.save([TestCloud.note("create", "a")])
+            _ = try await server.save([FixtureCloud.note("create", "a")])
             while server.service?.faultCounts.first?.taken != 1 { await Task.yield() }
             #expect(server.waitingRequests == 1)
             try await server.addZone("More")
@@ -180,7 +180,7 @@ struct CourierTests {
                 let there = second.url + url.dropFirst(first.url.count)
                 async let answer = second.send(there, method: "GET")
                 await waiters(second, 1)
-                _ = try await first.save([TestCloud.note("create", "a")])
+                _ = try await first.save([FixtureCloud.note("create", "a")])
                 #expect(try await answer.body.ck.met.sid == "d")
             }
         }

@@ -163,7 +163,7 @@ struct FolderTests {
         )
         let url = try #require(prepared.body.tokens[0].url.text)
         let receipt = try await server.send(url, bytes).body.singleFile
-        let note = TestCloud.note("forceUpdate", "n1", ["image": ["value": receipt]])
+        let note = FixtureCloud.note("forceUpdate", "n1", ["image": ["value": receipt]])
         let saved = try await server.save([note])
         return try #require(saved.body.records[0].fields.image.value.downloadURL.text)
     }

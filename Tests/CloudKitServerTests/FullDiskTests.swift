@@ -54,12 +54,12 @@ struct FullDiskTests {
         let storage = try SQLiteStorage(path: folder.path + "/cloud.sqlite")
         try await Self.run(storage) { server in
             try await server.addZone("Notes")
-            _ = try await server.save([TestCloud.note("create", "a", Self.large)])
+            _ = try await server.save([FixtureCloud.note("create", "a", Self.large)])
             try await storage.limitSize(to: 500_000)
             var refused: TestServer.Answer?
             for number in 0..<10 where refused == nil {
                 let answer = try await server.save([
-                    TestCloud.note("create", "n\(number)", Self.large)
+                    FixtureCloud.note("create", "n\(number)", Self.large)
                 ])
                 if answer.status != 200 { refused = answer }
             }
@@ -70,7 +70,7 @@ struct FullDiskTests {
             let kept = try await server.names()
             #expect(kept.contains("a"))
             try await storage.limitSize(to: nil)
-            let saved = try await server.save([TestCloud.note("create", "z", Self.large)])
+            let saved = try await server.save([FixtureCloud.note("create", "z", Self.large)])
             #expect(saved.status == 200)
             #expect(try await server.names() == kept + ["z"])
         }
@@ -83,18 +83,18 @@ struct FullDiskTests {
             try await server.addZone("Notes")
             storage.error = StorageError(.inputOutput, "the secret place is broken")
             for answer in [
-                try await server.save([TestCloud.note("create", "a")]),
+                try await server.save([FixtureCloud.note("create", "a")]),
                 try await server.call("zones/list", [:]),
             ] {
                 #expect((answer.status, answer.body.serverErrorCode) == (500, "INTERNAL_ERROR"))
                 #expect(!String(decoding: answer.data, as: UTF8.self).contains("secret"))
             }
             storage.error = StorageError(.full, "no room")
-            let full = try await server.save([TestCloud.note("create", "a")])
+            let full = try await server.save([FixtureCloud.note("create", "a")])
             #expect((full.status, full.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
             storage.error = nil
             #expect(try await server.names() == [])
-            #expect(try await server.save([TestCloud.note("create", "a")]).status == 200)
+            #expect(try await server.save([FixtureCloud.note("create", "a")]).status == 200)
             #expect(try await server.names() == ["a"])
         }
     }
@@ -160,7 +160,7 @@ struct FullDiskTests {
             var statuses: [Int] = []
             for number in 0..<30 {
                 let answer = try await server.save([
-                    TestCloud.note("create", "n\(number)", Self.large)
+                    FixtureCloud.note("create", "n\(number)", Self.large)
                 ])
                 statuses.append(answer.status)
                 if answer.status != 200 { break }
@@ -169,7 +169,7 @@ struct FullDiskTests {
             let kept = try await server.names()
             #expect(kept.count == statuses.count { $0 == 200 })
             try disk.empty()
-            let saved = try await server.save([TestCloud.note("create", "z", Self.large)])
+            let saved = try await server.save([FixtureCloud.note("create", "z", Self.large)])
             #expect(saved.status == 200)
             #expect(try await server.names() == kept + ["z"])
         }

@@ -12,7 +12,7 @@ struct HTTPTests {
         try await TestServer.run { server in
             try await server.addZone("Notes")
             let fields: JSON = ["title": ["value": "Milk \u{1F95B} \"2\\l\"\n"]]
-            let saved = try await server.save([TestCloud.note("create", "n1", fields)])
+            let saved = try await server.save([FixtureCloud.note("create", "n1", fields)])
             #expect(saved.status == 200)
             #expect(saved.headers["content-type"] == "application/json; charset=UTF-8")
             #expect(saved.headers["x-apple-request-uuid"] != nil)
@@ -31,7 +31,7 @@ struct HTTPTests {
             try await server.addZone("Notes")
             let url = server.endpoint("records/modify")
             func note(_ name: String, _ fields: JSON = [:]) -> JSON {
-                TestCloud.note("create", name, fields)
+                FixtureCloud.note("create", name, fields)
             }
             let malformed = try await server.send(url, Data("{\"operations\":[".utf8))
             #expect((malformed.status, malformed.body.serverErrorCode) == (400, "BAD_REQUEST"))
@@ -49,7 +49,7 @@ struct HTTPTests {
             let receipt: JSON = ["x": ["value": ["receipt": "AAAA", "size": 1]]]
             let asset = try await server.save([note("a", receipt)])
             #expect(asset.body.records[0].serverErrorCode == "BAD_REQUEST")
-            let stale = try await server.save([TestCloud.note("update", "a", tag: "1")])
+            let stale = try await server.save([FixtureCloud.note("update", "a", tag: "1")])
             #expect(stale.body.records[0].serverErrorCode == "NOT_FOUND")
             let token = server.endpoint("records/modify", webToken: "158__54__" + large.prefix(64))
             let wrong = try await server.send(token, Data("{}".utf8))
@@ -147,7 +147,7 @@ struct HTTPTests {
             let url = try #require(prepared.body.tokens[0].url.text)
             let uploaded = try await server.send(url, bytes)
             let field: JSON = ["image": ["value": uploaded.body.singleFile]]
-            let saved = try await server.save([TestCloud.note("create", "n1", field)])
+            let saved = try await server.save([FixtureCloud.note("create", "n1", field)])
             let value = saved.body.records[0].fields.image.value
             let link = try #require(value.downloadURL.text)
             for link in [link, link + "/photo.jpg"] {
@@ -242,7 +242,7 @@ struct HTTPTests {
     func archive() async throws {
         try await TestServer.run { server in
             try await server.addZone("Notes")
-            _ = try await server.save([TestCloud.note("create", "a", ["title": ["value": "A"]])])
+            _ = try await server.save([FixtureCloud.note("create", "a", ["title": ["value": "A"]])])
             let body: JSON = [
                 "zoneID": ["zoneName": "Notes"], "pluginFields": [:], "archiveName": "my notes",
             ]

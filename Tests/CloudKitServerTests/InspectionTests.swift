@@ -42,7 +42,7 @@ struct InspectionTests {
         as device: String?,
         after token: JSON = .null
     ) async throws -> JSON {
-        let name = device.map { "&clientId=" + TestCloud.escape($0) } ?? ""
+        let name = device.map { "&clientId=" + FixtureCloud.escape($0) } ?? ""
         let zone: JSON = ["zoneID": ["zoneName": "Notes"], "syncToken": token]
         let answer = try await server.send(
             server.endpoint("changes/zone") + name,
@@ -79,7 +79,7 @@ struct InspectionTests {
         try await Self.run { server in
             try await server.addZone("Notes")
             let first = try await Self.fetch(server, as: "phone")
-            _ = try await server.save(["a", "b", "c"].map { TestCloud.note("create", $0) })
+            _ = try await server.save(["a", "b", "c"].map { FixtureCloud.note("create", $0) })
             let second = try await Self.fetch(server, as: "tablet")
             let phone = try await Self.device("phone", server)
             #expect(phone.environment == "development")
@@ -105,7 +105,7 @@ struct InspectionTests {
     func expiredDevices() async throws {
         try await Self.run { server in
             try await server.addZone("Notes")
-            _ = try await server.save(["a", "b"].map { TestCloud.note("create", $0) })
+            _ = try await server.save(["a", "b"].map { FixtureCloud.note("create", $0) })
             _ = try await Self.fetch(server, as: "phone")
             #expect(try await Self.device("phone", server).zones[0].isExpired == false)
             #expect(try await Self.ask(server, "POST", "expire-change-tokens").status == 200)
@@ -224,9 +224,9 @@ struct InspectionTests {
         try await Self.run { server in
             try await Self.subscribe(server)
             #expect(try await Self.ask(server, "GET", "pushes").body.pushes == [])
-            _ = try await server.save([TestCloud.note("create", "a")])
+            _ = try await server.save([FixtureCloud.note("create", "a")])
             let url = try await Self.listen(server)
-            _ = try await server.save([TestCloud.note("create", "b")])
+            _ = try await server.save([FixtureCloud.note("create", "b")])
             let told = try await server.send(url, method: "GET")
             let pushes = try await Self.ask(server, "GET", "pushes").body.pushes.elements
             #expect(pushes.map(\.number) == [1, 2])
@@ -273,7 +273,7 @@ struct InspectionTests {
     func hiddenPushes() async throws {
         try await Self.run({ $0.allowedHosts = ["cloud.example.com"] }) { server in
             try await Self.subscribe(server)
-            _ = try await server.save([TestCloud.note("create", "a")])
+            _ = try await server.save([FixtureCloud.note("create", "a")])
             let pushes = try await Self.ask(server, "GET", "pushes").body.pushes
             #expect(pushes[0].subscriptionID == "news")
             #expect(pushes[0].payload == .null)
@@ -301,7 +301,7 @@ struct InspectionTests {
         try await Self.run { server in
             func save(_ kind: String, _ name: String, _ text: JSON = "same") async throws {
                 let fields: JSON = ["text": ["value": text]]
-                let answer = try await server.save([TestCloud.note(kind, name, fields)])
+                let answer = try await server.save([FixtureCloud.note(kind, name, fields)])
                 #expect(answer.body.records[0].serverErrorCode == .null)
             }
             func take(_ name: String) async throws {
@@ -352,7 +352,7 @@ struct InspectionTests {
             try await bobs.addZone("Notes")
             #expect(try await bobs.call("zones/list", [:]).body.zones.elements.count == 2)
             #expect(try await Self.differences(server, from: "one") == ["added Notes"])
-            let saved = try await bobs.save([TestCloud.note("create", "a")], in: "_defaultZone")
+            let saved = try await bobs.save([FixtureCloud.note("create", "a")], in: "_defaultZone")
             #expect(saved.body.records[0].serverErrorCode == .null)
             #expect(try await Self.ask(server, "PUT", "snapshots/two").status == 200)
             let news = ["added Notes", "added _defaultZone"]

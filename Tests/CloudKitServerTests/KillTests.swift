@@ -179,7 +179,7 @@ struct KillTests {
                     guard let file = await upload(names[0], server) else { return (client, []) }
                     let answer = try? await server.save(
                         names.map {
-                            TestCloud.note("create", $0, $0 == names[0] ? ["file": file] : [:])
+                            FixtureCloud.note("create", $0, $0 == names[0] ? ["file": file] : [:])
                         }
                     )
                     let isSaved =

@@ -31,9 +31,9 @@ struct ObservationTests {
         try await TestServer.run(Self.configuration()) { server in
             try await server.addZone("Notes")
             _ = try await server.save([
-                TestCloud.note("create", "a"), TestCloud.note("update", "b", tag: "1"),
+                FixtureCloud.note("create", "a"), FixtureCloud.note("update", "b", tag: "1"),
             ])
-            let refused = try await server.save([TestCloud.note("create", "a")], in: "Nowhere")
+            let refused = try await server.save([FixtureCloud.note("create", "a")], in: "Nowhere")
             let entries = try await Self.journal(server)
             #expect(
                 entries.map(\.endpoint) == ["zones/modify", "records/modify", "records/modify"]
@@ -62,7 +62,7 @@ struct ObservationTests {
         try await TestServer.run(configuration) { server in
             try await server.addZone("Notes")
             let evil = "x\u{1B}]0;pwned\u{7}\u{1B}[2J\r\n09:00:00  200  GET  forged\u{202E}\u{9B}2J"
-            _ = try await server.save([TestCloud.note("update", evil, tag: "1")])
+            _ = try await server.save([FixtureCloud.note("update", evil, tag: "1")])
             _ = try await server.call(
                 "records/query",
                 ["query": ["recordType": .string(evil)], "zoneID": ["zoneName": .string(evil)]]
@@ -137,7 +137,7 @@ struct ObservationTests {
         var configuration = Self.configuration()
         configuration.onRequest = { lines.add($0.description) }
         try await TestServer.run(configuration) { server in
-            _ = try await server.save([TestCloud.note("create", "a")], in: "Nowhere")
+            _ = try await server.save([FixtureCloud.note("create", "a")], in: "Nowhere")
         }
         let text = lines.all.joined(separator: "\n")
         #expect(text.contains("404  POST  records/modify  \(TestServer.container) development"))
@@ -211,7 +211,7 @@ struct ObservationTests {
             group.addTask { try await server.run() }
             let url = try await server.url()
             let client = TestServer(url: url, apiToken: token, webToken: "secret")
-            _ = try await client.save([TestCloud.note("create", "diary")], in: "Private")
+            _ = try await client.save([FixtureCloud.note("create", "diary")], in: "Private")
             group.cancelAll()
             while (try? await group.next()) != nil {}
         }

@@ -57,7 +57,7 @@ struct OriginTests {
                 for origin in origins {
                     let answer = try await server.send(
                         "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)&origin="
-                            + TestCloud.escape(origin),
+                            + FixtureCloud.escape(origin),
                         Data("user=\(name)".utf8)
                     )
                     #expect(answer.status == 200)

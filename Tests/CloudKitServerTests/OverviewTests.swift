@@ -60,9 +60,11 @@ struct OverviewTests {
             try await server.addZone("Notes")
             try await server.addZone("Old")
             let text: JSON = ["text": ["value": "abc"]]
-            _ = try await server.save(["a", "b", "c"].map { TestCloud.note("create", $0, text) })
-            _ = try await server.save([TestCloud.note("create", "d")], in: "Old")
-            _ = try await server.save([TestCloud.note("forceDelete", "c")])
+            _ = try await server.save(
+                ["a", "b", "c"].map { FixtureCloud.note("create", $0, text) }
+            )
+            _ = try await server.save([FixtureCloud.note("create", "d")], in: "Old")
+            _ = try await server.save([FixtureCloud.note("forceDelete", "c")])
             _ = try await server.call(
                 "zones/modify",
                 [
@@ -147,7 +149,7 @@ struct OverviewTests {
         try await Self.run { server in
             try await server.addZone("Notes")
             let text: JSON = ["text": ["value": .string(String(repeating: "x", count: 9000))]]
-            _ = try await server.save([TestCloud.note("create", "a", text)])
+            _ = try await server.save([FixtureCloud.note("create", "a", text)])
             let url = server.endpoint("tokens/create")
                 .replacing("/database/1/", with: "/device/1/").replacing("/private/", with: "/")
             let made = try await server.send(url, Data(#"{"apnsEnvironment":"development"}"#.utf8))
@@ -199,7 +201,7 @@ struct OverviewTests {
                 try await Self.ask(server, "POST", path, asked, headers: passedOn).status == 403
             )
             let made = try await Self.ask(server, "POST", path, asked).body
-            let web = TestCloud.escape(try #require(made.webAuthToken.text))
+            let web = FixtureCloud.escape(try #require(made.webAuthToken.text))
             let who = try await server.send(
                 "\(server.url)/database/1/\(TestServer.container)/development/public/users/caller"
                     + "?ckAPIToken=\(try #require(made.apiToken.text))&ckWebAuthToken=\(web)",

@@ -132,7 +132,7 @@ struct ProxyTests {
             let url =
                 server.url + "/database/1/\(TestServer.container)/development/private/users/caller"
                 + "?ckAPIToken=\(server.apiToken)"
-            let token = TestCloud.escape(server.webToken)
+            let token = FixtureCloud.escape(server.webToken)
             let asked = try await server.send(url + "&ckSession=\(token)", method: "GET")
             #expect(asked.status == 200)
             let next = try #require(asked.headers["x-apple-cloudkit-session"])

@@ -75,7 +75,7 @@ struct ResourceTests {
                 ]
                 let places = try await server.call(
                     "assets/upload",
-                    ["zoneID": TestCloud.zone("Notes"), "tokens": [token]]
+                    ["zoneID": FixtureCloud.zone("Notes"), "tokens": [token]]
                 )
                 let address = places.body.tokens[0].url.text ?? ""
                 let answer = try await RawConnection.run(server) { connection in
@@ -256,7 +256,7 @@ struct ResourceTests {
         try await server.addZone("Notes")
         let text = String(repeating: "x", count: 900_000)
         for name in 0..<14 {
-            let note = TestCloud.note("create", "n\(name)", ["text": ["value": .string(text)]])
+            let note = FixtureCloud.note("create", "n\(name)", ["text": ["value": .string(text)]])
             #expect(try await server.save([note]).status == 200)
         }
         let names = (0..<14).map { "{\"recordName\":\"n\($0)\"}" }.joined(separator: ",")
@@ -410,7 +410,7 @@ struct ResourceTests {
     @Test("A connection on which a client waited is good for the next request")
     func courier() async throws {
         try await TestServer.run(.init(courierSeconds: 0.05)) { server in
-            let token = TestCloud.escape(server.webToken)
+            let token = FixtureCloud.escape(server.webToken)
             let made = try await server.send(
                 "\(server.url)/device/1/\(TestServer.container)/development/tokens/create"
                     + "?ckAPIToken=\(server.apiToken)&ckWebAuthToken=\(token)",

@@ -36,7 +36,7 @@ struct SignInTests {
     private static func page(_ server: TestServer, _ more: [String: String] = [:]) -> String {
         more.sorted { $0.key < $1.key }.reduce(
             "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)"
-        ) { $0 + "&\($1.key)=\(TestCloud.escape($1.value))" }
+        ) { $0 + "&\($1.key)=\(FixtureCloud.escape($1.value))" }
     }
 
     /// Submits the form, as a browser does behind the proxy.
@@ -47,7 +47,7 @@ struct SignInTests {
         password: String = SignInTests.password,
         from address: String = "192.0.2.1"
     ) async throws -> TestServer.Answer {
-        let form = "name=\(TestCloud.escape(name))&password=\(TestCloud.escape(password))"
+        let form = "name=\(FixtureCloud.escape(name))&password=\(FixtureCloud.escape(password))"
         var request = HTTPClientRequest(url: page(server, more))
         request.method = .POST
         for (name, value) in [
@@ -130,7 +130,7 @@ struct SignInTests {
             let typed = try await Self.signIn(server, name: evil)
             #expect(!Self.text(typed).contains("<script>"))
             let unknown = try await server.send(
-                "\(server.url)/sign-in?ckAPIToken=\(TestCloud.escape(evil))",
+                "\(server.url)/sign-in?ckAPIToken=\(FixtureCloud.escape(evil))",
                 method: "GET"
             )
             #expect(unknown.status == 404)

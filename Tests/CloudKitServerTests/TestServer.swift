@@ -94,7 +94,7 @@ struct TestServer: Sendable {
 
     /// Returns the URL of an endpoint of the private database, with credentials.
     func endpoint(_ endpoint: String, webToken: String? = nil) -> String {
-        let token = TestCloud.escape(webToken ?? self.webToken)
+        let token = FixtureCloud.escape(webToken ?? self.webToken)
         return "\(url)/database/1/\(Self.container)/development/private/\(endpoint)"
             + "?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)"
     }

@@ -5,8 +5,8 @@ import ServerFixtures
 
 /// A service with some data, which receives one input after another.
 public struct FuzzWorld: Sendable {
-    private let cloud: TestCloud
-    private let ada: TestCloud.User
+    private let cloud: FixtureCloud
+    private let ada: FixtureCloud.User
 
     /// An error for a response that no input may cause.
     public struct Problem: Error, CustomStringConvertible {
@@ -14,10 +14,10 @@ public struct FuzzWorld: Sendable {
     }
 
     public init() async throws {
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         _ = try await cloud.service.importSchema(
             Self.schema,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
         ada = try await cloud.addUser()
@@ -30,7 +30,7 @@ public struct FuzzWorld: Sendable {
         ]
         _ = try await cloud.modify(
             as: ada,
-            ["a", "b"].map { TestCloud.note("create", $0, fields) }
+            ["a", "b"].map { FixtureCloud.note("create", $0, fields) }
         )
     }
 
@@ -151,7 +151,7 @@ public struct FuzzWorld: Sendable {
             _ = try? await cloud.service.openAsset(token: text)
             return
         default:
-            let user = TestCloud.User(user: ada.user, token: "158__54__" + text)
+            let user = FixtureCloud.User(user: ada.user, token: "158__54__" + text)
             let answer = try await cloud.call("zones/list", as: user)
             guard answer.status == 421 || text == ada.token.dropFirst("158__54__".count) else {
                 throw Problem(description: "A forged token was answered with \(answer.status)")
@@ -163,7 +163,7 @@ public struct FuzzWorld: Sendable {
 
     private func send(_ endpoint: Endpoint, _ database: DatabaseScope, _ body: Data) async throws {
         let path = ServicePath(
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development,
             database: database,
             endpoint: endpoint
@@ -174,7 +174,7 @@ public struct FuzzWorld: Sendable {
                     method: "POST",
                     path: path.description,
                     query: "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken="
-                        + TestCloud.escape(ada.token),
+                        + FixtureCloud.escape(ada.token),
                     body: body,
                     baseURL: "http://cloud.test"
                 )

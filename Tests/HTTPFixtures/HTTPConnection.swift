@@ -13,7 +13,7 @@ public struct HTTPConnection: ConformanceConnection {
         self.url = url
     }
 
-    public func send(_ request: ConformanceRequest) async throws -> TestCloud.Answer {
+    public func send(_ request: ConformanceRequest) async throws -> FixtureCloud.Answer {
         var message = HTTPClientRequest(url: url + request.target)
         message.method = .RAW(value: request.method)
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
@@ -22,9 +22,9 @@ public struct HTTPConnection: ConformanceConnection {
         let bytes = try await response.body.collect(upTo: 100 << 20)
         let status = Int(response.status.code)
         if response.headers.first(name: "Content-Type") == "application/octet-stream" {
-            return TestCloud.Answer(status: status, bytes: Data(bytes.readableBytesView))
+            return FixtureCloud.Answer(status: status, bytes: Data(bytes.readableBytesView))
         }
-        var answer = TestCloud.Answer(status: status, bytes: Data())
+        var answer = FixtureCloud.Answer(status: status, bytes: Data())
         answer.body = bytes.readableBytes == 0 ? .null : try JSON(Data(bytes.readableBytesView))
         for header in response.headers { answer.headers[header.name] = header.value }
         return answer

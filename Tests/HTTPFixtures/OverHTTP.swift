@@ -18,7 +18,7 @@ public struct OverHTTP: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         let servers = Servers()
         defer { servers.stop() }
-        try await TestCloud.$opening.withValue({ try await servers.serve($0) }) {
+        try await FixtureCloud.$opening.withValue({ try await servers.serve($0) }) {
             try await function()
         }
     }

@@ -40,7 +40,7 @@ extension SecrecyClient {
         for name: String,
         _ type: String,
         _ request: (database: DatabaseScope, zone: JSON),
-        as user: TestCloud.User
+        as user: FixtureCloud.User
     ) async throws -> JSON? {
         let token: JSON = [
             "recordName": .string(name), "recordType": .string(type), "fieldName": "photo",
@@ -70,7 +70,7 @@ extension SecrecyClient {
     private mutating func operation(
         in owner: String,
         _ database: DatabaseScope,
-        as user: TestCloud.User
+        as user: FixtureCloud.User
     ) async throws -> JSON {
         let kind = random.one(
             "create",
@@ -111,7 +111,7 @@ extension SecrecyClient {
     private mutating func operations(
         in owner: String,
         _ database: DatabaseScope,
-        as user: TestCloud.User
+        as user: FixtureCloud.User
     ) async throws -> JSON {
         var operations: [JSON] = []
         for _ in 0..<random.number(1...4) {
@@ -125,7 +125,7 @@ extension SecrecyClient {
 
     // MARK: One's own zone
 
-    private mutating func own(_ user: TestCloud.User) async throws -> Request {
+    private mutating func own(_ user: FixtureCloud.User) async throws -> Request {
         var request = Request(endpoint: "records/modify", user: user, body: [:], owner: user.name)
         let records = model.zones[user.name]?.records ?? [:]
         if random.chance(55) || records.isEmpty {
@@ -138,7 +138,7 @@ extension SecrecyClient {
 
     /// Returns a request that creates, changes or ends a share; one of the users shares the whole
     /// zone at times.
-    private mutating func share(of user: TestCloud.User) -> JSON {
+    private mutating func share(of user: FixtureCloud.User) -> JSON {
         let zone = model.zones[user.name] ?? SecrecyModel.Zone()
         let shares = zone.records.values.filter { $0.share != nil }.map(\.name).sorted()
         let operation: JSON
@@ -158,7 +158,7 @@ extension SecrecyClient {
         return ["zoneID": ["zoneName": "Z"], "operations": [operation]]
     }
 
-    private mutating func shareParts(_ name: String, of user: TestCloud.User) -> [String: JSON] {
+    private mutating func shareParts(_ name: String, of user: FixtureCloud.User) -> [String: JSON] {
         var parts: [String: JSON] = [
             "recordName": .string(name), "recordType": "cloudkit.share",
             "publicPermission": .string(random.one("NONE", "NONE", "READ_ONLY", "READ_WRITE")),
@@ -182,7 +182,7 @@ extension SecrecyClient {
 
     // MARK: Zones of others
 
-    private mutating func foreign(_ user: TestCloud.User) async throws -> Request {
+    private mutating func foreign(_ user: FixtureCloud.User) async throws -> Request {
         guard let owner = random.pick(users.filter { $0.name != user.name })?.name else {
             throw Problem(description: "One user only")
         }
@@ -248,7 +248,7 @@ extension SecrecyClient {
 
     // MARK: The public database
 
-    private mutating func publicRequest(_ user: TestCloud.User?) async throws -> Request {
+    private mutating func publicRequest(_ user: FixtureCloud.User?) async throws -> Request {
         let known = model.pub.keys.sorted()
         var request = Request(
             endpoint: "records/modify",
@@ -314,7 +314,7 @@ extension SecrecyClient {
 
     // MARK: Links and people
 
-    private mutating func link(_ user: TestCloud.User) -> Request {
+    private mutating func link(_ user: FixtureCloud.User) -> Request {
         let links = model.zones.values.flatMap { $0.records.values.compactMap(\.share?.link) }
         let link = random.pick(links.sorted()) ?? "0"
         return Request(
@@ -325,7 +325,7 @@ extension SecrecyClient {
         )
     }
 
-    private mutating func people(_ user: TestCloud.User) -> Request {
+    private mutating func people(_ user: FixtureCloud.User) -> Request {
         let other = random.pick(users) ?? user
         let address = "\(other.user.givenName ?? "")@secret.example"
         switch random.number(0...3) {

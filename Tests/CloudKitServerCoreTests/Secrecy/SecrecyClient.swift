@@ -14,7 +14,7 @@ struct SecrecyClient {
     struct Request {
         var endpoint: String
         var database = DatabaseScope.private
-        var user: TestCloud.User?
+        var user: FixtureCloud.User?
         var body: JSON
         /// The owner of the zone that it may change; nil for none, or for any.
         var owner: String?
@@ -42,8 +42,8 @@ struct SecrecyClient {
         );
         """
 
-    let cloud: TestCloud
-    let users: [TestCloud.User]
+    let cloud: FixtureCloud
+    let users: [FixtureCloud.User]
     var random: SecrecyRandom
     var model = SecrecyModel()
     var counter = 0
@@ -53,13 +53,13 @@ struct SecrecyClient {
 
     init(seed: UInt64) async throws {
         random = SecrecyRandom(seed: seed)
-        cloud = try await TestCloud()
+        cloud = try await FixtureCloud()
         _ = try await cloud.service.importSchema(
             Self.schema,
-            container: TestCloud.container,
+            container: FixtureCloud.container,
             environment: .development
         )
-        var users: [TestCloud.User] = []
+        var users: [FixtureCloud.User] = []
         for name in ["ada", "bob", "cleo", "dora"] {
             let user = try await cloud.addUser(name, emailAddress: "\(name)@secret.example")
             try await cloud.addZone("Z", as: user)
@@ -197,7 +197,7 @@ struct SecrecyClient {
     // MARK: The model
 
     /// Records the new state of public records.
-    private mutating func notePublic(_ request: Request, _ answer: TestCloud.Answer) {
+    private mutating func notePublic(_ request: Request, _ answer: FixtureCloud.Answer) {
         guard request.database == .public, request.endpoint == "records/modify" else { return }
         for (place, record) in answer.records.enumerated() {
             guard let name = record.recordName.text, record.serverErrorCode == nil else { continue }
@@ -230,7 +230,7 @@ struct SecrecyClient {
         }
     }
 
-    private mutating func catchUp(_ user: TestCloud.User) async throws {
+    private mutating func catchUp(_ user: FixtureCloud.User) async throws {
         var hasMore = true
         while hasMore {
             let page = try await cloud.changes(in: "Z", as: user, after: tokens[user.name] ?? nil)

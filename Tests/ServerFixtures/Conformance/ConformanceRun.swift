@@ -37,14 +37,14 @@ public struct ConformanceRun: Sendable {
         _ open: Opening,
         _ play: @escaping @Sendable (ConformanceRun) async throws -> [String]
     ) async throws -> [String] {
-        let cloud = try await TestCloud(
+        let cloud = try await FixtureCloud(
             environment: area.environment,
             configuration: area.configuration
         )
         if let schema = area.schema {
             _ = try await cloud.service.importSchema(
                 schema,
-                container: TestCloud.container,
+                container: FixtureCloud.container,
                 environment: area.environment
             )
         }
@@ -60,27 +60,27 @@ public struct ConformanceRun: Sendable {
     }
 
     private let area: ConformanceArea
-    private let cloud: TestCloud
+    private let cloud: FixtureCloud
     private let door: any ConformanceConnection
-    private var users: [String: TestCloud.User] = [:]
+    private var users: [String: FixtureCloud.User] = [:]
     private var names: [String: JSON] = [:]
 
     private init(
         area: ConformanceArea,
-        cloud: TestCloud,
+        cloud: FixtureCloud,
         door: any ConformanceConnection,
-        users: [TestCloud.User]
+        users: [FixtureCloud.User]
     ) {
         self.area = area
         self.cloud = cloud
         self.door = door
         names["apiToken"] = .string(cloud.apiToken)
-        names["container"] = .string(TestCloud.container)
+        names["container"] = .string(FixtureCloud.container)
         for user in users {
             let name = user.user.givenName ?? ""
             self.users[name] = user
             names[name] = .string(user.name)
-            names[name + "Token"] = .string(TestCloud.escape(user.token))
+            names[name + "Token"] = .string(FixtureCloud.escape(user.token))
         }
     }
 
@@ -151,7 +151,7 @@ public struct ConformanceRun: Sendable {
             )
         }
         let words = (step.to.text ?? "").filled(names).split(separator: " ")
-        let prefix = "/database/1/\(TestCloud.container)/\(area.environment.rawValue)"
+        let prefix = "/database/1/\(FixtureCloud.container)/\(area.environment.rawValue)"
         let path =
             step.path.text?.filled(names) ?? "\(prefix)/\(words.joined(separator: "/"))"
         let body =
@@ -175,7 +175,7 @@ public struct ConformanceRun: Sendable {
         if let credentials = step.credentials.text { return credentials.filled(names) }
         let api = "ckAPIToken=\(cloud.apiToken)"
         guard let user = users[step["as"].text?.filled(names) ?? "ada"] else { return api }
-        return api + "&ckWebAuthToken=" + TestCloud.escape(user.token)
+        return api + "&ckWebAuthToken=" + FixtureCloud.escape(user.token)
     }
 }
 

@@ -2,7 +2,7 @@ import CloudKitServerCore
 import CloudKitWire
 public import Foundation
 
-extension TestCloud {
+extension FixtureCloud {
     /// An error for a result that a test expected of the service and did not get.
     struct Unexpected: Error, CustomStringConvertible {
         var description: String

@@ -2,10 +2,10 @@ import CloudKitServerCore
 public import CloudKitWire
 import Foundation
 
-extension TestCloud {
+extension FixtureCloud {
     /// A token for notifications.
     public struct Listener: Sendable {
-        let cloud: TestCloud
+        let cloud: FixtureCloud
         public let token: String
         public let url: String
 

@@ -4,7 +4,7 @@ public import CloudKitWire
 public import Foundation
 
 /// A service in memory with one container, accessed with JSON.
-public struct TestCloud: Sendable {
+public struct FixtureCloud: Sendable {
     public static let container = "iCloud.com.example.notes"
 
     public let service: CloudService
@@ -133,7 +133,7 @@ public struct TestCloud: Sendable {
     }
 }
 
-extension TestCloud {
+extension FixtureCloud {
     /// Creates a zone.
     public func addZone(_ name: String, as user: User) async throws {
         let answer = try await call(
