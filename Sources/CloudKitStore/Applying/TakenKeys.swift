@@ -200,11 +200,9 @@ struct TakenKeys: ApplyPhase {
 
     /// Returns the quarantined records.
     static func quarantined(_ database: Database) throws -> [KnownRecord] {
-        // The problem has an index; a record's own name has no line break.
-        try KnownRecord.fetchAll(
-            database,
-            where: "problem IS NOT NULL AND tbl IS NULL AND typeof(name) = 'text' AND "
-                + "instr(name, char(10)) > 0"
-        )
+        // The problem has an index. A record's own name has no line break, but the bytes of a UUID in
+        // its stored form may contain one.
+        try KnownRecord.fetchAll(database, where: "problem IS NOT NULL AND tbl IS NULL")
+            .filter { $0.name.utf8.contains(UInt8(ascii: "\n")) }
     }
 }
