@@ -49,6 +49,9 @@ struct TakenKeys: ApplyPhase {
         guard zone.isShared, holder.isShared else { return zone < holder }
         let isFree = try isHidden(key, remote.name, table, in: holder)
         if zone < holder, isFree { return true }
+        // The rows above it may arrive later and be quarantined: the row that shows would lose its
+        // edits for nothing.
+        guard isFree || context.decidesKeys else { return false }
         return try (zone < holder || isFree) && canShow(remote, key, table)
     }
 
