@@ -48,7 +48,7 @@ extension Database {
 
 extension Database {
     /// Removes the triggers that name a table, for a migration that SQLite would otherwise refuse:
-    /// one that drops a column, or that makes the table anew and renames the new one.
+    /// one that drops a column, or that copies the rows into a new table and renames that.
     ///
     /// Once rows are shared, triggers of other tables name it too. Where nothing is shared, the
     /// migration may work without the call, so call it in any case.

@@ -8,7 +8,9 @@ import Testing
 struct TakenUUIDTests {
     typealias Friends = SharingTests.Friends
 
-    /// The keys of a folder and of what is below it. One has the bytes of line breaks.
+    /// The keys of a folder and of what is below it.
+    ///
+    /// One has the bytes of line breaks.
     private struct Keys: Sendable, CustomTestStringConvertible {
         var isLower: Bool
         var testDescription: String { isLower ? "lower case" : "upper case" }

@@ -55,7 +55,7 @@ struct SharedMigrationTests {
             folder: "album"
         ),
         Migration(
-            testDescription: "makes tables anew",
+            testDescription: "replaces tables",
             sql: """
                 CREATE TABLE newNote (
                     id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
