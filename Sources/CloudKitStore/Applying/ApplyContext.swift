@@ -38,6 +38,8 @@ final class ApplyContext {
     var leaving: Set<RowKey> = []
     /// `true` when rows gave up their keys, so that what was read of a batch before may be out of date.
     var hasFreedKeys = false
+    /// `true` when everything has arrived on which it depends which of two other users' rows has a key.
+    var decidesKeys = false
     /// `true` when an unchanged record arrived again, which only happens in a fetch from the beginning.
     var sawKnownRecord = false
     private var defersForeignKeys = false
@@ -56,7 +58,7 @@ final class ApplyContext {
         self.mapping = mapping
         rows = RowStore(database: database, mapping: mapping)
         clock = try StoreClock(database)
-        journal = Journal(database, mapping.catalog)
+        journal = Journal(database, mapping.catalog, zone: zone)
         let statement = try database.cachedStatement(
             sql: "SELECT session FROM grdb_cloudkit_control"
         )

@@ -116,6 +116,7 @@ struct ChangeApplier: ApplyPhase {
             guard let table = remote.table, let key = remote.key else { continue }
             // Each record is applied in its own zone, which has permissions and places of its own.
             let applier = try ChangeApplier(database, mapping, zone: known.zone)
+            applier.context.decidesKeys = true
             let keys = TakenKeys(context: applier.context)
             let other = try KnownRecord.fetch(database, name: known.recordName)
             if let holder = try keys.holder(of: key, other, table),

@@ -49,6 +49,9 @@ struct TakenKeys: ApplyPhase {
         guard zone.isShared, holder.isShared else { return zone < holder }
         let isFree = try isHidden(key, remote.name, table, in: holder)
         if zone < holder, isFree { return true }
+        // The rows above it may arrive later and be quarantined: the row that shows would lose its
+        // edits for nothing.
+        guard isFree || context.decidesKeys else { return false }
         return try (zone < holder || isFree) && canShow(remote, key, table)
     }
 
@@ -200,11 +203,9 @@ struct TakenKeys: ApplyPhase {
 
     /// Returns the quarantined records.
     static func quarantined(_ database: Database) throws -> [KnownRecord] {
-        // The problem has an index; a record's own name has no line break.
-        try KnownRecord.fetchAll(
-            database,
-            where: "problem IS NOT NULL AND tbl IS NULL AND typeof(name) = 'text' AND "
-                + "instr(name, char(10)) > 0"
-        )
+        // The problem has an index. A record's own name has no line break, but the bytes of a UUID in
+        // its stored form may contain one.
+        try KnownRecord.fetchAll(database, where: "problem IS NOT NULL AND tbl IS NULL")
+            .filter { $0.name.utf8.contains(UInt8(ascii: "\n")) }
     }
 }

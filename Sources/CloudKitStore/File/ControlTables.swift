@@ -57,7 +57,8 @@ enum ControlTables {
             rule TEXT NOT NULL,
             side TEXT NOT NULL,
             lost BLOB NOT NULL,
-            kept BLOB
+            kept BLOB,
+            zone TEXT
         );
         CREATE TABLE grdb_cloudkit_place (
             tbl TEXT NOT NULL,

@@ -7,9 +7,12 @@ struct Journal {
     let database: Database
     /// `true` when all of the user's devices share it.
     let isShared: Bool
+    /// The zone of the rows of new entries.
+    private let zone: StoreZone
 
-    init(_ database: Database, _ catalog: TableCatalog) {
+    init(_ database: Database, _ catalog: TableCatalog, zone: StoreZone = .own) {
         self.database = database
+        self.zone = zone
         isShared = catalog[SharedJournal.table] != nil
     }
 
@@ -75,13 +78,13 @@ struct Journal {
             }
             try database.execute(
                 sql: """
-                    INSERT INTO grdb_cloudkit_journal (time, tbl, key, rule, side, lost, kept)
-                    SELECT max(clock, \(ControlTables.now)), ?, ?, ?, ?, ?, ?
+                    INSERT INTO grdb_cloudkit_journal (time, tbl, key, rule, side, lost, kept, zone)
+                    SELECT max(clock, \(ControlTables.now)), ?, ?, ?, ?, ?, ?, ?
                     FROM grdb_cloudkit_control
                     """,
                 arguments: [
                     key.table, key.text, lost.rule, lost.side.rawValue,
-                    FieldCoding.data(lost.fields), winners.map(FieldCoding.data),
+                    FieldCoding.data(lost.fields), winners.map(FieldCoding.data), zone,
                 ]
             )
         }

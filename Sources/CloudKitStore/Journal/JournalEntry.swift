@@ -45,6 +45,9 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The values that won; nil when the row was deleted.
     public var kept: [String: StoreValue]?
 
+    /// The zone of the row; nil for entries of earlier versions, and for shared ones.
+    var zone: StoreZone?
+
     /// The rule of entries about another user's rows.
     static let access = "access"
     /// The rule of the entry for a lost share.

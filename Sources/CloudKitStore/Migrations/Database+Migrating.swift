@@ -47,8 +47,11 @@ extension Database {
 }
 
 extension Database {
-    /// Removes the triggers that track a table's changes, for a migration that SQLite would
-    /// otherwise refuse, such as one that drops a column.
+    /// Removes the triggers that name a table, for a migration that SQLite would otherwise refuse:
+    /// one that drops a column, or that copies the rows into a new table and renames that.
+    ///
+    /// Once rows are shared, triggers of other tables name it too. Where nothing is shared, the
+    /// migration may work without the call, so call it in any case.
     ///
     /// ```swift
     /// migrator.registerMigration("no street any more") { database in
@@ -64,6 +67,6 @@ extension Database {
     /// - Throws: An error of the database.
     public func removeSyncTriggers(from table: String) throws {
         try TrackingTriggers.remove(from: table, in: self)
-        try SharingTriggers.remove(from: table, in: self)
+        try SharingTriggers.remove(naming: table, in: self)
     }
 }

@@ -22,6 +22,19 @@ struct SharingTriggers {
         }
     }
 
+    /// Removes the triggers that name a table, of whatever table, before a migration changes it.
+    static func remove(naming table: String, in database: Database) throws {
+        let names = try String.fetchAll(
+            database,
+            sql: """
+                SELECT name FROM sqlite_master WHERE type = 'trigger'
+                    AND substr(name, 1, 20) = 'grdb_cloudkit_share_' AND instr(lower(sql), lower(?))
+                """,
+            arguments: [table.quoted]
+        )
+        for name in names { try database.execute(sql: "DROP TRIGGER \(name.quoted)") }
+    }
+
     private enum Kind: String, CaseIterable {
         case mayInsert
         case mayUpdate

@@ -88,7 +88,8 @@ extension CloudStore {
         try await file.writer.write { database in
             let rows = RowStore(database: database, mapping: mapping)
             let key = RowKey(table: entry.table, text: entry.key)
-            guard try entry.rule != JournalEntry.access || !Self.isOfAnother(key, rows) else {
+            guard try entry.rule != JournalEntry.access || !Self.isOfAnother(key, entry.zone, rows)
+            else {
                 throw Self.belongsToAnother(entry)
             }
             guard !entry.lost.isEmpty else { return try rows.delete(key, schema) }
@@ -98,13 +99,21 @@ extension CloudStore {
         }
     }
 
-    /// Returns whether a key that another user's row had may belong to another row now: it is one of
-    /// the user's own, or another user's while a third one's waits.
-    private static func isOfAnother(_ key: RowKey, _ rows: RowStore) throws -> Bool {
+    /// Returns whether a key that a row of a zone had may belong to another row now.
+    ///
+    /// Where the zone is not known, that is one of the user's own, or another user's while a third
+    /// one's waits.
+    private static func isOfAnother(
+        _ key: RowKey,
+        _ zone: StoreZone?,
+        _ rows: RowStore
+    ) throws -> Bool {
         guard let table = rows.mapping.catalog[key.table], !table.isPublic,
             try rows.row(key, table) != nil
         else { return false }
-        guard try Place.fetch(rows.database, key)?.zone.isShared == true else { return true }
+        let current = try Place.fetch(rows.database, key)?.zone ?? .own
+        if let zone { return current != zone }
+        guard current.isShared else { return true }
         // A key that is too long for a record name has no record.
         guard let name = try? key.recordName(table) else { return false }
         return try TakenKeys.quarantined(rows.database).contains { $0.recordName == name }
@@ -163,7 +172,8 @@ extension JournalEntry {
             rule: row["rule"],
             side: Side(rawValue: row["side"]) ?? .local,
             lost: try FieldCoding.fields(row["lost"]),
-            kept: try (row["kept"] as Data?).map { try FieldCoding.fields($0) }
+            kept: try (row["kept"] as Data?).map { try FieldCoding.fields($0) },
+            zone: row["zone"]
         )
     }
 }

@@ -12,6 +12,7 @@ extension CloudStore {
             let obstacle = try await obstacle()
             let progress = state.withLock { $0.own }?.channel.context.reporter.progress
             return try await file.read { database in
+                let waits = try Self.waits(database)
                 var status = StoreStatus(
                     obstacle: obstacle,
                     waitingToSend: try OutboxEntry.count(database, where: "problem IS NULL"),
@@ -31,20 +32,20 @@ extension CloudStore {
                 status.waitingForParents =
                     try Int.fetchOne(
                         database,
-                        sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE \(Self.waits)"
+                        sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE \(waits)"
                     ) ?? 0
                 status.inaccessibleReferenceCount =
                     try Int.fetchOne(
                         database,
                         sql: """
                             SELECT count(*) FROM grdb_cloudkit_record
-                            WHERE waiting IS NOT NULL AND NOT (\(Self.waits))
+                            WHERE waiting IS NOT NULL AND NOT (\(waits))
                             """
                     ) ?? 0
-                status.waitingRows = try Self.rows(database, where: Self.waits)
+                status.waitingRows = try Self.rows(database, where: waits)
                 status.rowsWithInaccessibleReferences = try Self.rows(
                     database,
-                    where: "waiting IS NOT NULL AND NOT (\(Self.waits))"
+                    where: "waiting IS NOT NULL AND NOT (\(waits))"
                 )
                 status.quarantined = try Row.fetchAll(
                     database,
@@ -75,15 +76,18 @@ extension CloudStore {
         ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
     }
 
-    /// The SQL condition that a record waits for another.
+    /// Returns the SQL condition that a record waits for another.
     ///
     /// A reference to another user's record waits for a fetch if that record is shared, or for the
     /// record's key to be free. Otherwise the row shows without the reference, or not at all.
-    private static let waits = """
-        waiting IS NOT NULL AND (zone IN ('', \(StoreZone.public.text.literal)) OR EXISTS (
-            SELECT 1 FROM grdb_cloudkit_record aside
-            WHERE aside.name = grdb_cloudkit_record.zone || char(10) || grdb_cloudkit_record.waiting))
-        """
+    private static func waits(_ database: Database) throws -> String {
+        // By their text: SQL does not compare it with the stored form of a name.
+        let aside = try TakenKeys.quarantined(database).map(\.name.literal)
+        return """
+            waiting IS NOT NULL AND (zone IN ('', \(StoreZone.public.text.literal))
+                OR zone || char(10) || waiting IN (\(aside.joined(separator: ", "))))
+            """
+    }
 
     private func obstacle() async throws -> StoreStatus.Obstacle? {
         let (isPaused, failure, isOverQuota) = state.withLock { state in

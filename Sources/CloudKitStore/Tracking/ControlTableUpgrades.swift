@@ -25,6 +25,11 @@ extension ControlTables {
         guard let found, found <= version else { throw unknownVersion(found) }
         if found == 4 { try ControlTableUpgrades.compactRecords(in: database) }
         try database.execute(sql: additions)
+        // Added after version 5; older code leaves it NULL.
+        let journal = try database.columns(in: "grdb_cloudkit_journal")
+        if !journal.contains(where: { $0.name == "zone" }) {
+            try database.execute(sql: "ALTER TABLE grdb_cloudkit_journal ADD COLUMN zone TEXT")
+        }
         // A process that ended while it applied changes rolled its transaction back, so the flag is
         // clear; only a file that was edited by hand may differ.
         try database.execute(

@@ -104,6 +104,26 @@ struct FileVersionTests {
         }
     }
 
+    @Test(
+        "The journal of a file of an earlier version says whose row an entry is of",
+        arguments: 1...4
+    )
+    func journal(version: Int) async throws {
+        try await withFile(turnedInto: version) { device in
+            // The file is opened once more, with what the first opening added.
+            _ = try CloudStore(
+                database: device.database,
+                container: device.container,
+                tables: Device.notes,
+                configuration: Device.configuration
+            )
+            let columns = try await device.database.read {
+                try $0.columns(in: "grdb_cloudkit_journal").map(\.name)
+            }
+            #expect(columns.filter { $0 == "zone" }.count == 1)
+        }
+    }
+
     @Test("The file takes less than before")
     func size() async throws {
         let before = try DatabaseQueue(

@@ -10,7 +10,7 @@ struct TakenKeyTests {
     typealias Friends = SharingTests.Friends
 
     /// A schema in which everything below a folder is deleted with it.
-    private static let schema = Device.schema.replacing("SET NULL", with: "CASCADE")
+    static let schema = Device.schema.replacing("SET NULL", with: "CASCADE")
 
     /// Runs a test with a folder that Ada shares, which has the key of a folder of Bob's.
     private static func withFriends(
@@ -172,7 +172,7 @@ struct TakenKeyTests {
     }
 
     /// Opens a second device of one of the friends, by number.
-    private static func phone(_ friends: Friends, of user: Int = 1) async throws -> Device {
+    static func phone(_ friends: Friends, of user: Int = 1) async throws -> Device {
         let phone = try await Device(
             friends.cloud,
             friends.users[user],
@@ -184,7 +184,7 @@ struct TakenKeyTests {
     }
 
     /// Checks that some devices of a user have the same rows, and the same that wait.
-    private static func expectSame(_ devices: Device..., shown keys: String) async throws {
+    static func expectSame(_ devices: Device..., shown keys: String) async throws {
         var hidden: [[Verification.HiddenRecord]] = []
         for device in devices {
             #expect(try await Self.keys(device) == keys)

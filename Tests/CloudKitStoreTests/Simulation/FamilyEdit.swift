@@ -12,12 +12,14 @@ struct FamilyEdit {
     ///   - contents: The rows of the device.
     ///   - number: The number that makes the edit's values unique.
     ///   - sharesKeys: Whether new rows have one of a few keys instead of that number.
+    ///   - replaces: Whether some edits replace rows.
     ///   - chance: The source of random numbers.
     /// - Returns: The SQL.
     static func sql(
         _ contents: SimulatedApp.Contents,
         _ number: Int,
         sharesKeys: Bool,
+        replaces: Bool,
         _ chance: inout SeededRandom
     ) -> String {
         let key = sharesKeys ? chance.number(1...5) : number
@@ -25,6 +27,8 @@ struct FamilyEdit {
         defer { chance = edit.chance }
         guard !edit.boards.isEmpty, edit.chance.chance(88) else { return edit.insertBoard() }
         guard !edit.cards.isEmpty, edit.chance.chance(76) else { return edit.insertCard() }
+        // Drawn last, so that the schedules without it are the same as before.
+        if replaces, edit.chance.chance(20) { return edit.replace() }
         return edit.change()
     }
 
@@ -133,6 +137,19 @@ struct FamilyEdit {
         let card = pick(cards)
         return "DELETE FROM card WHERE id = '\(card)'; INSERT INTO card (id, title, due, board) "
             + "VALUES ('\(card)', \(value), \(due), \(any(boards, percent: 100)))"
+    }
+
+    /// Returns a replacement of a row by one with the same key, to which the rows below it, or that
+    /// refer to it, do what the schema says of a deletion.
+    private mutating func replace() -> String {
+        guard chance.chance(50) else {
+            let card = pick(cards)
+            return "REPLACE INTO card (id, title, due, board) "
+                + "VALUES ('\(card)', \(value), \(due), \(any(boards, percent: 85)))"
+        }
+        let board = pick(boards)
+        let above = any(boards.filter { $0 < board }, percent: 60)
+        return "REPLACE INTO board (id, name, parent) VALUES ('\(board)', \(value), \(above))"
     }
 
     // MARK: Values

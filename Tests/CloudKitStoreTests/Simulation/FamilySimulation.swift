@@ -23,6 +23,8 @@ actor FamilySimulation {
     private var chance: SeededRandom
     /// `true` when users give the same keys to their rows.
     private let sharesKeys: Bool
+    /// `true` when users replace rows.
+    private let replaces: Bool
     /// `true` when responses are lost and connections are cut.
     private let losesResponses: Bool
     private var devices: [SimulatedDevice] = []
@@ -37,10 +39,12 @@ actor FamilySimulation {
         _ cloud: TestCloud,
         _ connection: Cloud,
         sharesKeys: Bool,
+        replaces: Bool,
         losesResponses: Bool
     ) async throws {
         chance = SeededRandom(seed: seed)
         self.sharesKeys = sharesKeys
+        self.replaces = replaces
         self.losesResponses = losesResponses
         var users: [TestCloud.User] = []
         var observers: [CKContainer] = []
@@ -63,11 +67,13 @@ actor FamilySimulation {
     /// - Parameters:
     ///   - seed: The seed.
     ///   - sharesKeys: Whether users give the same keys to their rows.
+    ///   - replaces: Whether users replace rows.
     ///   - fixture: The connection of the devices; one over HTTP loses responses.
     /// - Returns: The outcome.
     static func run(
         seed: UInt64,
         sharesKeys: Bool = false,
+        replaces: Bool = false,
         over fixture: CloudFixture = .inProcess
     ) async -> Outcome {
         let outcome = Mutex(Outcome())
@@ -82,6 +88,7 @@ actor FamilySimulation {
                     cloud,
                     connection,
                     sharesKeys: sharesKeys,
+                    replaces: replaces,
                     losesResponses: fixture == .overHTTP
                 )
                 let found = await simulation.run()
@@ -268,7 +275,13 @@ actor FamilySimulation {
 
     private func edit(_ device: SimulatedDevice) throws {
         number += 1
-        let sql = FamilyEdit.sql(try device.contents(), number, sharesKeys: sharesKeys, &chance)
+        let sql = FamilyEdit.sql(
+            try device.contents(),
+            number,
+            sharesKeys: sharesKeys,
+            replaces: replaces,
+            &chance
+        )
         do {
             try device.write(sql)
             world.trace.add("\(device.name) \(sql)")

@@ -18,6 +18,8 @@ struct FamilyTests {
         case families
         /// The same, where users give the same keys to their rows.
         case keys
+        /// The same, where users replace rows.
+        case replacements
         /// The same through a real server, with lost responses.
         case http
 
@@ -26,6 +28,7 @@ struct FamilyTests {
             switch self {
             case .families: 20
             case .keys: 20
+            case .replacements: 10
             case .http: 1
             }
         }
@@ -34,7 +37,7 @@ struct FamilyTests {
         var remembered: [UInt64] {
             switch self {
             case .families: [51, 57, 77, 88, 153, 156, 277, 287, 450, 514, 1021]
-            case .keys, .http: []
+            case .keys, .replacements, .http: []
             }
         }
 
@@ -48,6 +51,7 @@ struct FamilyTests {
             await FamilySimulation.run(
                 seed: seed,
                 sharesKeys: self == .keys,
+                replaces: self == .replacements,
                 over: self == .http ? .overHTTP : .inProcess
             )
         }

@@ -109,6 +109,17 @@ func snippet3Instore_migrations() async throws {
         try database.removeSyncTriggers(from: "note")
         try database.execute(sql: "ALTER TABLE note DROP COLUMN stars")
     }
+    versions.registerMigration("notes have a title") { database in
+        try database.removeSyncTriggers(from: "note")
+        try database.execute(
+            sql: """
+                CREATE TABLE new_note (id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT 'New');
+                INSERT INTO new_note SELECT id, title FROM note;
+                DROP TABLE note;
+                ALTER TABLE new_note RENAME TO note;
+                """
+        )
+    }
     versions.registerMigration("cents") { database in
         try database.execute(
             sql: """
