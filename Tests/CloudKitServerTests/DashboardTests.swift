@@ -133,6 +133,19 @@ struct DashboardTests {
         }
     }
 
+    @Test("The page's files add less than 1 MB to the program, whole and compressed together")
+    func sizeInProgram() async throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        try await TestServer.run { server in
+            var bytes = 0
+            for name in names {
+                bytes += try await Self.get(server, "/_/\(name)").data.count
+                bytes += try await Self.compressedBytes(server, name)
+            }
+            #expect(bytes < 1_000_000)
+        }
+    }
+
     @Test("Under a name that is not the server's there is no page")
     func host() async throws {
         try await TestServer.run { server in

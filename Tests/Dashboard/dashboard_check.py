@@ -1,10 +1,10 @@
 """Uses the dashboard in headless Chromium, and looks at each action's outcome with another client.
 
-    dashboard_check.py CLOUDKIT [CHECK ... | --images]
+    dashboard_check.py CLOUDKIT [CHECK ... | --images | --renew-pictures]
 
 CLOUDKIT is the built command; Scripts/dashboard runs this. Each check is a function that begins with `check_` and gets a
 demo's cloud of its own making and the page; all run in the order of the file. Exits 0 when everything holds. With --images
-the guide's pictures are taken instead.
+the guide's pictures are taken instead, and with --renew-pictures those with which rooms are compared.
 """
 
 import copy
@@ -23,6 +23,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import images
+import pictures
 from attacks import ATTACKS
 from cloud import Cloud, Forgetful
 from page import Page, start_browser
@@ -1715,6 +1716,13 @@ def check_long(cloud, page):
     no_trouble(page, "long names", "status of 400")
 
 
+def check_pictures(cloud, page):
+    """Each room looks as the kept picture says, and one whose layout is lost does not."""
+    furnish(cloud)
+    pictures.compare(page, ROOMS, check)
+    no_trouble(page, "pictures")
+
+
 def check_axe(cloud, page):
     furnish(cloud)
     page.open()
@@ -1911,6 +1919,8 @@ def main():
     command, *names = sys.argv[1:]
     if names == ["--images"]:
         CHECKS["--images"] = lambda cloud, page: images.take(cloud, page, furnish)
+    if names == ["--renew-pictures"]:
+        CHECKS["--renew-pictures"] = lambda cloud, page: (furnish(cloud), pictures.renew(page, ROOMS))
     if unknown := set(names) - set(CHECKS):
         sys.exit(f"dashboard: there is no check {', '.join(unknown)}; there are {', '.join(CHECKS)}")
     browser = start_browser("--host-resolver-rules=MAP evil.example 127.0.0.1")
