@@ -65,12 +65,8 @@ struct SharingTriggers {
         let columns = table.columns.map(\.name.quoted).joined(separator: ", ")
         switch kind {
         case .mayInsert:
-            let isThere =
-                "EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE "
-                + table.keyColumns.map { "\($0.name.quoted) IS NEW.\($0.name.quoted)" }
-                .joined(separator: " AND ") + ")"
             let body = [
-                staysOwn(if: isThere), takesDeletedKey, takesWaitingKey(if: "NOT \(isThere)"),
+                staysOwn(if: isThere()), takesDeletedKey, takesWaitingKey(if: "NOT \(isThere())"),
             ]
             return ("BEFORE INSERT", "true", body.joined(separator: "\n    "))
         case .mayUpdate:
@@ -78,7 +74,7 @@ struct SharingTriggers {
             let rekeys = table.keyColumns.map(differs).joined(separator: " OR ")
             let body = [
                 refuse("changed"), keepTop("given another key", if: rekeys),
-                takesWaitingKey(if: rekeys),
+                takesOthersKey(if: rekeys), takesWaitingKey(if: rekeys),
             ]
             return (
                 "BEFORE UPDATE OF \(columns)", "(\(changes))", body.joined(separator: "\n    ")
@@ -218,6 +214,24 @@ struct SharingTriggers {
         let key = RowKey.sql(table, of: "NEW")
         return "SELECT \(raise(keyIsTaken)) WHERE \(isDeleted) "
             + "AND coalesce(\(place("zone", (table, key))), '') <> coalesce(\(newZone), '');"
+    }
+
+    /// Returns the check that refuses the key of another zone's row, which is there or whose deletion
+    /// waits to be sent, to a row that changes its key.
+    private func takesOthersKey(if condition: String) -> String {
+        let zone = zone(ifMoved: table.parentColumn.map(differs) ?? "false")
+        return "SELECT \(raise(keyIsTaken)) WHERE (\(condition)) "
+            + "AND (\(isDeleted) OR \(isThere(" COLLATE BINARY"))) "
+            + "AND coalesce(\(place("zone", (table, RowKey.sql(table, of: "NEW")))), '') "
+            + "<> coalesce(\(zone), '');"
+    }
+
+    /// Returns the condition that a row with the new row's key is there.
+    private func isThere(_ collation: String = "") -> String {
+        "EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE "
+            + table.keyColumns.map {
+                "\($0.name.quoted) IS NEW.\($0.name.quoted)\(collation)"
+            }.joined(separator: " AND ") + ")"
     }
 
     /// The condition that the deletion of a row with the new row's key waits to be sent.

@@ -73,7 +73,7 @@ extension CloudStore {
     ///
     /// - Parameter entry: The entry of the journal.
     /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, for a lost share, and for
-    ///   another user's row whose key another row has now; an error of the database, such as a
+    ///   a row whose key another user's has now, or another user's whose key another has; an error of the database, such as a
     ///   constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
@@ -88,8 +88,7 @@ extension CloudStore {
         try await file.writer.write { database in
             let rows = RowStore(database: database, mapping: mapping)
             let key = RowKey(table: entry.table, text: entry.key)
-            guard try entry.rule != JournalEntry.access || !Self.isOfAnother(key, entry.zone, rows)
-            else {
+            guard try !Self.isOfAnother(key, entry, rows) else {
                 throw Self.belongsToAnother(entry)
             }
             guard !entry.lost.isEmpty else { return try rows.delete(key, schema) }
@@ -99,20 +98,23 @@ extension CloudStore {
         }
     }
 
-    /// Returns whether a key that a row of a zone had may belong to another row now.
+    /// Returns whether the key of an entry's row may belong to another row now.
     ///
     /// Where the zone is not known, that is one of the user's own, or another user's while a third
     /// one's waits.
     private static func isOfAnother(
         _ key: RowKey,
-        _ zone: StoreZone?,
+        _ entry: JournalEntry,
         _ rows: RowStore
     ) throws -> Bool {
         guard let table = rows.mapping.catalog[key.table], !table.isPublic,
             try rows.row(key, table) != nil
         else { return false }
         let current = try Place.fetch(rows.database, key)?.zone ?? .own
-        if let zone { return current != zone }
+        // A row that this user took out of another's tree is still the same.
+        if let zone = entry.zone, current != zone, current.isShared { return true }
+        guard entry.rule == JournalEntry.access else { return false }
+        if let zone = entry.zone { return current != zone }
         guard current.isShared else { return true }
         // A key that is too long for a record name has no record.
         guard let name = try? key.recordName(table) else { return false }

@@ -230,6 +230,77 @@ struct SharedWriteTests {
         }
     }
 
+    @Test(
+        "No change of a key takes that of a row which another user owns, or the other way round",
+        arguments: [
+            "DELETE FROM note WHERE id = 'n'; UPDATE note SET id = 'n' WHERE id = 'own'",
+            "UPDATE note SET id = 'n2' WHERE id = 'n'; UPDATE note SET id = 'n' WHERE id = 'own'",
+            "DELETE FROM note WHERE id = 'own'; UPDATE note SET id = 'own' WHERE id = 'n'",
+            "UPDATE note SET id = 'own2' WHERE id = 'own'; UPDATE note SET id = 'own' WHERE id = 'n'",
+            "UPDATE OR REPLACE note SET id = 'n' WHERE id = 'own'",
+            "UPDATE OR REPLACE note SET id = 'own' WHERE id = 'n'",
+        ]
+    )
+    func takenByUpdate(_ sql: String) async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await bob.run("INSERT INTO note (id, title) VALUES ('own', 'Own')")
+            try await bob.store.sync()
+            let error = await #expect(throws: DatabaseError.self) { try await bob.run(sql) }
+            #expect(error?.message?.contains("sync after that is deleted") == true)
+            // A row may have its own former key again.
+            try await bob.run(
+                """
+                UPDATE note SET id = 'n2' WHERE id = 'n';
+                UPDATE note SET id = 'n' WHERE id = 'n2';
+                UPDATE note SET id = 'own2' WHERE id = 'own';
+                UPDATE note SET id = 'own' WHERE id = 'own2';
+                """
+            )
+            try await settle(bob, ada)
+            #expect(try await Self.rows(ada).contains("note n Tent sub"))
+            #expect(try await Self.rows(bob).contains("note own Own "))
+            try await bob.run("DELETE FROM note WHERE id = 'own'")
+            try await bob.store.sync()
+            try await bob.run("UPDATE note SET id = 'own' WHERE id = 'n'")
+            try await settle(bob, ada)
+            #expect(try await Self.rows(ada).contains("note own Tent sub"))
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                try await device.store.settled()
+            }
+        }
+    }
+
+    @Test("What an own row lost is not restored into another user's row that has its key since")
+    func restoringOwn() async throws {
+        try await Self.withFriends { friends in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Device(
+                friends.cloud,
+                friends.users[1],
+                configuration: SharingTests.configuration
+            )
+            try await bob.run("INSERT INTO note (id, title) VALUES ('own', 'Own')")
+            try await settle(bob, phone)
+            try await bob.run("UPDATE note SET title = 'Earlier' WHERE id = 'own'")
+            try await phone.run("UPDATE note SET title = 'Later' WHERE id = 'own'")
+            try await settle(phone, bob, phone)
+            let entry = try #require(try await bob.store.journal().last)
+            #expect(entry.key == "own" && entry.lost == ["title": .text("Earlier")])
+            try await bob.run("DELETE FROM note WHERE id = 'own'")
+            try await bob.store.sync()
+            try await ada.run("INSERT INTO note (id, title, folder) VALUES ('own', 'Hers', 'sub')")
+            try await settle(ada, bob)
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await bob.store.restore(entry)
+            }
+            #expect(error?.message.contains("set the entry's key") == true)
+            try await settle(bob, ada)
+            #expect(try await Self.rows(ada).contains("note own Hers sub"))
+        }
+    }
+
     @Test("A row whose move to where one may only read is refused can be written where it is")
     func refusedMove() async throws {
         try await CloudFixture.inProcess.run { cloud in
