@@ -70,9 +70,9 @@ class Page:
         self.browser.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
 
-    def wait(self, condition, what):
+    def wait(self, condition, what, seconds=WAIT):
         """Waits until a condition holds, and answers what it answers."""
-        end = time.monotonic() + WAIT
+        end = time.monotonic() + seconds
         while True:
             try:
                 if found := condition():

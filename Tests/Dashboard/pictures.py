@@ -58,7 +58,7 @@ def visit(page, room):
     page.go(room)
     page.wait(lambda: not re.search("Reading…|Looking…", page.text()), f"the content of {room}")
     if room == "Graph":
-        page.wait(lambda: page.run("return document.querySelector('canvas').hasAttribute('data-done')"), "the places of all")
+        page.wait(lambda: page.run("return document.querySelector('canvas').hasAttribute('data-done')"), "the places of all", 180)
 
 
 def take(page):
