@@ -1,0 +1,156 @@
+"""What people type and choose: it is saved as it was meant, or refused, and not lost without a question."""
+
+from datetime import datetime, timezone
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+BIKE = """
+RECORD TYPE Bike (
+    "___recordID" REFERENCE QUERYABLE,
+    bought        TIMESTAMP QUERYABLE,
+    code          ENCRYPTED INT64,
+    frame         STRING QUERYABLE,
+    secret        ENCRYPTED STRING,
+    GRANT READ, CREATE, WRITE TO "_creator"
+);
+"""
+
+# Moments with what a person types for them; whoever names no zone means UTC.
+TIMES = {
+    "2024-02-29": "2024-02-29T00:00:00Z",
+    "2024-05-01 10:00": "2024-05-01T10:00:00Z",
+    "2024-05-01T10:00:30": "2024-05-01T10:00:30Z",
+    "2024-05-01 10:00:30.25": "2024-05-01T10:00:30.250Z",
+    "2024-05-01T10:00Z": "2024-05-01T10:00:00Z",
+    "2024-05-01T10:00:00+02:00": "2024-05-01T08:00:00Z",
+    "1969-12-31T23:59:59.999Z": "1969-12-31T23:59:59.999Z",
+}
+NO_TIMES = [
+    "2023-02-29T00:00:00Z", "2023-04-31", "2024-02-30T12:00:00", "2024-13-01", "2024-05-01 24:00", "2024-05-01 10:60", "1.5.2024",
+    "02/03/2024", "5", "-1", "1709251199999", "May 2024", "2024-05", "2024-05-01 10", "2024-05-01T10:00:00+25:00", "tomorrow",
+]
+
+
+def milliseconds(text):
+    span = datetime.fromisoformat(text.replace("Z", "+00:00")) - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (span.days * 86_400 + span.seconds) * 1000 + span.microseconds // 1000
+
+
+def TYPED(check, no_trouble):
+    def furnish(cloud):
+        """A zone with one record of a type that has encrypted fields; answers the path of the schema."""
+        path = cloud.of_container("schemas/development")
+        cloud.operate("PUT", path, {"text": cloud.operate("GET", path)["text"] + BIKE})
+        cloud.make_zone("Fleet")
+        cloud.save("b0", "Bike", {"frame": "steel"}, "Fleet")
+        return path
+
+    def open_bike(page, name):
+        page.browser.get(page.cloud.page + "#/records")
+        page.browser.get(page.cloud.page + f"#/records?database=private&zone=Fleet&type=Bike&record={name}")
+        page.wait(lambda: page.run("return document.querySelector('dialog[open] h2')?.textContent") == name, f"the record {name}")
+
+    def hint(page, label):
+        return page.run("return arguments[0].parentElement.querySelector('small')?.textContent", page.field(label))
+
+    def options(page, label):
+        return [each.text for each in page.field(label).find_elements(By.TAG_NAME, "option")]
+
+    def leaves(page, room):
+        """Follows an address, as links do."""
+        page.run("location.hash = arguments[0]", f"#/{room}")
+
+    def check_encrypted(cloud, page):
+        """Encrypted fields are written as what they are, and are in no filter."""
+        path = furnish(cloud)
+
+        def value(name, field):
+            found = cloud.record(name, "Fleet")["fields"].get(field, {})
+            return found.get("value"), found.get("isEncrypted")
+
+        page.open()
+        page.wait(lambda: page.heading() == "Overview", "the page")
+        open_bike(page, "b0")
+        page.press("Close")
+        page.press("New record")
+        page.fill("Name", "b1")
+        page.fill("secret", "lock 4711")
+        page.fill("code", "7")
+        check((hint(page, "secret"), hint(page, "code")) == ("STRING, encrypted", "INT64, encrypted"), "a new record says which fields are encrypted")
+        page.press("Make")
+        page.reads("b1 is made")
+        check((value("b1", "secret"), value("b1", "code")) == (("lock 4711", True), (7, True)), "encrypted fields of a new record are saved")
+        open_bike(page, "b1")
+        check(hint(page, "secret") == "STRING, encrypted", "so does a record")
+        page.fill("secret", "lock 1")
+        page.press("Save")
+        page.wait(lambda: value("b1", "secret") == ("lock 1", True), "the encrypted field that was edited")
+        page.reads("b1 is saved")
+        page.press("Dismiss")
+        page.press("Clear secret")
+        page.press("Save")
+        page.wait(lambda: value("b1", "secret") == (None, None), "the encrypted field that was cleared")
+        page.press("Undo")
+        page.wait(lambda: value("b1", "secret") == ("lock 1", True), "it is back")
+        check(True, "encrypted fields are edited, cleared, and come back")
+        open_bike(page, "b0")
+        page.press("Add a field")
+        page.fill("Name", "secret")
+        page.press("Add")
+        page.reads("In the schema secret of Bike is of the type STRING, encrypted; choose that one")
+        page.choose("Type", "STRING, encrypted")
+        page.press("Add")
+        page.fill("secret", "lock 2")
+        page.press("Add a field")
+        page.fill("Name", "pin")
+        page.choose("Type", "INT64, encrypted")
+        check("REFERENCE, encrypted" not in options(page, "Type"), "what cannot be encrypted is not offered so")
+        page.press("Add")
+        page.fill("pin", "1234")
+        page.press("Save")
+        page.reads("b0 is saved")
+        check((value("b0", "secret"), value("b0", "pin")) == (("lock 2", True), (1234, True)), "encrypted fields are added to a record")
+        check("pin" in (text := cloud.operate("GET", path)["text"]) and "ENCRYPTED INT64" in text.split("pin")[1].split("\n")[0],
+              "and to the schema")
+        page.press("Close")
+        page.press("Filter and sort")
+        page.press("Add a condition")
+        page.press("Add a sort")
+        for label in ["Field", "Sort by"]:
+            names = options(page, label)
+            check("frame" in names and not {"secret", "code", "pin"} & set(names), f"no encrypted field is offered for “{label}”", names)
+        leaves(page, "records?database=public")
+        page.wait(lambda: page.field("Database").get_property("value") == "public", "the public database")
+        page.press("New record")
+        page.press("Add a field")
+        check("INT64, encrypted" not in options(page, "Type"), "nor is one in the public database, which takes none")
+        no_trouble(page, "encrypted fields")
+
+    def check_times(cloud, page):
+        """What is typed for a point in time is that time, wherever the browser is; what is none is refused."""
+        furnish(cloud)
+        page.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
+        try:
+            cloud.modify("forceUpdate", {"recordName": "b0", "recordType": "Bike", "fields": {"bought": {"value": 1000, "type": "TIMESTAMP"}}}, "Fleet")
+            page.open()
+            page.wait(lambda: page.heading() == "Overview", "the page")
+            open_bike(page, "b0")
+            for text, meant in TIMES.items():
+                page.fill("bought", text)
+                page.press("Save")
+                page.reads("b0 is saved")
+                page.press("Dismiss")
+                found = cloud.value("b0", "bought", "Fleet")
+                check(found == milliseconds(meant), f"{text} is {meant}", found)
+            before = cloud.value("b0", "bought", "Fleet")
+            for text in NO_TIMES:
+                page.fill("bought", text)
+                page.press("Save")
+                page.reads(f"bought: “{text}” is not a time, such as 2026-01-31")
+                check(cloud.value("b0", "bought", "Fleet") == before, f"{text} is refused")
+            no_trouble(page, "times")
+        finally:
+            page.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+
+    return {name.removeprefix("check_"): each for name, each in locals().items() if name.startswith("check_")}
