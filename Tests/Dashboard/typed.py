@@ -153,4 +153,28 @@ def TYPED(check, no_trouble):
         finally:
             page.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
 
+    def check_refused_names(cloud, page):
+        """A request that is sent again says which records were refused, whatever the reasons say."""
+        cloud.make_zone("Fleet")
+        cloud.operate("PUT", "faults", {"rules": [
+            {"fault": "itemError", "code": "ZONE_BUSY", "item": 0, "reason": "too busy", "operation": "records/modify"}]})
+        operations = [{"operationType": "forceUpdate", "record": {"recordName": name, "recordType": "Bike", "fields": {}}} for name in ["b9", "b10"]]
+        status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": "Fleet"}, "operations": operations, "atomic": False})
+        assert status == 200 and answer["records"][0]["recordName"] == "b9", answer
+        page.open()
+        page.go("Requests")
+
+        def open_request():
+            row = page.run("return [...document.querySelectorAll('ck-grid .rows > .row:not([hidden])')].find(each => each.textContent.includes('too busy'))")
+            if row:
+                row.click()
+            return row
+
+        page.wait(open_request, "the request that was refused")
+        page.press("Send it again")
+        page.reads("1 of 2 items were refused.", "ZONE_BUSY: b9: too busy")
+        check(True, "the record is named though the reason does not name it")
+        cloud.operate("DELETE", "faults")
+        no_trouble(page, "requests that are sent again")
+
     return {name.removeprefix("check_"): each for name, each in locals().items() if name.startswith("check_")}
