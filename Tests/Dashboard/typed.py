@@ -153,6 +153,53 @@ def TYPED(check, no_trouble):
         finally:
             page.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
 
+    def check_choices(cloud, page):
+        """What is chosen in a form is not lost without a question; what was sent is."""
+        cloud.make_zone("Lists")
+        page.open()
+
+        def value(label):
+            control = page.field(label)
+            return control.text and page.run("return arguments[0].selectedOptions[0].textContent", control) or control.get_property("value")
+
+        for room, label, choice in [("Sharing", "Everyone with the link", "may read"), ("Subscriptions", "To", "query"),
+                                    ("Faults", "Operation", "records/query"), ("Snapshots", "File", __file__)]:
+            page.go(room)
+            page.field(label)
+            leaves(page, "overview")
+            page.wait(lambda: page.heading() == "Overview", "without a choice there is no question")
+            page.go(room)
+            if label == "File":
+                page.fill(label, choice)
+            else:
+                page.choose(label, choice)
+            before = value(label)
+            leaves(page, "overview")
+            page.reads("Discard the changes")
+            page.press("Cancel")
+            page.wait(lambda: "Discard the changes" not in page.text(), "the question is gone")
+            check(page.heading() == room and value(label) == before, f"{label} of {room} is asked for")
+            leaves(page, "overview")
+            page.press("Discard")
+            page.wait(lambda: page.heading() == "Overview", "the other room")
+        page.go("Subscriptions")
+        page.choose("To", "query")
+        page.choose("Record type", "Country")
+        page.press("Subscribe")
+        page.reads("is subscribed")
+        page.go("Sharing")
+        page.choose("Zone", "Lists")
+        page.choose("Everyone with the link", "may read")
+        page.press("Share")
+        page.reads("The zone Lists is shared")
+        page.go("Snapshots")
+        page.fill("File", __file__)
+        page.press("Import")
+        page.reads("The file is no export")
+        page.go("Overview")
+        check(True, "what was sent leaves without a question")
+        no_trouble(page, "choices")
+
     def check_refused_names(cloud, page):
         """A request that is sent again says which records were refused, whatever the reasons say."""
         cloud.make_zone("Fleet")
