@@ -153,6 +153,51 @@ def TYPED(check, no_trouble):
         finally:
             page.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
 
+    def check_key_again(cloud, page):
+        """A key that is wrong is asked for again, also by who closed the question."""
+        page.open()
+        page.go("Records")
+        page.choose("Type", "Country")
+
+        def lose_key(action):
+            """Does something with a wrong key, before the page itself asks for news with it."""
+            page.run("for (const name of Object.keys(sessionStorage)) if (/^session/.test(name)) sessionStorage.removeItem(name);"
+                     "sessionStorage.setItem('key', 'wrong');" + action)
+
+        def close():
+            page.reads("The key that this tab has is not the server's")
+            page.keys(Keys.ESCAPE)
+            page.wait(lambda: "The key that this tab has" not in page.text(), "the question is gone")
+
+        page.open_row("AD")
+        page.fill("name", "Andora")
+        lose_key("[...document.querySelectorAll('dialog button')].find(each => each.textContent === 'Save').click()")
+        close()
+        page.press("Save")
+        page.press("Enter the key")
+        close()
+        page.press("Enter the key")
+        page.fill("Key", cloud.key)
+        page.press("Open")
+        page.wait(lambda: "The key that this tab has" not in page.text(), "the question is gone")
+        page.press("Save")
+        page.reads("AD is saved")
+        check(cloud.value("AD", "name") == "Andora", "an edit is saved when the key was found after all")
+        page.press("Close")
+        lose_key("location.hash = '#/graph'")
+        close()
+        for room in ["schema", "users", "requests", "records", "overview"]:
+            leaves(page, room)
+            close()
+            check(True, f"the room {room} asks again")
+        page.press("Enter the key")
+        page.fill("Key", cloud.key)
+        page.press("Open")
+        page.wait(lambda: "Enter the key" not in page.text(), "the room anew")
+        page.reads("Containers")
+        check(True, "with the key all is there again")
+        no_trouble(page, "a key that is asked for again", "status of 403")
+
     def check_choices(cloud, page):
         """What is chosen in a form is not lost without a question; what was sent is."""
         cloud.make_zone("Lists")

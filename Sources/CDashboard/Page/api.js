@@ -146,8 +146,11 @@ export async function operate(method, path, body, signal) {
     }
 }
 
+/** Whether the key of this tab was refused, or there is none. */
+export const needsKey = () => refusal !== null;
+
 function refuse(error) {
-    refusal = error;
+    refusal = Object.assign(error, {needsKey: true});
     dispatchEvent(new Event("ck-key"));
     throw error;
 }

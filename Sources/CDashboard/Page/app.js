@@ -1,5 +1,5 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
-import {noResponse, takeKey, setKey, hasKey, operate, place, people, setPeople, connection, feed} from "./api.js";
+import {noResponse, takeKey, setKey, hasKey, needsKey, operate, place, people, setPeople, connection, feed} from "./api.js";
 import {h, fill, refill, field, select, dialog, mayLose, editors, notify, problem, message, time} from "./dom.js";
 
 /** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
@@ -56,6 +56,7 @@ class Dashboard extends HTMLElement {
             for (const each of open) each.hasEdits = undefined;
         }
         this.#show();
+        if (needsKey()) this.#askForKey();
     }
 
     /** Says since when nothing is heard of the server, and that it is there again. */

@@ -115,10 +115,11 @@ export function notify(text, undo) {
     setTimeout(() => shown.remove(), undo ? 30_000 : 8000);
 }
 
-/** A failure as everybody may read it; what is no sentence of ours or of the server's is a defect of this page. */
+/** A failure as everybody may read it, with what helps; what is no sentence of ours or of the server's is a defect of this page. */
 export function problem(error) {
     const code = error.code ? `${error.code}: ` : "";
-    return h("p", {class: "problem", role: "alert"}, code, h("bdi", {}, message(error)));
+    return h("p", {class: "problem", role: "alert"}, code, h("bdi", {}, message(error)),
+        error.needsKey && [" ", button("Enter the key", () => dispatchEvent(new Event("ck-key")))]);
 }
 
 /** What an error says: a sentence of ours or of the server's, never the browser's own words, which its console has. */
