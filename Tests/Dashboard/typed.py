@@ -245,6 +245,46 @@ def TYPED(check, no_trouble):
         check(True, "what was sent leaves without a question")
         no_trouble(page, "choices")
 
+    def check_deleted_users(cloud, page):
+        """Nobody acts as a user who was deleted, and the page says why."""
+        def add(name):
+            return cloud.operate("POST", cloud.of_container("users"), {"name": name})["userRecordName"]
+
+        def delete(user):
+            cloud.operate("DELETE", cloud.of_container(f"users/{user}"))
+
+        def chosen():
+            return page.run("return arguments[0].selectedOptions[0].textContent", page.field("Act as"))
+
+        first, second, third, other = add("First"), add("Second"), add("Third"), add("Other")
+        page.open()
+        page.choose("Act as", "First")
+        page.wait(lambda: chosen() == "First", "the choice")
+        page.go("Records")
+        delete(other)
+        leaves(page, "users")
+        page.wait(lambda: "Other" not in options(page, "Act as"), "somebody who was deleted leaves the choices")
+        check(chosen() == "First", "and the choice stays")
+        for user, name in [(first, "First"), (second, "Second")]:
+            page.choose("Act as", name)
+            page.wait(lambda: chosen() == name, "the choice")
+            delete(user)
+            leaves(page, {"First": "records", "Second": "overview"}[name])
+            page.reads(f"{name} was deleted: you act as nobody now")
+            page.wait(lambda: chosen() == "Nobody", "nobody is chosen")
+            check(name not in options(page, "Act as"), "whoever acted as somebody who was deleted acts as nobody, and is told")
+        page.choose("Act as", "Third")
+        page.wait(lambda: chosen() == "Third", "the choice")
+        delete(third)
+        page.browser.refresh()
+        page.reads("was deleted: you act as nobody now")
+        check(chosen() == "Nobody", "a page that is loaded anew says so too")
+        page.browser.refresh()
+        page.wait(lambda: chosen() == "Nobody", "the page")
+        page.frame()
+        check("was deleted" not in page.text(), "once")
+        no_trouble(page, "users who were deleted", "status of 401", "status of 404", "status of 421")
+
     def check_refused_names(cloud, page):
         """A request that is sent again says which records were refused, whatever the reasons say."""
         cloud.make_zone("Fleet")
