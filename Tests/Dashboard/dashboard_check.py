@@ -28,6 +28,7 @@ from attacks import ATTACKS
 from cloud import Cloud, Forgetful
 from page import Page, start_browser
 from tasks import Tasks, floor
+from typed import TYPED
 
 # The first moment of 1191, in milliseconds since 1970.
 FOUNDED = (date(1191, 1, 1) - date(1970, 1, 1)).days * 86_400_000
@@ -1996,6 +1997,7 @@ def check_newcomer(cloud, page):
 
 CHECKS = {name.removeprefix("check_"): each for name, each in list(globals().items()) if name.startswith("check_")}
 CHECKS |= ATTACKS(check, no_trouble, ROOMS)
+CHECKS |= TYPED(check, no_trouble)
 
 
 def main():

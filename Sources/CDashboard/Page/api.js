@@ -146,8 +146,11 @@ export async function operate(method, path, body, signal) {
     }
 }
 
+/** Whether the key of this tab was refused, or there is none. */
+export const needsKey = () => refusal !== null;
+
 function refuse(error) {
-    refusal = error;
+    refusal = Object.assign(error, {needsKey: true});
     dispatchEvent(new Event("ck-key"));
     throw error;
 }
@@ -161,11 +164,15 @@ export const place = {
     user: "",
     /** The user whom the person chose for the container, empty for nobody; null before a choice. */
     get chosenUser() { return store.getItem(`user/${this.container}`); },
-    choose(choice) {
+    /** Goes on elsewhere, or as somebody else, without telling the page. */
+    set(choice) {
         for (const [name, value] of Object.entries(choice)) {
             this[name] = value;
             store.setItem(name === "user" ? `user/${this.container}` : name, value);
         }
+    },
+    choose(choice) {
+        this.set(choice);
         dispatchEvent(new Event("ck-place"));
     },
 };
@@ -199,6 +206,10 @@ async function session(user, isFresh) {
     if (kept) return {name, ...JSON.parse(kept)};
     const made = await operate("POST", containerPath("sessions"), {
         environment: place.environment, ...(user ? {userRecordName: user} : {}),
+    }).catch(error => {
+        // Whoever asks may be deleted.
+        if (isGone(error)) dispatchEvent(new Event("ck-people"));
+        throw error;
     });
     store.setItem(name, JSON.stringify(made));
     return {name, ...made};

@@ -1,6 +1,6 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
-import {noResponse, takeKey, setKey, hasKey, operate, place, people, setPeople, connection, feed} from "./api.js";
-import {h, fill, refill, field, select, dialog, mayLose, editors, notify, problem, message, time} from "./dom.js";
+import {noResponse, takeKey, setKey, hasKey, needsKey, operate, containerPath, place, people, setPeople, connection, feed} from "./api.js";
+import {h, fill, refill, field, select, dialog, mayLose, editors, notify, problem, message, time, words} from "./dom.js";
 
 /** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
 const rooms = [
@@ -22,6 +22,8 @@ class Dashboard extends HTMLElement {
     #room = "";
     /** Whether it is known where requests go. */
     #isReady = false;
+    /** The container whose users can be chosen. */
+    #container = "";
 
     async connectedCallback() {
         takeKey();
@@ -36,6 +38,7 @@ class Dashboard extends HTMLElement {
         addEventListener("hashchange", event => this.#navigate(event.oldURL));
         addEventListener("beforeunload", event => { if (editors().some(each => each.hasEdits?.())) event.preventDefault(); });
         addEventListener("ck-place", () => this.#place());
+        addEventListener("ck-people", () => { if (!editors().some(each => each.hasEdits?.())) this.#renewPeople(); });
         addEventListener("keydown", event => this.#press(event));
         // A page that looks on hears at once when the server is gone.
         feed.listen(new AbortController().signal, () => {});
@@ -55,7 +58,22 @@ class Dashboard extends HTMLElement {
             // The question is answered.
             for (const each of open) each.hasEdits = undefined;
         }
+        const room = this.#room;
         this.#show();
+        if (needsKey()) this.#askForKey();
+        else if (room !== this.#room) await this.#renewPeople();
+    }
+
+    /** Asks again who there is: a shell may have added or deleted somebody. */
+    async #renewPeople() {
+        const {container, user} = place;
+        if (!this.#isReady || !container) return;
+        // Who cannot be asked says so in the room.
+        const {users} = await operate("GET", containerPath("users")).catch(() => ({}));
+        const names = users?.map(each => each.userRecordName).join();
+        if (!users || container !== place.container || names === [...people.keys()].join()) return;
+        await this.#place(true);
+        if (user !== place.user) this.#show(true);
     }
 
     /** Says since when nothing is heard of the server, and that it is there again. */
@@ -91,16 +109,26 @@ class Dashboard extends HTMLElement {
         const overview = await operate("GET", "overview");
         const names = overview.containers.map(each => each.container);
         if (!names.includes(place.container)) place.container = names[0] ?? "";
+        const {container} = place;
         let users = [];
-        if (place.container) {
-            ({users} = await operate("GET", `containers/${encodeURIComponent(place.container)}/users`));
+        if (container) {
+            ({users} = await operate("GET", containerPath("users")));
         }
+        // Another container that was chosen meanwhile has users of its own, which are asked for.
+        if (container !== place.container) return;
+        const before = new Map(people);
         setPeople(users);
         const known = overview.actsAsUsers ? [...people] : [];
-        const {chosenUser} = place;
-        const isThere = chosenUser === "" || known.some(([name]) => name === chosenUser);
         // Before a choice, the one who was added first.
-        place.user = isThere ? chosenUser : known[0]?.[0] ?? "";
+        const user = !overview.actsAsUsers ? ""
+            : place.chosenUser ?? ((this.#container === container && place.user) || known[0]?.[0] || "");
+        this.#container = container;
+        if (user === "" || people.has(user)) {
+            place.user = user;
+        } else {
+            place.set({user: ""});
+            notify(words`${before.get(user) ?? "The user whom you had chosen"} was deleted: you act as nobody now`);
+        }
         const choose = name => async event => {
             const {target} = event;
             const open = editors();

@@ -6,7 +6,7 @@ export function h(name, properties = {}, ...children) {
     for (const [key, value] of Object.entries(properties)) {
         if (value === undefined || value === null || value === false) continue;
         if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-        else if (key === "value" || key === "selected" || key === "checked") element[key] = value;
+        else if (key === "value" || key === "checked") element[key] = value;
         else element.setAttribute(key === "className" ? "class" : key, value === true ? "" : value);
     }
     element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
@@ -115,10 +115,11 @@ export function notify(text, undo) {
     setTimeout(() => shown.remove(), undo ? 30_000 : 8000);
 }
 
-/** A failure as everybody may read it; what is no sentence of ours or of the server's is a defect of this page. */
+/** A failure as everybody may read it, with what helps; what is no sentence of ours or of the server's is a defect of this page. */
 export function problem(error) {
     const code = error.code ? `${error.code}: ` : "";
-    return h("p", {class: "problem", role: "alert"}, code, h("bdi", {}, message(error)));
+    return h("p", {class: "problem", role: "alert"}, code, h("bdi", {}, message(error)),
+        error.needsKey && [" ", button("Enter the key", () => dispatchEvent(new Event("ck-key")))]);
 }
 
 /** What an error says: a sentence of ours or of the server's, never the browser's own words, which its console has. */
@@ -154,9 +155,17 @@ export const moment = milliseconds => {
     return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString().replace("T", " ").replace("Z", "");
 };
 
-/** Whether something is typed into a form of an element, and not sent: a form that was sent is emptied, and one to search with has nothing to lose. */
-const isTyped = element => [...element.querySelectorAll("form:not([role=search]) :is(input:not([type=file]), textarea)")]
-    .some(each => each.value !== each.defaultValue);
+/** The place of the choice with which a menu begins. */
+const firstChoice = menu => Math.max(0, [...menu.options].findIndex(each => each.defaultSelected));
+
+/** Whether something is typed or chosen in a form of an element, and not sent: a form that was sent is emptied, and one to search with has nothing to lose. */
+const isTyped = element => [...element.querySelectorAll("form:not([role=search]) :is(input:not([type=file]), select, textarea)")]
+    .some(each => each.options ? each.options.length > 0 && each.selectedIndex !== firstChoice(each) : each.value !== each.defaultValue);
+
+/** Lets a form begin with what is chosen in it, once that was sent. */
+export function keepChoices(form) {
+    for (const option of form.querySelectorAll("option")) option.defaultSelected = option.selected;
+}
 
 /** A room of the page: `show()` fills it, and its signal ends with it. */
 export class Room extends HTMLElement {

@@ -165,7 +165,7 @@ class Faults extends Room {
         };
         kind.addEventListener("change", draw);
         draw();
-        this.#form.addEventListener("input", () => { this.#isComposing = true; });
+        for (const each of ["input", "change"]) this.#form.addEventListener(each, () => { this.#isComposing = true; });
         this.#form.addEventListener("submit", async event => {
             event.preventDefault();
             const rule = {fault: kind.value};

@@ -58,7 +58,8 @@ export class QueryBuilder extends HTMLElement {
 
     #fields(index) {
         const own = this.#type?.fields ?? [];
-        return own.filter(each => !each.type.startsWith("ASSETID") && (!index || !each.type.endsWith("_LIST")));
+        // Nobody looks for what is encrypted: it can have no index.
+        return own.filter(each => !each.isEncrypted && !each.type.startsWith("ASSETID") && (!index || !each.type.endsWith("_LIST")));
     }
 
     #draw(isNew) {

@@ -1,7 +1,7 @@
 // One record: what stands in it, what leads to it, and what may be done with it.
 import {call, modify, lookUp, identifier, upload, download, schema, place, endpointPath, stringify, nameOf} from "./api.js";
 import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes, words, message} from "./dom.js";
-import {types, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
+import {typeName, kindsIn, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
 
 /** Shows a record; answers its dialog, or nothing when there is no such record. */
 export async function openRecord(database, zoneID, recordName, room) {
@@ -37,9 +37,9 @@ class RecordPage extends HTMLElement {
         fill(this,
             h("form", {onsubmit: event => { event.preventDefault(); this.#save(); }}, this.fields,
                 h("p", {class: "actions"}, h("button", {class: "main"}, "Save"),
-                    button("Add a field", () => addField(record.recordType, new Set([...names, ...added]), (name, type) => {
+                    button("Add a field", () => addField(this.database, record.recordType, new Set([...names, ...added]), (name, kind) => {
                         added.add(name);
-                        const row = inputFor(name, type, edit => this.#edits.set(name, edit), () => {
+                        const row = inputFor(name, kind, edit => this.#edits.set(name, edit), () => {
                             row.remove();
                             added.delete(name);
                             this.#edits.delete(name);
@@ -90,18 +90,18 @@ class RecordPage extends HTMLElement {
 
     /** A field with what changes it. */
     #row(name, value) {
-        const type = value.type ?? "STRING";
+        const type = value.type ?? "STRING", {isEncrypted} = value;
         if (type.replace(/_LIST$/, "") === "ASSETID") return this.#assetRow(name, value);
         const text = editable(value);
         const input = isLong(type)
             ? h("textarea", {rows: Math.min(8, Math.max(1, text.split("\n").length)), value: text})
             : h("input", {value: text});
-        input.addEventListener("input", () => this.#edits.set(name, {type, input, old: value.value}));
+        input.addEventListener("input", () => this.#edits.set(name, {type, isEncrypted, input, old: value.value}));
         const references = type === "REFERENCE" ? [value.value] : type === "REFERENCE_LIST" ? value.value ?? [] : [];
         const shown = references.filter(Boolean).slice(0, 50);
         return h("div", {class: "value"},
-            field(name, input, value.isEncrypted ? `${type}, encrypted` : type),
-            button("Clear", () => { this.#edits.set(name, {type, isCleared: true}); input.value = ""; },
+            field(name, input, typeName({type, isEncrypted})),
+            button("Clear", () => { this.#edits.set(name, {type, isEncrypted, isCleared: true}); input.value = ""; },
                 {class: "quiet", "aria-label": `Clear ${name}`}),
             shown.length > 0 && h("p", {class: "links"}, "→ ", shown.flatMap((each, index) =>
                 [index > 0 ? ", " : "", this.#link(each)]), references.length > shown.length
@@ -149,7 +149,7 @@ class RecordPage extends HTMLElement {
     /** Saves fields over a version of the record; the files that are replaced are kept, to be able to go back. */
     async #write(before, fields) {
         const {recordName, recordType, recordChangeTag} = before;
-        const old = Object.fromEntries(Object.keys(fields).map(name => [name, before.fields[name] ?? {value: null, type: fields[name].type}]));
+        const old = Object.fromEntries(Object.keys(fields).map(name => [name, before.fields[name] ?? {...fields[name], value: null}]));
         const files = await keepFiles(old);
         this.record = await modify(this.database, this.zoneID, "update", {recordName, recordType, recordChangeTag, fields});
         this.#saved(old, files);
@@ -276,12 +276,12 @@ export function newRecord(database, zoneID, recordType, {changed}) {
     let free = "";
     /** What is shown of each field, by name; and the names of those that the person added. */
     const rows = new Map(), added = new Set();
-    const addRow = (name, type) => {
-        const row = inputFor(name, type, edit => edits.set(name, edit), added.has(name) && (() => {
+    const addRow = (name, kind) => {
+        const row = inputFor(name, kind, edit => edits.set(name, edit), added.has(name) && (() => {
             for (const each of [rows, added, edits]) each.delete(name);
             row.remove();
         }));
-        row.dataset.type = type;
+        row.dataset.type = typeName(kind);
         rows.set(name, row);
         return row;
     };
@@ -294,9 +294,9 @@ export function newRecord(database, zoneID, recordType, {changed}) {
         for (const name of rows.keys()) {
             const own = found.find(each => each.name === name);
             const isKept = added.has(name) || edits.has(name);
-            if (own ? own.type !== rows.get(name).dataset.type : !isKept) { rows.delete(name); edits.delete(name); }
+            if (own ? typeName(own) !== rows.get(name).dataset.type : !isKept) { rows.delete(name); edits.delete(name); }
         }
-        for (const each of found) if (!rows.has(each.name)) addRow(each.name, each.type);
+        for (const each of found) if (!rows.has(each.name)) addRow(each.name, each);
         fill(fields, [...rows.values()]);
     };
     type.addEventListener("change", showFields);
@@ -323,9 +323,9 @@ export function newRecord(database, zoneID, recordType, {changed}) {
             form.prepend(problem(error));
         }
     }}, known, field("Type", type), field("Name", name, "Made up when empty"), fields,
-    h("p", {class: "actions"}, button("Add a field", () => addField(type.value, new Set(rows.keys()), (name, type) => {
+    h("p", {class: "actions"}, button("Add a field", () => addField(database, type.value, new Set(rows.keys()), (name, kind) => {
         added.add(name);
-        const row = addRow(name, type);
+        const row = addRow(name, kind);
         fields.append(row);
         return row;
     })), h("button", {class: "main"}, "Make")));
@@ -359,11 +359,11 @@ async function isThere(database, zoneID, recordName) {
 const isFile = type => /^ASSETID/.test(type);
 
 /** What a person types, chooses or picks for a field; only what was touched counts. One that was added can be removed. */
-function inputFor(name, type, edit, remove) {
+function inputFor(name, {type, isEncrypted}, edit, remove) {
     const input = isFile(type) ? h("input", {type: "file", multiple: type === "ASSETID_LIST"})
         : isLong(type) ? h("textarea", {rows: 1}) : h("input", {});
-    input.addEventListener(isFile(type) ? "change" : "input", () => edit({type, input}));
-    return h("div", {class: "value"}, field(name, input, type),
+    input.addEventListener(isFile(type) ? "change" : "input", () => edit({type, isEncrypted, input}));
+    return h("div", {class: "value"}, field(name, input, typeName({type, isEncrypted})),
         remove && button("Remove", remove, {class: "quiet", "aria-label": `Remove ${name}`}));
 }
 
@@ -371,9 +371,9 @@ function inputFor(name, type, edit, remove) {
 const systemFields = new Set(["recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp", "modifiedUserRecordName"]);
 
 /** Asks for the name and the type of another field, for which `add` answers the row. */
-function addField(recordType, taken, add) {
+function addField(database, recordType, taken, add) {
     const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*", title: "Letters, digits and _, a letter first"});
-    const type = select(types, "STRING");
+    const kinds = kindsIn(database), type = select([...kinds.keys()], "STRING");
     const form = h("form", {onsubmit: async event => {
         event.preventDefault();
         form.querySelectorAll(":scope > .problem").forEach(old => old.remove());
@@ -382,11 +382,11 @@ function addField(recordType, taken, add) {
             const known = outline.recordTypes.find(each => each.name === recordType)?.fields.find(each => each.name === name.value);
             if (taken.has(name.value)) throw new Error(`There is a field ${name.value} already; choose another name`);
             if (systemFields.has(name.value)) throw new Error(`${name.value} is a name of the system's; choose another one`);
-            if (known && known.type !== type.value) {
-                throw new Error(`In the schema ${name.value} of ${recordType} is of the type ${known.type}; choose that one, or another name`);
+            if (known && typeName(known) !== type.value) {
+                throw new Error(`In the schema ${name.value} of ${recordType} is of the type ${typeName(known)}; choose that one, or another name`);
             }
             element.close();
-            add(name.value, type.value).querySelector("input, textarea").focus();
+            add(name.value, kinds.get(type.value)).querySelector("input, textarea").focus();
         } catch (error) {
             form.prepend(problem(error));
         }
@@ -398,15 +398,16 @@ function addField(recordType, taken, add) {
 /** The fields that were changed, as the service takes them; files are sent before. */
 async function collect(edits, database, zoneID, record, isNew) {
     const fields = {};
-    for (const [name, {type, input, old, isCleared}] of edits) {
-        if (isCleared) { fields[name] = {value: null, type}; continue; }
+    for (const [name, {type, isEncrypted, input, old, isCleared}] of edits) {
+        const kind = {type, ...(isEncrypted ? {isEncrypted} : {})};
+        if (isCleared) { fields[name] = {...kind, value: null}; continue; }
         if (isFile(type)) {
             if (input.files.length > 0) Object.assign(fields, await withFiles({[name]: {type}}, [[name, [...input.files]]], database, zoneID, record));
             continue;
         }
         if (isNew && input.value === "" && type !== "STRING") continue;
         try {
-            fields[name] = {type, value: read(input.value, type, old)};
+            fields[name] = {...kind, value: read(input.value, type, old)};
         } catch (error) {
             throw new Error(`${name}: ${message(error)}`);
         }

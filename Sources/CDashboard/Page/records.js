@@ -1,7 +1,7 @@
 // The records of a zone, type by type.
 import {call, item, ensure, place, schema, feed, isOwn, nameOf} from "./api.js";
 import {h, fill, refill, field, select, button, confirm, notify, problem, dialog, moment, words, Room} from "./dom.js";
-import {short} from "./values.js";
+import {short, typeName} from "./values.js";
 import "./grid.js";
 import "./query.js";
 import {openRecord, newRecord} from "./record.js";
@@ -257,7 +257,7 @@ class Records extends Room {
         return [
             {label: "recordName", text: record => record.recordName, kind: () => "name"},
             ...own.map(each => ({
-                label: each.name, note: each.isEncrypted ? `encrypted ${each.type}` : each.type,
+                label: each.name, note: typeName(each),
                 text: record => short(record.fields[each.name]), width: each.type === "TIMESTAMP" ? MOMENT : undefined,
                 kind: () => /^(INT64|DOUBLE)$/.test(each.type) ? "number" : "",
             })),

@@ -103,13 +103,19 @@ class Requests extends Room {
             const items = Object.values(answer).filter(Array.isArray).flat(), refused = items.filter(each => each?.serverErrorCode);
             fill(outcome, refused.length === 0 ? h("p", {class: "good"}, "It was answered.")
                 : h("p", {class: "bad"}, refused.length === items.length ? "It was refused." : `${refused.length} of ${items.length} items were refused.`),
-            refused.slice(0, 5).map(each => problem(new Failure(200, each))),
+            refused.slice(0, 5).map(each => problem(new Failure(200, named(each)))),
                 h("pre", {tabindex: "0", role: "region", "aria-label": "New answer"}, stringify(answer, 1)));
         } catch (error) {
             fill(outcome, problem(error));
         }
         notify("Sent again");
     }
+}
+
+/** An item of an answer, with its name before the reason, which may not have it. */
+function named(item) {
+    const name = item.recordName ?? item.subscriptionID ?? (item.zoneID ?? item.zone?.zoneID)?.zoneName;
+    return {...item, reason: [name, item.reason].filter(Boolean).join(": ") || undefined};
 }
 
 /** JSON with its lines; a body that was cut stays as it is. */

@@ -1,6 +1,7 @@
 // Types, fields, indexes and roles, as text; and what would become of production.
 import {operate, containerPath, place, schema} from "./api.js";
 import {h, fill, field, button, confirm, notify, problem, copy, words, Room} from "./dom.js";
+import {typeName} from "./values.js";
 
 class SchemaRoom extends Room {
     #text = h("textarea", {rows: 20, spellcheck: "false", class: "source"});
@@ -35,7 +36,7 @@ class SchemaRoom extends Room {
             h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Fields of ${type.name}`}, h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Type", "Indexes"]
                 .map(text => h("th", {scope: "col"}, text)))),
             h("tbody", {}, type.fields.map(each => h("tr", {}, h("th", {scope: "row"}, each.name),
-                h("td", {}, each.isEncrypted ? `${each.type}, encrypted` : each.type), h("td", {}, each.indexes.join(", "))))))))));
+                h("td", {}, typeName(each)), h("td", {}, each.indexes.join(", "))))))))));
     }
 
     async #import(isDryRun) {

@@ -1,6 +1,6 @@
 // What the chosen user shares and takes part in: who may do what, and what each of them sees.
 import {call, item, modify, identifier, place, people, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, copy, number, words, message, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, keepChoices, copy, number, words, message, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {address} from "./records.js";
 
@@ -230,6 +230,7 @@ class Sharing extends Room {
             this.#do(async () => {
                 await modify("private", zoneID, "create", share);
                 record.value = title.value = "";
+                keepChoices(this.#form);
             }, words`${title.value || root || `The zone ${zone.value}`} is shared`, this.#form);
         };
         fill(this.#form, h("div", {class: "choices"}, field("Zone", zone), field("Record", record, "The whole zone when empty"),

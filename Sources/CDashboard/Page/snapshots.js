@@ -6,6 +6,10 @@ import {exportZones, importZones, read} from "./archive.js";
 
 class Snapshots extends Room {
     #list = h("div", {});
+    /** Whether files are chosen that were not read yet, or read and not imported. */
+    #isChosen = false;
+
+    hasEdits() { return this.#isChosen || super.hasEdits(); }
 
     async show() {
         const name = h("input", {required: true, maxlength: 255});
@@ -47,7 +51,8 @@ class Snapshots extends Room {
     /** Takes the user's zones out to a file, and in from one. */
     #archive() {
         if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
-        const file = h("input", {type: "file", required: true, multiple: true}), progress = h("p", {role: "status"});
+        const file = h("input", {type: "file", required: true, multiple: true, onchange: () => { this.#isChosen = file.files.length > 0; }});
+        const progress = h("p", {role: "status"});
         const outcome = h("div", {}, progress);
         const told = count => { progress.textContent = `${number(count)} records`; };
         /** Runs one of both; nothing that was said before stays beside what is said then. */
@@ -58,10 +63,11 @@ class Snapshots extends Room {
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             run(async () => {
-                const archive = await read([...file.files]);
+                const archive = await read([...file.files]).catch(error => { this.#isChosen = false; throw error; });
                 if (!await confirm("Import", [words`The records of the file are saved for ${nameOf(place.user)} in ${place.container}, ${place.environment}. `,
                     "A record of the same name gets the file's values, and keeps the fields that the file does not have. Take a snapshot before, "
                     + "to be able to go back."], "Import")) return;
+                this.#isChosen = false;
                 const {saved, sent, refused} = await importZones(archive, told, this.signal);
                 await schema(true);
                 const {shares} = archive;

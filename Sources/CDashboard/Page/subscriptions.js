@@ -1,6 +1,6 @@
 // Who is told of what, and what they are told.
 import {call, item, ensure, identifier, place, schema, ownAddress, send, answer, textOf, operate, containerPath, feed, nameOf} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, time, moment, words, Room} from "./dom.js";
+import {h, fill, field, select, button, confirm, notify, keepChoices, time, moment, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
     #list = h("div", {});
@@ -101,6 +101,7 @@ class Subscriptions extends Room {
                 notify(words`${subscription.subscriptionID} is subscribed`);
                 ownName = identifier();
                 name.value = alert.value = "";
+                keepChoices(this.#form);
                 await this.#load();
             }, this.#form);
         };

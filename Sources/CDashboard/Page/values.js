@@ -2,11 +2,18 @@
 import {moment, bytes} from "./dom.js";
 import {stringify, parse} from "./api.js";
 
-export const types = [
+const types = [
     "STRING", "INT64", "DOUBLE", "TIMESTAMP", "BYTES", "LOCATION", "REFERENCE", "ASSETID",
     "STRING_LIST", "INT64_LIST", "DOUBLE_LIST", "TIMESTAMP_LIST", "BYTES_LIST", "LOCATION_LIST", "REFERENCE_LIST",
     "ASSETID_LIST",
 ];
+
+/** What the page calls the type of a field. */
+export const typeName = ({type, isEncrypted}) => isEncrypted ? `${type}, encrypted` : type;
+
+/** The types that a field of a database may have, by what the page calls them. */
+export const kindsIn = database => new Map([false, true].flatMap(isEncrypted => types.filter(type => !isEncrypted
+    || database !== "public" && !/^(REFERENCE|ASSETID)/.test(type)).map(type => [typeName({type, isEncrypted}), {type, isEncrypted}])));
 
 /** A value on one line. */
 export function short(field) {
@@ -64,9 +71,9 @@ export function read(text, type, old) {
         if (text.trim() === "" || !Number.isFinite(Number(text))) wrong("a number");
         return Number(text);
     case "TIMESTAMP": {
-        const date = /^\s*-?\d+\s*$/.test(text) ? Number(text) : Date.parse(text.trim());
-        if (!Number.isFinite(date)) wrong("a time, such as 2026-01-31T12:00:00Z");
-        return date;
+        const time = readTime(text.trim());
+        if (Number.isNaN(time)) wrong("a time, such as 2026-01-31, 2026-01-31 12:00 or 2026-01-31T12:00:00.000Z; without a zone it is UTC");
+        return time;
     }
     case "REFERENCE": return {action: "NONE", ...old, recordName: text.trim()};
     case "LOCATION": {
@@ -77,6 +84,17 @@ export function read(text, type, old) {
     default:
         try { return parse(text); } catch { return wrong("JSON, as the value stands on the wire"); }
     }
+}
+
+/** The milliseconds since 1970 of a time in the form of ISO 8601, in UTC when it names no zone; no number for a day that no calendar has. */
+function readTime(text) {
+    const clock = "(?:[01]\\d|2[0-3]):[0-5]\\d";
+    const form = `((?:\\d{4}|[+-]\\d{6})-\\d\\d-\\d\\d)(?:[T ](${clock}(?::[0-5]\\d(?:\\.\\d{1,3})?)?)(Z|[+-]${clock})?)?`;
+    const [, day, time = "00:00", zone = "Z"] = new RegExp(`^${form}$`).exec(text) ?? [];
+    const midnight = Date.parse(`${day}T00:00Z`);
+    // Browsers take the 30th of February for a day of March.
+    const isReal = !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(`${day}T`);
+    return isReal ? Date.parse(`${day}T${time}${zone}`) : NaN;
 }
 
 /** A value as Swift writes it. */
