@@ -1014,7 +1014,7 @@ def check_requests(cloud, page):
     for _ in range(2):
         cloud.call("records/modify", body)
     page.choose("Which", "With problems")
-    page.wait(lambda: page.rows() and "CONFLICT" in page.rows()[0][6], "the conflict")
+    page.wait(lambda: page.rows() and "'Chur'" in page.rows()[0][6], "the conflict")
     page.run("document.querySelector('.rows > .row').click()")
     page.reads('"create"')
     page.press("Send it again")
