@@ -104,6 +104,19 @@ extension StoreFile {
         )
     }
 
+    /// Returns the zones in which the user shares, and which have rows here.
+    static func ownedZones(_ database: Database) throws -> [StoreZone] {
+        // Read for each batch: the range of their texts finds them by the index, without the places of
+        // all other rows.
+        try StoreZone.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT zone FROM grdb_cloudkit_place
+                WHERE zone > '/' AND zone < '0' ORDER BY zone
+                """
+        )
+    }
+
     /// Stores whether a zone's records remain to be swept.
     static func sweep(_ zone: StoreZone, _ sweeps: Bool, _ database: Database) throws {
         try database.execute(

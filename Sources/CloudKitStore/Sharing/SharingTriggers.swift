@@ -81,8 +81,7 @@ struct SharingTriggers {
             )
         case .mayMove:
             guard !references.isEmpty else { return nil }
-            let moves = table.parentColumn.map(differs) ?? "false"
-            let body =
+            let body: [String?] =
                 references.map { leaves($0, zone(ifMoved: moves), if: differs($0)) }
                 + [parentWrites(if: moves)]
             let names = references.map(\.name.quoted).joined(separator: ", ")
@@ -147,6 +146,9 @@ struct SharingTriggers {
         "(\(select(column, target)))"
     }
 
+    /// The condition that an update puts a row below another.
+    private var moves: String { table.parentColumn.map(differs) ?? "false" }
+
     private func differs(_ column: TableColumn) -> String {
         "OLD.\(column.name.quoted) IS NOT NEW.\(column.name.quoted) COLLATE BINARY"
     }
@@ -210,20 +212,23 @@ struct SharingTriggers {
     }
 
     /// The checks that refuse the key of another zone's row whose deletion waits to be sent.
-    private var takesDeletedKey: String {
-        let key = RowKey.sql(table, of: "NEW")
-        return "SELECT \(raise(keyIsTaken)) WHERE \(isDeleted) "
-            + "AND coalesce(\(place("zone", (table, key))), '') <> coalesce(\(newZone), '');"
-    }
+    private var takesDeletedKey: String { refuseKey(if: isDeleted, in: newZone) }
 
     /// Returns the check that refuses the key of another zone's row, which is there or whose deletion
     /// waits to be sent, to a row that changes its key.
     private func takesOthersKey(if condition: String) -> String {
-        let zone = zone(ifMoved: table.parentColumn.map(differs) ?? "false")
-        return "SELECT \(raise(keyIsTaken)) WHERE (\(condition)) "
-            + "AND (\(isDeleted) OR \(isThere(" COLLATE BINARY"))) "
-            + "AND coalesce(\(place("zone", (table, RowKey.sql(table, of: "NEW")))), '') "
-            + "<> coalesce(\(zone), '');"
+        refuseKey(
+            if: "(\(condition)) AND (\(isDeleted) OR \(isThere(" COLLATE BINARY")))",
+            in: zone(ifMoved: moves)
+        )
+    }
+
+    /// Returns the check that refuses, on a condition, a new row's key whose last row was of another
+    /// zone than the row is of.
+    private func refuseKey(if condition: String, in zone: String) -> String {
+        let old = place("zone", (table, RowKey.sql(table, of: "NEW")))
+        return "SELECT \(raise(keyIsTaken)) WHERE \(condition) "
+            + "AND coalesce(\(old), '') <> coalesce(\(zone), '');"
     }
 
     /// Returns the condition that a row with the new row's key is there.

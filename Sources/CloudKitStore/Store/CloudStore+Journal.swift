@@ -111,10 +111,12 @@ extension CloudStore {
             try rows.row(key, table) != nil
         else { return false }
         let current = try Place.fetch(rows.database, key)?.zone ?? .own
-        // A row that this user took out of another's tree is still the same.
-        if let zone = entry.zone, current != zone, current.isShared { return true }
-        guard entry.rule == JournalEntry.access else { return false }
-        if let zone = entry.zone { return current != zone }
+        let isOfAnothers = entry.rule == JournalEntry.access
+        if let zone = entry.zone {
+            // A row that this user took out of another's tree is still the same.
+            return current != zone && (current.isShared || isOfAnothers)
+        }
+        guard isOfAnothers else { return false }
         guard current.isShared else { return true }
         // A key that is too long for a record name has no record.
         guard let name = try? key.recordName(table) else { return false }

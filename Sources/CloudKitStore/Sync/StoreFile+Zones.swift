@@ -70,7 +70,7 @@ extension StoreFile {
     /// Moves the rows of the zones in which the user shares into the user's own zone, of whose records the server has
     /// none.
     func takeHome(_ database: Database) throws {
-        for zone in try StoreFile.sharedZones(database) where zone.isOwned {
+        for zone in try StoreFile.ownedZones(database) {
             let records = try KnownRecord.fetchAll(
                 database,
                 where: "zone = ?",

@@ -20,7 +20,7 @@ enum SyncScope: Sendable {
     /// Returns the zones that have rows here.
     func zones(_ database: Database) throws -> [StoreZone] {
         switch self {
-        case .own: [.own] + (try StoreFile.sharedZones(database).filter(\.isOwned))
+        case .own: [.own] + (try StoreFile.ownedZones(database))
         case .shared: try StoreFile.sharedZones(database).filter(\.isShared)
         case .public: [.public]
         }
