@@ -44,6 +44,7 @@ struct TableTests {
             ("title == Milk and eggs", .equals, .string("Milk and eggs")),
             ("title == \"12\"", .equals, .string("12")),
             ("title begins_with Mi", .beginsWith, .string("Mi")),
+            ("title  == ", .equals, .string("")), ("title ==   a\nb ", .equals, .string("  a\nb ")),
             ("n IN [1,2]", .in, .list([.int64(1), .int64(2)], of: .int64)),
             ("due:TIMESTAMP > 1970-01-01T00:00:01.5Z", .greaterThan, .timestamp(1500)),
             (

@@ -1,5 +1,6 @@
 """What people type and choose: it is saved as it was meant, or refused, and not lost without a question."""
 
+import json
 from datetime import datetime, timezone
 
 from selenium.webdriver.common.by import By
@@ -15,6 +16,36 @@ RECORD TYPE Bike (
     GRANT READ, CREATE, WRITE TO "_creator"
 );
 """
+
+SAMPLE = """
+RECORD TYPE Sample (
+    "___recordID" REFERENCE QUERYABLE,
+    "___createTime" TIMESTAMP QUERYABLE,
+    count INT64 QUERYABLE,
+    counts LIST<INT64> QUERYABLE,
+    link REFERENCE QUERYABLE,
+    ratio DOUBLE QUERYABLE,
+    tags LIST<STRING> QUERYABLE,
+    taken TIMESTAMP QUERYABLE,
+    title STRING QUERYABLE,
+    GRANT READ, CREATE, WRITE TO "_creator"
+);
+"""
+
+# Conditions on a sample: field, comparison and what is typed.
+CONDITIONS = [
+    ("title", "==", "12"), ("title", "is one of", "[draft], 12, it's"), ("title", "==", ""), ("title", "begins with", '"q'), ("title", "!=", "plain text"),
+    ("title", "<=", "1.5"), ("count", ">=", "9007199254740993"), ("count", "is one of", "9007199254740993, 3"), ("counts", "contains", "2"),
+    ("ratio", "<", "3"), ("ratio", "is one of", "2, 2.5"), ("taken", ">=", "1950-06-01"), ("taken", "is one of", "1969-12-31T23:59:59.999Z, 2024-02-29"),
+    ("taken", "<", "2024-05-01 10:00:30.25"), ("tags", "contains", "7"), ("tags", "contains", "a b"), ("link", "==", "s0"), ("link", "is one of", "s0, s1"),
+    ("___recordID", "==", "s1"), ("___recordID", "is one of", "s0, s2"), ("___createTime", ">", "2020-01-01"),
+]
+SAMPLES = [
+    {"title": "12", "count": 3, "counts": [1, 2], "ratio": 2.0, "taken": -1, "tags": ["7"]},
+    {"title": "[draft]", "count": 9007199254740993, "counts": [2], "ratio": 2.5, "taken": 1709164800000, "tags": ["a b", "c"], "link": {"recordName": "s0", "action": "NONE"}},
+    {"title": '"quoted', "count": 4, "ratio": 7.5, "taken": 4102444800000, "link": {"recordName": "s1", "action": "NONE"}},
+    {"title": "", "count": 0}, {"title": "plain text"}, {"title": "it's"},
+]
 
 # Moments with what a person types for them; whoever names no zone means UTC.
 TIMES = {
@@ -308,5 +339,31 @@ def TYPED(check, no_trouble):
         check(True, "the record is named though the reason does not name it")
         cloud.operate("DELETE", "faults")
         no_trouble(page, "requests that are sent again")
+
+    def check_conditions(cloud, page):
+        """The line for the shell finds what the page finds, for every type and however the value looks."""
+        path = cloud.of_container("schemas/development")
+        cloud.operate("PUT", path, {"text": cloud.operate("GET", path)["text"] + SAMPLE})
+        for place, fields in enumerate(SAMPLES):
+            cloud.save(f"s{place}", "Sample", fields)
+        page.open()
+        page.go("Records")
+        page.choose("Type", "Sample")
+        page.open_row("s0")
+        page.press("Close")
+        page.press("Filter and sort")
+        for name, comparison, text in CONDITIONS:
+            page.press("Add a condition")
+            page.choose("Field", name)
+            page.choose("Comparison", comparison)
+            page.fill("Value", text)
+            line = page.browser.find_elements(By.CSS_SELECTOR, "ck-query pre")[1].text
+            printed = cloud.run(line + " --json")
+            found = sorted(json.loads(each)["recordName"] for each in printed.splitlines() if each.startswith("{"))
+            page.press("Search")
+            page.wait(lambda: found and sorted(each[0] for each in page.rows()) == found, f"the records that the shell finds: {line} {printed}")
+            check(True, f"the shell finds the same: {name} {comparison} {text}", line)
+            page.press("Remove")
+        no_trouble(page, "conditions")
 
     return {name.removeprefix("check_"): each for name, each in locals().items() if name.startswith("check_")}

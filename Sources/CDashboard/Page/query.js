@@ -1,7 +1,7 @@
 // The filter and sort builder, and what it says in other words: CKQuery, and the command line.
-import {operate, containerPath, place, schema} from "./api.js";
+import {operate, containerPath, place, schema, stringify} from "./api.js";
 import {h, fill, refill, field, select, button, copy, notify, problem, message} from "./dom.js";
-import {read, swift, swiftText, shell} from "./values.js";
+import {read, swift, swiftText, shell, argument} from "./values.js";
 
 const signs = {
     EQUALS: "==", NOT_EQUALS: "!=", LESS_THAN: "<", LESS_THAN_OR_EQUALS: "<=", GREATER_THAN: ">",
@@ -23,6 +23,19 @@ function comparators(type) {
     const order = ["LESS_THAN", "LESS_THAN_OR_EQUALS", "GREATER_THAN", "GREATER_THAN_OR_EQUALS"];
     if (type === "STRING") return [...equal, "BEGINS_WITH", "NOT_BEGINS_WITH", ...order];
     return type === "REFERENCE" ? equal : [...equal, ...order];
+}
+
+/** A condition as `--where` reads it: with the type where the value's form does not say it. */
+function condition(field, type, sign, value) {
+    const isList = type.endsWith("_LIST");
+    const element = type.replace(/_LIST$/, "");
+    // The command line knows the types of system fields, and takes the names of their references.
+    const isSystem = field.startsWith("___");
+    if (isList && isSystem && element === "REFERENCE") return `${field} ${sign} ${stringify(value.map(each => each.recordName))}`;
+    const text = isList ? stringify(value) : argument(value, element);
+    // A text that begins like a number, a list or a quoted text would be read as one.
+    const isPlain = isSystem || element === "STRING" && !isList && /^[^\d\s+.[\]"-]/.test(text);
+    return `${field}${isPlain ? "" : `:${element}`} ${sign} ${text}`;
 }
 
 const isOneOf = comparator => comparator === "IN" || comparator === "NOT_IN";
@@ -152,11 +165,9 @@ export class QueryBuilder extends HTMLElement {
         const {database, zone} = this.#where;
         const words = ["cloudkit records query", shell(this.#type.name), "--database", database, "--zone", shell(zone)];
         for (const filter of this.#filters) {
-            this.#read(filter);
-            const value = isOneOf(filter.comparator)
-                ? JSON.stringify((filter.text ?? "").split(",").map(each => each.trim())) : filter.text ?? "";
-            words.push("--where", shell(`${filter.field} ${/[<=>]/.test(signs[filter.comparator])
-                ? signs[filter.comparator] : filter.comparator} ${value}`));
+            const {type, value} = this.#read(filter);
+            const sign = /[<=>]/.test(signs[filter.comparator]) ? signs[filter.comparator] : filter.comparator;
+            words.push("--where", shell(condition(filter.field, type, sign, value)));
         }
         for (const sort of this.#sorts) words.push("--sort", shell(sort.ascending ? sort.field : `${sort.field}:desc`));
         return words.join(" ");

@@ -116,5 +116,19 @@ export function swift(value, type) {
 export const swiftText = text => `"${text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\r/g, "\\r")
     .replace(/\t/g, "\\t").replace(/\0/g, "\\0")}"`;
 
+/** A value as the command line reads it. */
+export function argument(value, type) {
+    switch (type) {
+    case "TIMESTAMP": {
+        // Years of more than four digits have no date there.
+        const date = new Date(value).toISOString();
+        return /^\d{4}-/.test(date) ? date : String(value);
+    }
+    case "REFERENCE": return value.recordName;
+    case "LOCATION": return `${value.latitude},${value.longitude}`;
+    default: return String(value);
+    }
+}
+
 /** A text as one word of a shell. */
 export const shell = text => /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -15,22 +15,22 @@ package struct FilterExpression: Sendable {
     ///
     /// - Throws: `CommandFailure` that repeats the expression.
     package init(_ text: String) throws {
-        let parts = text.split(separator: " ", maxSplits: 2)
-        guard parts.count == 3 else {
+        // The value is all that follows the operator and a space: a text may be empty or begin with spaces.
+        guard let parts = text.wholeMatch(of: /([^ ]+) +([^ ]+) (.*)/.dotMatchesNewlines()) else {
             throw CommandFailure(
                 unusable: "'\(text)' is not a condition: FIELD OPERATOR VALUE, with spaces between"
             )
         }
-        let sign = parts[1].uppercased()
+        let sign = parts.2.uppercased()
         guard let comparator = Self.signs[sign] ?? Comparator(rawValue: sign) else {
             let names = Self.signs.keys.sorted() + Comparator.allCases.map(\.rawValue)
             throw CommandFailure(
-                unusable: "'\(text)': no operator \(parts[1]); there are "
+                unusable: "'\(text)': no operator \(parts.2); there are "
                     + names.joined(separator: ", ")
             )
         }
         do {
-            filter = try Self.filter(try FieldName(String(parts[0])), comparator, String(parts[2]))
+            filter = try Self.filter(try FieldName(String(parts.1)), comparator, String(parts.3))
         } catch let error as ValueText.Mismatch {
             throw CommandFailure(unusable: "'\(text)': \(error)")
         }
