@@ -109,7 +109,7 @@ struct TakenKeys: ApplyPhase {
             // The acceptance of the save is fetched with the record's new version.
             known.sent = nil
             known.waiting = nil
-            known.problem = problem(of: known, table, holder: zone)
+            known.problem = try problem(of: known, table, holder: zone)
             try known.save(database)
         } else {
             // It was never sent, so no record can wait: its edits are in the journal.
@@ -133,7 +133,7 @@ struct TakenKeys: ApplyPhase {
         known.tag = remote.tag
         known.system = remote.system
         known.session = context.session
-        known.problem = problem(of: known, table, holder: holder)
+        known.problem = try problem(of: known, table, holder: holder)
         // A record that cannot be read has no base either.
         if let fields = try? remote.fields.get() {
             known.base = KnownFields(table.format?.kept(fields) ?? fields)
@@ -144,7 +144,7 @@ struct TakenKeys: ApplyPhase {
     /// Keeps a quarantined record, with the zone that has its key now.
     func keep(_ known: KnownRecord, _ table: TableSchema, holder: StoreZone) throws {
         var kept = known
-        kept.problem = problem(of: known, table, holder: holder)
+        kept.problem = try problem(of: known, table, holder: holder)
         if kept.problem != known.problem { try kept.save(database) }
     }
 
@@ -153,7 +153,7 @@ struct TakenKeys: ApplyPhase {
         of known: KnownRecord,
         _ table: TableSchema,
         holder: StoreZone
-    ) -> String {
+    ) throws -> String {
         if table.format != nil {
             return MovedObjects.problem(known.recordName, in: known.zone, besides: holder)
         }
@@ -163,17 +163,26 @@ struct TakenKeys: ApplyPhase {
             return
                 "The record '\(known.recordName)' that the user '\(owner)' shares waits: a row that "
                 + "the user '\(other)' shares has \(key); ask one of the two for another key, or "
-                + "leave(_:in:) the share of one"
+                + "leave what one shares: \(try leaving(known.zone, owner)), or \(try leaving(holder, other))"
         case (.shared(let owner, _), _):
             return
                 "The record '\(known.recordName)' that the user '\(owner)' shares waits: a row of "
                 + "your own has \(key); give your own row another key, or delete it"
-                + (known.archived()?.share == nil ? "" : ", or leave(_:in:) the share")
+                + (known.archived()?.share != nil ? ", or leave(_:in:) the share"
+                    : try JoinedZone.isShared(known.zone, database)
+                        ? ", or \(try leaving(known.zone, owner))" : "")
         default:
             return
                 "Your own record '\(known.recordName)' waits: the deletion of another user's row "
                 + "that had \(key) is not sent; sync"
         }
+    }
+
+    /// Returns the call that leaves what a user shares: the zone as a whole, or a tree in it.
+    private func leaving(_ zone: StoreZone, _ owner: String) throws -> String {
+        try JoinedZone.isShared(zone, database)
+            ? "leaveEverything(of: \"\(owner)\")"
+            : "leave(_:in:) for the top of the tree of '\(owner)'"
     }
 
     /// Returns the quarantined record above a row, with which the row waits.

@@ -73,7 +73,7 @@ struct Journal {
                 lost.fields.isEmpty ? kept : kept.filter { lost.fields[$0.key] != nil }
             }
             guard !isShared else {
-                try SharedJournal.add(database, key, lost, kept: winners)
+                try SharedJournal.add(database, key, lost, kept: winners, zone: zone)
                 continue
             }
             try database.execute(

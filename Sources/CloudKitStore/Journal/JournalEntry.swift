@@ -45,8 +45,10 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The values that won; nil when the row was deleted.
     public var kept: [String: StoreValue]?
 
-    /// The zone of the row; nil for entries of earlier versions, and for shared ones.
-    var zone: StoreZone?
+    /// The key as the journal has it, whatever ``key`` was set to.
+    let recordedKey: String
+    /// The zone of the row; nil for entries of earlier versions.
+    let zone: StoreZone?
 
     /// The rule of entries about another user's rows.
     static let access = "access"

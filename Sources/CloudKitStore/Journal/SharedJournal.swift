@@ -27,10 +27,15 @@ enum SharedJournal {
                     rule TEXT NOT NULL,
                     side TEXT NOT NULL,
                     lost BLOB NOT NULL,
-                    kept BLOB
+                    kept BLOB,
+                    zone TEXT
                 )
                 """
         )
+        // Earlier versions kept no zone.
+        if try !database.columns(in: table).contains(where: { $0.name == "zone" }) {
+            try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN zone TEXT")
+        }
     }
 
     /// Adds an entry as this device's own edit, even while the store applies remote changes.
@@ -38,17 +43,18 @@ enum SharedJournal {
         _ database: Database,
         _ key: RowKey,
         _ lost: MergePlan.Overruled,
-        kept: [String: StoreValue]?
+        kept: [String: StoreValue]?,
+        zone: StoreZone
     ) throws {
         let time = try StoreClock.tick(database)
         let device = try StoreClock(database).device
         try asEdit(database) {
             try database.run(
-                "INSERT INTO \(table) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO \(table) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     "\(device)-\(String(time, radix: 36))", time, device, key.table, key.text,
                     lost.rule, lost.side.rawValue, FieldCoding.data(lost.fields),
-                    kept.map(FieldCoding.data),
+                    kept.map(FieldCoding.data), zone,
                 ]
             )
         }

@@ -204,6 +204,18 @@ struct KnownRecord: Sendable {
     }
 
     /// Returns the records with some names, by name.
+    /// Returns the record of a name in a zone if it is quarantined, also for its key.
+    static func quarantined(
+        _ database: Database,
+        _ name: String,
+        in zone: StoreZone
+    ) throws -> KnownRecord? {
+        if let aside = try fetch(database, name: Self.name(name, asideIn: zone)) { return aside }
+        guard let known = try fetch(database, name: name), known.zone == zone, known.problem != nil
+        else { return nil }
+        return known
+    }
+
     static func fetch(_ database: Database, names: [String]) throws -> [String: KnownRecord] {
         let statement = try database.cachedStatement(
             sql: selectPortion

@@ -46,6 +46,9 @@ public struct StoreStatus: Hashable, Sendable {
         public var key: String
         /// The name of the awaited record: the record type, a colon and the key; empty if unknown.
         public var recordName: String
+        /// `true` when that record has arrived and is quarantined: ``StoreStatus/quarantined`` has the
+        /// reason and the remedy.
+        public var isTargetQuarantined: Bool
     }
 
     /// The condition that keeps the store from syncing.
@@ -84,9 +87,8 @@ public struct StoreStatus: Hashable, Sendable {
         }
         for row in waitingRows {
             let what = row.recordName.isEmpty ? "another row" : "the record '\(row.recordName)'"
-            lines.append(
-                "The row '\(row.key)' of '\(row.table)' waits for \(what), which has not arrived."
-            )
+            let why = row.isTargetQuarantined ? "is quarantined" : "has not arrived"
+            lines.append("The row '\(row.key)' of '\(row.table)' waits for \(what), which \(why).")
         }
         if waitingForParents > waitingRows.count {
             lines.append(
@@ -99,7 +101,7 @@ public struct StoreStatus: Hashable, Sendable {
                 "The row '\(row.key)' of '\(row.table)' lacks \(what), which its owner does not share."
             )
         }
-        return lines + quarantined.map { "Set aside: \($0.reason)." }
+        return lines + quarantined.map { "Quarantined: \($0.reason)." }
     }
 
     private static func rows(_ count: Int) -> String {

@@ -69,12 +69,13 @@ extension CloudStore {
     /// inserts a deleted row again, or deletes a row whose deletion lost.
     ///
     /// The journal keeps no assets, so they are not restored. An entry whose ``JournalEntry/key`` was
-    /// set to a new one becomes a new row.
+    /// set to a new one becomes a new row. An entry of another user's row that is out of sight needs a
+    /// new key: with the old one the new row would keep the other from coming back.
     ///
     /// - Parameter entry: The entry of the journal.
     /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, for a lost share, and for
-    ///   a row whose key another user's has now, or another user's whose key another has; an error of the database, such as a
-    ///   constraint that the values violate.
+    ///   a row whose key another user's has now, or another user's whose key another has, or that is
+    ///   out of sight; an error of the database, such as a constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
         guard entry.rule != JournalEntry.share else {
@@ -89,7 +90,7 @@ extension CloudStore {
             let rows = RowStore(database: database, mapping: mapping)
             let key = RowKey(table: entry.table, text: entry.key)
             guard try !Self.isOfAnother(key, entry, rows) else {
-                throw Self.belongsToAnother(entry)
+                throw Self.belongsToAnother(entry, schema)
             }
             guard !entry.lost.isEmpty else { return try rows.delete(key, schema) }
             let fields = entry.lost.filter { schema.byField[$0.key]?.form != .asset }
@@ -100,18 +101,20 @@ extension CloudStore {
 
     /// Returns whether the key of an entry's row may belong to another row now.
     ///
-    /// Where the zone is not known, that is one of the user's own, or another user's while a third
-    /// one's waits.
+    /// Where the row is not here, that is the other user's row that left this user's sight: it may come
+    /// back, and one of the user's own with its key would keep it out. Where the zone is not known, it
+    /// is one of the user's own, or another user's while a third one's waits.
     private static func isOfAnother(
         _ key: RowKey,
         _ entry: JournalEntry,
         _ rows: RowStore
     ) throws -> Bool {
-        guard let table = rows.mapping.catalog[key.table], !table.isPublic,
-            try rows.row(key, table) != nil
-        else { return false }
-        let current = try Place.fetch(rows.database, key)?.zone ?? .own
+        guard let table = rows.mapping.catalog[key.table], !table.isPublic else { return false }
         let isOfAnothers = entry.rule == JournalEntry.access
+        guard try rows.row(key, table) != nil else {
+            return isOfAnothers && entry.key == entry.recordedKey
+        }
+        let current = try Place.fetch(rows.database, key)?.zone ?? .own
         if let zone = entry.zone {
             // A row that this user took out of another's tree is still the same.
             return current != zone && (current.isShared || isOfAnothers)
@@ -123,12 +126,24 @@ extension CloudStore {
         return try TakenKeys.quarantined(rows.database).contains { $0.recordName == name }
     }
 
-    private static func belongsToAnother(_ entry: JournalEntry) -> CloudStoreError {
-        CloudStoreError(
+    private static func belongsToAnother(
+        _ entry: JournalEntry,
+        _ table: TableSchema
+    ) -> CloudStoreError {
+        let missing = table.columns
+            .filter { !$0.isKey && $0.needsValue && entry.lost[$0.field] == nil }
+            .map { "'\($0.name)'" }
+        // The entry holds only what the edit had changed.
+        let remedy =
+            missing.isEmpty
+            ? "set the entry's key to one that no row has to restore the values as a row of its own"
+            : "insert a row of its own with the entry's values under another key, and with values for "
+                + "\(missing.joined(separator: ", ")), which the entry does not have"
+        return CloudStoreError(
             .noSuchRow,
             "The entry is of a row that another user shares, and its key '\(entry.key)' may belong to "
-                + "another row of the table '\(entry.table)' now; set the entry's key to one that no "
-                + "row has to restore the values as a row of its own, or update the row that is meant"
+                + "another row of the table '\(entry.table)' now, or to that one again; \(remedy), or "
+                + "update the row that is meant"
         )
     }
 
@@ -177,6 +192,7 @@ extension JournalEntry {
             side: Side(rawValue: row["side"]) ?? .local,
             lost: try FieldCoding.fields(row["lost"]),
             kept: try (row["kept"] as Data?).map { try FieldCoding.fields($0) },
+            recordedKey: row["key"],
             zone: row["zone"]
         )
     }

@@ -70,10 +70,18 @@ extension CloudStore {
         try Row.fetchAll(
             database,
             sql: """
-                SELECT \(Words.sql(ofNumber: "tbl")) AS tbl, key, waiting FROM grdb_cloudkit_record
+                SELECT \(Words.sql(ofNumber: "tbl")) AS tbl, key, waiting, zone FROM grdb_cloudkit_record
                 WHERE \(condition) AND tbl IS NOT NULL ORDER BY 1, key LIMIT 100
                 """
-        ).map { .init(table: $0["tbl"], key: $0["key"], recordName: $0["waiting"]) }
+        ).map { row in
+            let name: String = row["waiting"]
+            return .init(
+                table: row["tbl"],
+                key: row["key"],
+                recordName: name,
+                isTargetQuarantined: try KnownRecord.quarantined(database, name, in: row["zone"]) != nil
+            )
+        }
     }
 
     /// Returns the SQL condition that a record waits for another.

@@ -154,10 +154,9 @@ extension CloudStore {
             let table = rows.mapping.catalog[key.table], try rows.row(key, table) == nil
         else { return nil }
         if name.isEmpty { return "It waits for a record that has not arrived" }
-        let aside = KnownRecord.name(name, asideIn: known.zone)
         let why =
-            try KnownRecord.fetch(rows.database, name: aside) != nil
-            ? "which waits for its key"
+            try KnownRecord.quarantined(rows.database, name, in: known.zone) != nil
+            ? "which is quarantined"
             : known.zone.isShared
                 ? "which its owner does not share, or which has not arrived"
                 : "which has not arrived"

@@ -76,6 +76,14 @@ struct TakenKeyTests {
             let status = try await bob.store.status
             #expect(status.waitingForParents == 4 && status.inaccessibleReferenceCount == 0)
             #expect(status.quarantined.map { $0.reason.contains("leave(_:in:)") } == [true])
+            // What is below it names it, and that it is here.
+            let below = status.waitingRows.filter { $0.recordName == "folder:food" }
+            #expect(below.map(\.isTargetQuarantined) == below.map { _ in true } && !below.isEmpty)
+            #expect(
+                status.explanation.contains {
+                    $0.contains("waits for the record 'folder:food', which is quarantined")
+                }
+            )
             let found = try await bob.store.verify()
             #expect(found.differences == [])
             #expect(found.hidden.map(\.recordName).contains("folder:food"))

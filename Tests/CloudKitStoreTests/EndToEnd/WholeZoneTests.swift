@@ -58,6 +58,20 @@ struct WholeZoneTests {
         }
     }
 
+    @Test("A row whose key is taken says how to leave the zone that is shared as a whole")
+    func takenKey() async throws {
+        try await withFamily { ada, bob, owner in
+            try await ada.run("INSERT INTO folder (id, name) VALUES ('own', 'Of Ada')")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT name FROM folder WHERE id = 'own'") == "Bob")
+            let reasons = try await bob.store.status.quarantined.map(\.reason)
+            #expect(reasons.map { $0.contains("leaveEverything(of: \"\(owner)\")") } == [true])
+            try await bob.store.leaveEverything(of: owner)
+            #expect(try await bob.store.status.isSettled)
+            #expect(try await folders(bob) == "own")
+        }
+    }
+
     @Test(
         "A row of one's own stays so when it is replaced",
         arguments: ["", "DELETE FROM folder WHERE id = 'own'; "]

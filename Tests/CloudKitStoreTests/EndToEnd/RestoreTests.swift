@@ -1,0 +1,130 @@
+import CloudKit
+import CloudKitStore
+import CloudKitTesting
+import Support
+import Testing
+
+@Suite("Lost edits of other users' rows are restored where they belong", .timeLimit(.minutes(5)))
+struct RestoreTests {
+    typealias Friends = SharingTests.Friends
+
+    /// Runs a test with Bob's unsent edit of a note that went out of his sight, and its entry.
+    private func withHiddenNote(
+        schema: String = Device.schema,
+        _ body: @Sendable (Friends, JournalEntry) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: schema)
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await ada.run("INSERT INTO folder (id, name) VALUES ('trip', 'Trip')")
+            try await ada.run(
+                "INSERT INTO note (id, title, body, folder) VALUES ('n', 'Tent', 'Red', 'trip')"
+            )
+            try await ada.store.sync()
+            try await friends.accept(friends.share(cleo: nil), bob)
+            try await bob.run("UPDATE note SET title = 'Edited'")
+            try await ada.run("UPDATE note SET folder = NULL")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT count(*) FROM note") == "0")
+            let entry = try #require(try await bob.store.journal().last)
+            #expect(entry.rule == "access" && entry.lost == ["title": .text("Edited")])
+            try await body(friends, entry)
+        }
+    }
+
+    private func refusal(_ device: Device, _ entry: JournalEntry) async -> String {
+        let error = await #expect(throws: CloudStoreError.self) {
+            try await device.store.restore(entry)
+        }
+        #expect(error?.code == .noSuchRow)
+        return error?.message ?? ""
+    }
+
+    @Test("An edit of a row that is out of sight waits for it, and does not keep it out")
+    func outOfSight() async throws {
+        try await withHiddenNote { friends, entry in
+            let (ada, bob) = (friends.ada, friends.bob)
+            #expect(await refusal(bob, entry).contains("set the entry's key"))
+            #expect(try await bob.value("SELECT count(*) FROM note") == "0")
+            try await ada.run("UPDATE note SET folder = 'trip'")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT title FROM note") == "Tent")
+            try await bob.store.restore(entry)
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT id || title FROM note") == "nEdited")
+            #expect(try await bob.store.status.isSettled)
+        }
+    }
+
+    @Test("An edit of a row that is out of sight becomes a row of its own under another key")
+    func ownRow() async throws {
+        try await withHiddenNote { friends, entry in
+            let (ada, bob) = (friends.ada, friends.bob)
+            var copy = entry
+            copy.key = "copy"
+            try await bob.store.restore(copy)
+            try await ada.run("UPDATE note SET folder = 'trip'")
+            try await settle(ada, bob)
+            let notes = "SELECT group_concat(id || title) FROM (SELECT * FROM note ORDER BY id)"
+            #expect(try await bob.value(notes) == "copyEdited,nTent")
+            #expect(try await ada.value(notes) == "nTent")
+            #expect(try await bob.store.status.isSettled)
+        }
+    }
+
+    @Test("The refusal names the columns that a row of its own needs besides")
+    func missingColumns() async throws {
+        let schema = Device.schema.replacing("body TEXT,", with: "body TEXT NOT NULL,")
+        try await withHiddenNote(schema: schema) { friends, entry in
+            let message = await refusal(friends.bob, entry)
+            #expect(message.contains("values for 'body', which the entry does not have"))
+            #expect(!message.contains("'title'") && !message.contains("'count'"))
+            // What it says can be done.
+            try await friends.bob.run(
+                "INSERT INTO note (id, title, body) VALUES ('copy', 'Edited', 'Mine')"
+            )
+        }
+    }
+
+    @Test("Entries of a shared journal are not restored into another owner's row either")
+    func sharedJournal() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: TakenKeyTests.schema)
+            var configuration = SharingTests.configuration
+            configuration.journal = .shared
+            func device() async throws -> Device {
+                try await Device(
+                    cloud,
+                    friends.users[1],
+                    schema: TakenKeyTests.schema,
+                    configuration: configuration
+                )
+            }
+            let (phone, tablet) = (try await device(), try await device())
+            // The first by name has the key once both are here.
+            let owners = zip([friends.ada, friends.cleo], [friends.users[0], friends.users[2]])
+                .sorted { $0.1.recordName < $1.1.recordName }.map(\.0)
+            var links: [CKShare.Metadata] = []
+            for (owner, name) in zip(owners, ["First", "Second"]) {
+                try await owner.run("INSERT INTO folder VALUES ('food', '\(name)', NULL)")
+                try await owner.store.sync()
+                let share = try await owner.store.share("food", in: "folder") {
+                    $0.publicPermission = .readWrite
+                }
+                links.append(try await phone.container.shareMetadata(for: #require(share.url)))
+            }
+            try await phone.store.accept(links[1])
+            try await phone.run("UPDATE folder SET name = 'Edited'")
+            try await phone.store.accept(links[0])
+            try await settle(phone, tablet)
+            try await owners[1].store.unshare("food", in: "folder")
+            try await settle(phone, tablet)
+            for device in [phone, tablet] {
+                let entry = try #require(try await device.store.journal().first)
+                #expect(entry.lost == ["name": .text("Edited")])
+                #expect(await refusal(device, entry).contains("set the entry's key"))
+                #expect(try await device.value("SELECT name FROM folder") == "First")
+            }
+        }
+    }
+}
