@@ -344,8 +344,11 @@ def TYPED(check, no_trouble):
         """The line for the shell finds what the page finds, for every type and however the value looks."""
         path = cloud.of_container("schemas/development")
         cloud.operate("PUT", path, {"text": cloud.operate("GET", path)["text"] + SAMPLE})
-        for place, fields in enumerate(SAMPLES):
-            cloud.save(f"s{place}", "Sample", fields)
+        for place, fields in enumerate(map(dict, SAMPLES)):
+            # Without its type a whole number is none of a moment.
+            moment = {"taken": {"value": fields.pop("taken"), "type": "TIMESTAMP"}} if "taken" in fields else {}
+            cloud.modify("forceUpdate", {"recordName": f"s{place}", "recordType": "Sample",
+                                         "fields": {key: {"value": value} for key, value in fields.items()} | moment})
         page.open()
         page.go("Records")
         page.choose("Type", "Sample")

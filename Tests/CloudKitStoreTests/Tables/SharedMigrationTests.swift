@@ -18,6 +18,19 @@ struct SharedMigrationTests {
         var folder = "folder"
     }
 
+    private static let newNote = """
+        CREATE TABLE newNote (
+            id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
+            count INTEGER NOT NULL DEFAULT 0, tags TEXT, draft TEXT,
+            folder TEXT REFERENCES folder (id) ON DELETE CASCADE
+        );
+        INSERT INTO newNote (id, title, body, count, tags, folder, draft)
+            SELECT id, title, body, count, tags, folder, draft FROM note;
+        DROP TABLE note;
+        ALTER TABLE newNote RENAME TO note;
+
+        """
+
     private static let migrations = [
         Migration(
             testDescription: "renames tables",
@@ -56,16 +69,7 @@ struct SharedMigrationTests {
         ),
         Migration(
             testDescription: "replaces tables",
-            sql: """
-                CREATE TABLE newNote (
-                    id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL DEFAULT '', body TEXT,
-                    count INTEGER NOT NULL DEFAULT 0, tags TEXT, draft TEXT,
-                    folder TEXT REFERENCES folder (id) ON DELETE CASCADE
-                );
-                INSERT INTO newNote (id, title, body, count, tags, folder, draft)
-                    SELECT id, title, body, count, tags, folder, draft FROM note;
-                DROP TABLE note;
-                ALTER TABLE newNote RENAME TO note;
+            sql: newNote + """
                 CREATE TABLE newFolder (
                     id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL DEFAULT 'New',
                     parent TEXT REFERENCES folder (id) ON DELETE CASCADE
@@ -76,6 +80,8 @@ struct SharedMigrationTests {
                 """,
             freed: ["note", "folder"]
         ),
+        // The triggers of the folders name the notes.
+        Migration(testDescription: "replaces one table", sql: newNote, freed: ["note"]),
         Migration(
             testDescription: "drops a column",
             sql: "ALTER TABLE note DROP COLUMN body",
