@@ -107,4 +107,47 @@ struct CoreDataCommandTests {
             #expect(other.errors.contains("give the model's file"))
         }
     }
+
+    @Test("Records without a row are reported, and deleted when that is asked for")
+    func withoutRow() async throws {
+        try await inFolder { folder in
+            let store = folder.path + "/App.sqlite"
+            let queue = try DatabaseQueue(path: store)
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        DELETE FROM ZNOTE WHERE Z_PK = 2;
+                        INSERT INTO ANSCKRECORDMETADATA VALUES (3, 2, 3, 'N3', 1);
+                        """
+                )
+            }
+            try queue.close()
+            let model = folder.path + "/contents"
+            let shown = try await CommandProcess.run([
+                "core-data", "inspect", store, "--model", model,
+            ])
+            #expect(shown.output.contains("1 record of Note without a row"), "\(shown.output)")
+            #expect(shown.output.contains("--delete-without-row"))
+            for (flags, text, states) in [
+                ([], "the first sync brings back", [] as [String]),
+                (["--delete-without-row"], "the first sync deletes", ["deleted"]),
+            ] {
+                let target = folder.path + "/app\(flags.count).sqlite"
+                let made = try await CommandProcess.run(
+                    ["core-data", "convert", store, "--model", model, "--to", target] + flags
+                )
+                #expect(made.status == 0, "\(made.errors)")
+                #expect(made.errors.contains("Note: records without a row, which \(text)"))
+                let converted = try DatabaseQueue(path: target)
+                let found = try await converted.read {
+                    try String.fetchAll(
+                        $0,
+                        sql: "SELECT state FROM coreDataRecord WHERE recordName = 'N3'"
+                    )
+                }
+                #expect(found == states)
+                try converted.close()
+            }
+        }
+    }
 }

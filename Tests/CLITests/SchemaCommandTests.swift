@@ -115,6 +115,13 @@ struct SchemaCommandTests {
         try await inFolder {
             let (small, large) = (try file("a.ckdb", Self.small), try file("b.ckdb", Self.large))
             let data = folder.path + "/cloud"
+            let unnamed = try await run("import", small, "--data", data, "--new")
+            #expect(unnamed.status == 2)
+            #expect(
+                unnamed.errors.contains(
+                    "/cloud has no container yet; give --new, and --container with the name that the app uses"
+                )
+            )
             let made = try await run("import", small, "--data", data, "--container", "c", "--new")
             #expect(made.status == 0, "\(made.errors)")
             #expect(made.output == "+ Note: RECORD TYPE Note\n")

@@ -66,6 +66,7 @@ struct StoreMirrorTests {
             #expect(mirror.rowsToDelete == 1)
             #expect(mirror.recordsToDelete == 1)
             #expect(mirror.recordsWithoutRow == 1)
+            #expect(mirror.entitiesOfRecordsWithoutRow == ["Note": 1])
             #expect(mirror.missingRecords.isEmpty)
             let notes = try rows(store, "Note")
             #expect(notes.map { $0.record?.name } == ["B7E2", "N2", "N3"])
@@ -96,6 +97,39 @@ struct StoreMirrorTests {
                     ]
                 )
             }
+        }
+    }
+
+    @Test("A record without a row is one to delete if the history says so, or if the options do")
+    func withoutRow() throws {
+        func states(_ fixture: StoreFixture, deletes: Bool) throws -> [String] {
+            var options = CoreDataConversionOptions()
+            options.deletesRecordsWithoutRow = deletes
+            let store = try fixture.store(Self.model)
+            return try fixture.converted(store, options) { database, report throws in
+                #expect(report.recordsWithoutRow == store.mirror?.entitiesOfRecordsWithoutRow)
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT recordName, state FROM coreDataRecord
+                        WHERE recordName IN ('N4', 'N5', 'N6') ORDER BY 1
+                        """
+                )
+                return lines(rows)
+            }
+        }
+        // Of an object that CloudKit deleted, and that is gone, nothing is left to do.
+        let deletedThere = """
+            INSERT INTO ANSCKRECORDMETADATA
+                (ZENTITYID, ZENTITYPK, ZCKRECORDNAME, ZRECORDZONE, ZNEEDSLOCALDELETE)
+                VALUES (1, 6, 'N6', 1, 1);
+            """
+        try with(deletedThere) { fixture in
+            #expect(try states(fixture, deletes: false) == ["N4 deleted"])
+            #expect(try states(fixture, deletes: true) == ["N4 deleted", "N5 deleted"])
+            try fixture.execute("INSERT INTO ACHANGE VALUES (2, 16001, 1, 2, 1, 5, 1, NULL, NULL)")
+            #expect(try states(fixture, deletes: false) == ["N4 deleted", "N5 deleted"])
+            #expect(try fixture.store(Self.model).mirror?.recordsWithoutRow == 0)
         }
     }
 

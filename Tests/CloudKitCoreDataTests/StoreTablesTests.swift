@@ -192,7 +192,9 @@ struct StoreTablesTests {
             let error = #expect(throws: CoreDataStoreError.self) {
                 try store.convert(to: fixture.folder.appendingPathComponent("app.sqlite"))
             }
-            #expect(error?.message.contains("constraint") == true)
+            #expect(error?.place == "App.sqlite, Item.title")
+            #expect(error?.message.contains("2 rows have the same value 'a'") == true)
+            #expect(error?.message.contains("change or delete all but one in the app") == true)
         }
     }
 

@@ -89,7 +89,12 @@ struct DataFolder {
         let variables = ProcessInfo.processInfo.environment
         guard let name = container ?? variables[ConnectionVariables.Name.container] else {
             guard let name = names.first, names.count == 1 else {
-                throw CommandFailure(unusable: "Give --container; \(path) has \(found)")
+                throw CommandFailure(
+                    unusable: names.isEmpty
+                        ? "\(path) has no container yet; give --new, and --container with the name that the app "
+                            + "uses, such as iCloud.com.example.app"
+                        : "Give --container; \(path) has \(found)"
+                )
             }
             return name
         }

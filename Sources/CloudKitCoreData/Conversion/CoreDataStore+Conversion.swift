@@ -67,7 +67,7 @@ extension CoreDataStore {
                 + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
                 + "and copy it again, or allow new records for them: createsMissingRecords, "
                 + "--mint-records"
-        )
+        ).adding(copy.missingLog)
     }
 
     private func convert(
@@ -87,7 +87,7 @@ extension CoreDataStore {
                 sql: "PRAGMA app.journal_mode = MEMORY; PRAGMA app.synchronous = OFF"
             )
             var report = CoreDataConversionReport()
-            report.notes = layout.notes + tables.notes
+            report.notes = notes + tables.notes
             try database.inTransaction {
                 var conversion = StoreConversion(self, database, tables, options, report)
                 try conversion.run()

@@ -55,6 +55,7 @@ struct StoreConversion {
         }
         for index in tables.indexes { try make(index) }
         if let zones = store.zones { try insertRecords(zones) }
+        report.recordsWithoutRow = store.mirror?.entitiesOfRecordsWithoutRow ?? [:]
     }
 
     private func joinTable(of join: StoreLayout.Join) -> CoreDataTables.JoinTable? {
@@ -177,12 +178,45 @@ struct StoreConversion {
         do {
             try database.execute(sql: index.statement(schema: "app"))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            throw CoreDataStoreError(
+            throw try constraintFailure(index, error)
+        }
+    }
+
+    /// Returns the error for rows that have the same values in a constraint of the model.
+    private func constraintFailure(
+        _ index: CoreDataTables.Index,
+        _ error: DatabaseError
+    ) throws -> CoreDataStoreError {
+        let place = [store.url.lastPathComponent, index.constraint ?? index.table]
+            .joined(separator: ", ")
+        let columns = index.columns.joined(separator: ", ")
+        let values = index.columns.map { "quote(\($0))" }.joined(separator: " || ', ' || ")
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT min(\(values)), count(*), group_concat(recordName, ', ')
+                FROM app.\(index.table.quotedName) WHERE \(index.condition ?? "true")
+                    AND \(index.columns.map { "\($0) NOTNULL" }.joined(separator: " AND "))
+                GROUP BY \(columns) HAVING count(*) > 1 ORDER BY 2 DESC, 1 LIMIT 1
+                """
+        )
+        guard let row = rows.first, let value = String.fromDatabaseValue(row[0]),
+            let count = Int.fromDatabaseValue(row[1]),
+            let names = String.fromDatabaseValue(row[2])
+        else {
+            return CoreDataStoreError(
                 .invalidRow,
-                store.url.lastPathComponent,
-                "rows break a constraint of the model: \(StoreCopy.message(error))"
+                place,
+                "rows break this constraint of the model: \(StoreCopy.message(error))"
             )
         }
+        return CoreDataStoreError(
+            .invalidRow,
+            place,
+            "\(count) rows have the same value \(value.prefix(200)) where the model wants it once (their records: "
+                + "\(names.prefix(300))); change or delete all but one in the app and copy the store again, or give a "
+                + "model without the constraint"
+        )
     }
 
     private func insertRecords(_ zones: [Int64: CoreDataMirror.Zone]) throws {
@@ -194,7 +228,8 @@ struct StoreConversion {
             try records.insertRows(
                 of: table,
                 named: target.name,
-                Self.names(store.layout, table.root.name)
+                Self.names(store.layout, table.root.name),
+                deletesOthers: options.deletesRecordsWithoutRow
             )
         }
         for join in store.layout.joins {

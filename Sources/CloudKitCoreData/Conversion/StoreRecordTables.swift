@@ -1,4 +1,5 @@
 import CloudKit
+import CloudKitStore
 import GRDB
 
 /// The tables of a converted database that hold the zones and states of its records.
@@ -62,13 +63,79 @@ struct StoreRecordTables {
         }
     }
 
+    /// Returns the changes in a converted database that the app had not sent, and notes that they are adopted; none
+    /// for a database that was not converted.
+    static func takeChanges(
+        in database: Database,
+        includesShared: Bool
+    ) throws -> AdoptedChanges {
+        var changes = AdoptedChanges()
+        guard try database.tableExists(zones), try database.tableExists(records) else {
+            return changes
+        }
+        // Without shared rows, what others share stays for a store that has them.
+        let isMine = """
+            (?1 OR zone IS NULL OR zone IN (SELECT id FROM \(zones) WHERE owner = ?2))
+            """
+        let arguments: StatementArguments = [includesShared, CKCurrentUserDefaultName]
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT recordName, tableName, state, z.name, z.owner FROM \(records)
+                LEFT JOIN \(zones) z ON z.id = zone
+                WHERE state IN ('changed', 'deleted', 'gone') AND \(isMine)
+                ORDER BY tableName, recordName
+                """,
+            arguments: arguments
+        )
+        while let row = try rows.next() {
+            let name: String? = row[3]
+            let record = AdoptedChanges.Record(
+                table: row[1],
+                key: row[0],
+                zoneID: name.map { CKRecordZone.ID(zoneName: $0, ownerName: row[4]) }
+            )
+            switch row[2] as String {
+            case "changed": changes.edited.append(record)
+            case "deleted": changes.deleted.append(record)
+            default: changes.gone.append(record)
+            }
+        }
+        try database.execute(
+            sql: """
+                UPDATE \(records) SET state = 'synced' WHERE state = 'changed' AND \(isMine)
+                """,
+            arguments: arguments
+        )
+        try database.execute(
+            sql: "DELETE FROM \(records) WHERE state IN ('deleted', 'gone') AND \(isMine)",
+            arguments: arguments
+        )
+        return changes
+    }
+
     /// Returns the SQL of a record's zone, if the store has it.
     private static func zone(_ column: String) -> String {
         "(SELECT id FROM app.\(zones) WHERE id = \(column))"
     }
 
     /// Inserts the records of a table's rows, and those of deleted rows.
-    func insertRows(of table: StoreLayout.Table, named name: String, _ names: String) throws {
+    ///
+    /// - Parameters:
+    ///   - table: The store's table.
+    ///   - name: The database's table.
+    ///   - names: The temporary table with the record names of the rows.
+    ///   - deletesOthers: Whether records are to be deleted of which nothing says why they have no row.
+    /// - Throws: An error of the database.
+    func insertRows(
+        of table: StoreLayout.Table,
+        named name: String,
+        _ names: String,
+        deletesOthers: Bool
+    ) throws {
+        let isDeleted =
+            deletesOthers
+            ? "(m.state = 'deleted' OR \(MirrorReader.isUnexplained))" : "m.state = 'deleted'"
         try database.execute(
             sql: """
                 INSERT INTO app.\(Self.records)
@@ -78,7 +145,7 @@ struct StoreRecordTables {
                 INSERT OR IGNORE INTO app.\(Self.records)
                 SELECT m.name, \(Self.zone("m.zone")), \(name.literal), 'deleted'
                 FROM temp.\(MirrorTables.records) m
-                WHERE \(MirrorReader.withoutRow(table)) AND m.state = 'deleted'
+                WHERE \(MirrorReader.withoutRow(table)) AND \(isDeleted)
                 """
         )
     }

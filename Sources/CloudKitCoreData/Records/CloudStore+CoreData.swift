@@ -10,6 +10,8 @@ extension CloudStore {
     /// the configuration names, and in the zones in which the app shares objects; in those that others share with the
     /// user where the configuration includes shared rows. It changes no field that the model does not have.
     ///
+    /// Of a converted database, edits and deletions that the app had not sent are sent with the first sync.
+    ///
     /// - Parameters:
     ///   - database: The database, opened by the app.
     ///   - container: The container; rows go into its private database.
@@ -37,5 +39,7 @@ extension CloudStore {
         for (zoneID, keys) in try StoreRecordTables.sharedRows(of: database) {
             try place(keys, in: zoneID)
         }
+        let includesShared = configuration.includesSharedRows
+        try adopt { try StoreRecordTables.takeChanges(in: $0, includesShared: includesShared) }
     }
 }

@@ -27,8 +27,8 @@ struct SyncedTables {
                 RecordFormat.Kinds(
                     field: CoreDataFormat.entityField,
                     usual: root.name,
-                    defaults: Dictionary(
-                        uniqueKeysWithValues: hierarchy.map { ($0.name, defaults(of: $0)) }
+                    all: Dictionary(
+                        uniqueKeysWithValues: hierarchy.map { ($0.name, kind(of: $0)) }
                     )
                 )
             )
@@ -78,8 +78,26 @@ struct SyncedTables {
         switch attribute.type {
         case .decimal: record.notations[attribute.field] = .decimal
         case .uuid: record.notations[attribute.field] = .identifier
+        case .uri: record.notations[attribute.field] = .address
+        case .integer16: record.notations[attribute.field] = .short
+        case .integer32: record.notations[attribute.field] = .medium
+        case .boolean: record.notations[attribute.field] = .flag
+        case .float: record.notations[attribute.field] = .single
         default: break
         }
+    }
+
+    /// Returns the fields of an entity's records, and what they stand for where they are missing.
+    private func kind(of entity: CoreDataModel.Entity) -> RecordFormat.Kind {
+        let attributes = model.attributes(of: entity)
+            .filter { !MirroredField.fields(of: $0, in: "").isEmpty }.map(\.field)
+        let links = format.toOneRelationships(of: entity)
+            .map { CoreDataFormat.prefix + $0.name }
+        return RecordFormat.Kind(
+            fields: Set(attributes + links),
+            defaults: defaults(of: entity),
+            isAbstract: entity.isAbstract
+        )
     }
 
     /// Returns the values that missing fields of an entity's records stand for.

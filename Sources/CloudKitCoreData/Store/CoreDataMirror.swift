@@ -44,5 +44,9 @@ public struct CoreDataMirror: Hashable, Sendable {
     /// The number of rows to be deleted because their records were deleted in CloudKit.
     public internal(set) var rowsToDelete = 0
     /// The number of known records without a row and without a sign of its deletion.
+    ///
+    /// The app may have deleted their objects without a note of it, or may not have them yet.
     public internal(set) var recordsWithoutRow = 0
+    /// The number of these records, by entity.
+    public internal(set) var entitiesOfRecordsWithoutRow: [String: Int] = [:]
 }

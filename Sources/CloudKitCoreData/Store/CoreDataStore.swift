@@ -58,8 +58,10 @@ public final class CoreDataStore: Sendable {
     ) throws(CoreDataStoreError) {
         self.url = url
         let place = url.lastPathComponent
+        var missingLog: String?
         do {
             let copy = try StoreCopy(of: url)
+            missingLog = copy.missingLog
             let files = ExternalData(besideStoreAt: url.resolvingSymlinksInPath())
             let found = try copy.database.write { database in
                 try Self.check(database, place)
@@ -86,9 +88,9 @@ public final class CoreDataStore: Sendable {
             self.copy = copy
             self.files = files
             (self.model, layout, entities, zones, mirror, identifier) = found
-            notes = layout.notes
+            notes = layout.notes + [missingLog].compactMap(\.self)
         } catch {
-            throw CoreDataStoreError(error, place)
+            throw CoreDataStoreError(error, place).adding(missingLog)
         }
     }
 

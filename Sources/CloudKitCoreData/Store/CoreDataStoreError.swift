@@ -52,6 +52,14 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
         self.message = message
     }
 
+    /// Returns the error with a further sentence.
+    func adding(_ sentence: String?) -> Self {
+        guard let sentence else { return self }
+        var error = Self(code, place, "\(message). \(sentence)")
+        error.differences = differences
+        return error
+    }
+
     /// Creates the error that represents an error of SQLite, or of a lower layer, for a store.
     init(_ error: any Error, _ place: String) {
         switch error {

@@ -71,12 +71,25 @@ struct MirrorReader {
                 "SELECT count(*) FROM temp.\(MirrorTables.records) m WHERE \(condition) "
                     + "AND state = 'deleted'"
             )
-            mirror.recordsWithoutRow += try count(
-                "SELECT count(*) FROM temp.\(MirrorTables.records) m WHERE \(condition) "
-                    + "AND state <> 'deleted'"
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT m.ent, count(*) FROM temp.\(MirrorTables.records) m
+                    WHERE \(condition) AND \(Self.isUnexplained) GROUP BY 1
+                    """
             )
+            for row in rows {
+                guard let number = Int64.fromDatabaseValue(row[0]),
+                    let count = Int.fromDatabaseValue(row[1]), let entity = table.entities[number]
+                else { continue }
+                mirror.recordsWithoutRow += count
+                mirror.entitiesOfRecordsWithoutRow[entity.name] = count
+            }
         }
     }
+
+    /// The SQL condition for records of which nothing says why they have no row.
+    static let isUnexplained = "m.state NOT IN ('deleted', 'gone')"
 
     /// Returns the SQL condition for records of a table that have no row.
     static func withoutRow(_ table: StoreLayout.Table) -> String {

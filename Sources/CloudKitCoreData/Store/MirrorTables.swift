@@ -9,6 +9,8 @@ struct MirrorTables {
     /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`: the records of links, by
     /// the name of a relationship and the records at its ends.
     static let links = "coreDataRecordOfLink"
+    /// `ent`, `pk`: the rows that the store's history says the app deleted.
+    private static let deletions = "coreDataDeletedRow"
 
     /// The state of a row in relation to its record, see ``CoreDataConversionReport``.
     enum State: String {
@@ -34,6 +36,7 @@ struct MirrorTables {
         self.database = database
         self.tables = tables
         zones = try readZones()
+        try readDeletions()
         try readRecords()
         try readLinks()
     }
@@ -88,6 +91,31 @@ struct MirrorTables {
 
     // MARK: Records
 
+    /// Creates a table with the rows that the store's history says the app deleted.
+    ///
+    /// A key is never used a second time, so that such a row is gone.
+    private func readDeletions() throws {
+        try database.execute(
+            sql: """
+                CREATE TEMP TABLE \(Self.deletions) (
+                    ent INTEGER, pk INTEGER, PRIMARY KEY (ent, pk)
+                ) WITHOUT ROWID
+                """
+        )
+        let table = "ACHANGE"
+        guard
+            ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK"].allSatisfy({ tables.contains(table, $0) })
+        else { return }
+        try database.execute(
+            sql: """
+                INSERT OR IGNORE INTO temp.\(Self.deletions)
+                SELECT ZENTITY, ZENTITYPK FROM main.\(table) NOT INDEXED
+                WHERE ZCHANGETYPE = 2 AND typeof(ZENTITY) = 'integer'
+                    AND typeof(ZENTITYPK) = 'integer'
+                """
+        )
+    }
+
     private func readRecords() throws {
         let table = "ANSCKRECORDMETADATA"
         let isWrong = """
@@ -124,6 +152,8 @@ struct MirrorTables {
                     SELECT ZENTITYID, ZENTITYPK, ZCKRECORDNAME,
                         \(column("ZRECORDZONE", of: table)),
                         CASE WHEN \(cloudDelete) = 1 THEN 'deleted'
+                            WHEN EXISTS (SELECT 1 FROM temp.\(Self.deletions)
+                                WHERE ent = ZENTITYID AND pk = ZENTITYPK) THEN 'deleted'
                             WHEN \(localDelete) = 1 THEN 'gone'
                             WHEN \(upload) = 1 THEN 'changed' ELSE 'synced' END
                     FROM main.\(table) NOT INDEXED WHERE ZCKRECORDNAME NOTNULL

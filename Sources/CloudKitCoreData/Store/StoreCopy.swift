@@ -16,6 +16,8 @@ final class StoreCopy: Sendable {
     let name: String
     /// The copy.
     let database: DatabaseQueue
+    /// A sentence for a store whose latest changes may be in a file that is not beside it; nil for another store.
+    let missingLog: String?
 
     /// Creates a copy of a store and opens it.
     ///
@@ -41,6 +43,7 @@ final class StoreCopy: Sendable {
         }
         do {
             try Self.copy(url, to: folder)
+            missingLog = Self.missingLog(of: folder.appendingPathComponent(name))
             var configuration = Configuration()
             configuration.label = "CoreDataStore"
             // Dangling references in a store are found when rows are read.
@@ -114,7 +117,7 @@ final class StoreCopy: Sendable {
                 // Of an earlier attempt; without one, there is nothing to remove.
                 try? FileManager.default.removeItem(at: target)
                 if FileManager.default.fileExists(atPath: source.path) {
-                    try FileManager.default.copyItem(at: source, to: target)
+                    try copy(companion: source, to: target)
                 }
             }
             if state(url) == before { return }
@@ -124,5 +127,51 @@ final class StoreCopy: Sendable {
             name,
             "it changes while it is copied; close the app that uses it"
         )
+    }
+
+    /// Copies a file of the store.
+    private static func copy(companion source: URL, to target: URL) throws {
+        // The error below names the file.
+        let values = try? source.resolvingSymlinksInPath()
+            .resourceValues(forKeys: [.isRegularFileKey])
+        let reason: String
+        if values?.isRegularFile == true {
+            do {
+                return try FileManager.default.copyItem(
+                    at: source.resolvingSymlinksInPath(),
+                    to: target
+                )
+            } catch {
+                reason = (error as NSError).localizedDescription
+            }
+        } else {
+            reason = "it is no file"
+        }
+        throw CoreDataModelError(
+            .unreadable,
+            source.path,
+            "this part of the store cannot be copied (\(reason)); close the app that uses it, make the file "
+                + "readable, or take the store again with all files beside it"
+        )
+    }
+
+    /// Returns a sentence for a copy whose file says that changes are kept in a log, and which has none.
+    ///
+    /// Core Data leaves the log beside the store, even without changes in it.
+    private static func missingLog(of file: URL) -> String? {
+        guard !FileManager.default.fileExists(atPath: file.path + "-wal"),
+            // A file that cannot be read is an error when it is opened.
+            let handle = try? FileHandle(forReadingFrom: file)
+        else { return nil }
+        defer {
+            // It was only read.
+            try? handle.close()
+        }
+        // The bytes 18 and 19 of a database are the versions of its format: 2 for a write-ahead log.
+        guard let header = try? handle.read(upToCount: 20), header.count == 20, header[18] == 2
+        else { return nil }
+        let name = file.lastPathComponent
+        return
+            "\(name)-wal is not beside \(name), where an app keeps the latest changes; take it from the device too"
     }
 }

@@ -103,6 +103,8 @@ public struct CoreDataTables: Hashable, Sendable {
         public let columns: [String]
         /// The SQL condition of the indexed rows; nil for all rows.
         public let condition: String?
+        /// The entity and the properties of the model's constraint; nil for another index.
+        let constraint: String?
 
         func statement(schema: String) -> String {
             "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(schema).\(name.quotedName) "

@@ -326,16 +326,17 @@ struct TableBuilder {
         _ name: String,
         _ table: String,
         _ columns: [String],
-        isUnique: Bool = false,
+        constraint: String? = nil,
         condition: String? = nil
     ) {
         result.indexes.append(
             CoreDataTables.Index(
                 name: names.take(name),
                 table: table,
-                isUnique: isUnique,
+                isUnique: constraint != nil,
                 columns: columns,
-                condition: condition
+                condition: condition,
+                constraint: constraint
             )
         )
     }
@@ -407,7 +408,7 @@ struct TableBuilder {
                 "\(entity.name)_unique_\(properties.joined(separator: "_"))",
                 table.name,
                 columns,
-                isUnique: true,
+                constraint: "\(entity.name).\(properties.joined(separator: ", "))",
                 condition: entity.parent == nil
                     ? nil : "\(Self.entity.quotedName) IN (\(names.joined(separator: ", ")))"
             )

@@ -7,7 +7,27 @@ import Foundation
 enum ModelXMLCheck {
     static let noDeclarations = "a model declares no document type and no entities"
 
-    static func check(_ data: Data) throws(CoreDataModelError) {
+    /// The marks with which editors begin files in other encodings; those of 32 bits first, which begin like others.
+    private static let marks: [(bytes: [UInt8], encoding: String)] = [
+        ([0xFF, 0xFE, 0, 0], "UTF-32"), ([0, 0, 0xFE, 0xFF], "UTF-32"),
+        ([0xFF, 0xFE], "UTF-16"), ([0xFE, 0xFF], "UTF-16"),
+    ]
+
+    /// Returns a model's text without the mark with which some editors begin UTF-8.
+    static func text(of data: Data) throws(CoreDataModelError) -> Data {
+        if let mark = marks.first(where: { data.starts(with: $0.bytes) }) {
+            throw CoreDataModelError(
+                .malformed,
+                "it begins with the byte order mark of \(mark.encoding), and models are in UTF-8; save it in Xcode, or "
+                    + "convert it to UTF-8"
+            )
+        }
+        let text = data.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(data.dropFirst(3)) : data
+        try check(text)
+        return text
+    }
+
+    private static func check(_ data: Data) throws(CoreDataModelError) {
         guard String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
             throw CoreDataModelError(
                 .malformed,

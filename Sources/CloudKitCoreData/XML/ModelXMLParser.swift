@@ -24,9 +24,9 @@ enum ModelXMLParser {
                 "the file has \(data.count) bytes; models of up to \(Limit.bytes) are read"
             )
         }
-        try ModelXMLCheck.check(data)
+        let text = try ModelXMLCheck.text(of: data)
         let builder = Builder()
-        let parser = XMLParser(data: data)
+        let parser = XMLParser(data: text)
         parser.delegate = builder
         let isRead = parser.parse()
         if let failure = builder.failure { throw failure }

@@ -77,6 +77,7 @@ struct RecordDecider: ApplyPhase {
         known = known ?? KnownRecord(name: remote.name, key: nil, type: remote.type, zone: zone)
         guard var known else { return nil }
         known.zone = zone
+        let isAssumed = known.session == KnownRecord.assumedThere
         known.session = context.session
         // A record that arrives exists, although its deletion waited for references to end.
         known.goes = false
@@ -99,6 +100,8 @@ struct RecordDecider: ApplyPhase {
         } catch {
             return try keep(remote, known, key, "The record '\(remote.name)': \(error)")
         }
+        // The version that the other client had deleted is not known: it is taken to be this one.
+        if isAssumed { known.base = KnownFields(fields) }
         return try merge(
             remote,
             fields,

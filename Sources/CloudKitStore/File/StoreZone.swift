@@ -117,6 +117,17 @@ extension StoreFile {
         )
     }
 
+    /// Forgets what was fetched, so that the next fetch is from the beginning, and looks for deleted records.
+    static func fetchEverything(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE grdb_cloudkit_control SET engine = NULL, sharedEngine = NULL, sweeps = 1;
+                DELETE FROM grdb_cloudkit_public;
+                """
+        )
+        for zone in try sharedZones(database) { try sweep(zone, true, database) }
+    }
+
     /// Stores whether a zone's records remain to be swept.
     static func sweep(_ zone: StoreZone, _ sweeps: Bool, _ database: Database) throws {
         try database.execute(

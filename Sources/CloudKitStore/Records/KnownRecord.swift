@@ -41,6 +41,28 @@ struct KnownRecord: Sendable {
     /// A marker for a version that this device saved and that no fetch has brought back.
     static let savedHere: Int64 = -1
 
+    /// A marker for a record of which another client's file says that the server has it, but not with which fields.
+    static let assumedThere: Int64 = -2
+
+    /// Creates a record that the server has according to another client's file.
+    static func assumed(
+        _ name: String,
+        _ key: RowKey,
+        _ table: TableSchema,
+        in zone: StoreZone,
+        _ zoneID: CKRecordZone.ID
+    ) -> KnownRecord {
+        var known = KnownRecord(name: name, key: key, type: table.recordType, zone: zone)
+        known.system = RecordArchive.data(
+            CKRecord(
+                recordType: table.recordType,
+                recordID: CKRecord.ID(recordName: name, zoneID: zoneID)
+            )
+        )
+        known.session = assumedThere
+        return known
+    }
+
     /// Creates a record that the server does not have, from its name, key and type.
     init(name: String, key: RowKey?, type: String, zone: StoreZone = .own) {
         self.name = name

@@ -41,8 +41,9 @@ public enum StoreEvent: Sendable {
     case erased(unsent: [RowChange])
     /// The user's storage is full. The changes stay, and the next sync sends them again.
     case quotaExceeded
-    /// The store could not read its position in the server's history, for this reason. Everything
-    /// is fetched again; unsent rows are not touched.
+    /// The store could not read its position in the server's history, or has to read records again that an earlier
+    /// version of the app read in another way, for this reason. Everything is fetched again; unsent rows are not
+    /// touched.
     case refetchStarted(reason: String)
     /// A row or record was quarantined.
     case quarantined(reason: String)

@@ -38,7 +38,7 @@ extension RecordFormat {
             }
         }
         guard let kinds else { return }
-        for (field, value) in kinds.defaults[text(kinds.field) ?? kinds.usual] ?? [:]
+        for (field, value) in kinds.all[text(kinds.field) ?? kinds.usual]?.defaults ?? [:]
         where fields[field]?.isNull ?? true {
             fields[field] = value
         }
@@ -58,16 +58,23 @@ extension RecordFormat {
         return kept
     }
 
+    /// Returns the values that missing fields stand for in a record with some fields.
+    func defaults(in fields: [String: StoreValue]) -> [String: StoreValue] {
+        guard let kinds else { return [:] }
+        var kind = kinds.usual
+        if case .text(let name)? = fields[kinds.field] { kind = name }
+        return kinds.all[kind]?.defaults ?? [:]
+    }
+
     /// Returns the sent values that a record has; a cleared field is one that has the default.
     func values(
         of sent: [String: StoreValue],
         in fields: [String: StoreValue]
     ) -> [String: StoreValue] {
-        var kind = kinds?.usual ?? ""
-        if let kinds, case .text(let name)? = fields[kinds.field] { kind = name }
+        let defaults = defaults(in: fields)
         return sent.filter { field, value in
             let found = fields[field] ?? .null
-            return found == value || (value.isNull && found == kinds?.defaults[kind]?[field])
+            return found == value || (value.isNull && found == defaults[field])
         }
     }
 }
@@ -79,7 +86,7 @@ extension RecordFormat.Notation {
         if plain.isNull || plain.isInfinite { return value }
         guard case .text(let text) = plain else { return plain }
         return switch self {
-        case .plain: plain
+        case .plain, .address, .short, .medium, .flag, .single: plain
         case .decimal: Self.number(text).map(Self.decimal) ?? plain
         case .identifier: UUID(uuidString: text).map { .text($0.uuidString) } ?? plain
         }

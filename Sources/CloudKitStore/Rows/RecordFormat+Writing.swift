@@ -27,15 +27,11 @@ extension RecordFormat {
         switch content {
         case .link(let link): try check(outgoing, of: link, isNew: isNew)
         case .object(let kinds):
-            if table.byField[kinds.field] == nil {
-                if isNew { outgoing[kinds.field] = .text(kinds.usual) }
-            } else if case .text(let kind)? = outgoing[kinds.field], kinds.defaults[kind] == nil {
-                throw UnwritableRow(
-                    description: "the column '\(table.byField[kinds.field]?.name ?? "")' holds '"
-                        + "\(kind)', which is none of \(kinds.defaults.keys.sorted().joined(separator: ", "))"
-                        + "; correct it"
-                )
+            if table.byField[kinds.field] == nil, isNew {
+                outgoing[kinds.field] = .text(kinds.usual)
             }
+            let object = ObjectCheck(kinds: kinds, table: table, row: row)
+            try object.check(changes, over: base, isNew: isNew)
         }
         place(&outgoing, of: row, over: base, table)
         return outgoing
@@ -63,16 +59,9 @@ extension RecordFormat {
         }
     }
 
-    /// Checks that the record can have a value.
+    /// Checks that the record can have a value, and that the other client can read it.
     private func check(_ value: StoreValue, _ column: TableColumn) throws {
-        let reason: String
-        switch (value, column.notation) {
-        case (.written, _): reason = "is no value of its type"
-        case (.text(let text), .decimal) where Notation.number(text) == nil: reason = "is no number"
-        case (.text(let text), .identifier) where UUID(uuidString: text) == nil:
-            reason = "is no UUID"
-        default: return
-        }
+        guard let reason = column.notation?.problem(of: value) else { return }
         throw UnwritableRow(
             description: "what the column '\(column.name)' holds \(reason); correct it"
         )

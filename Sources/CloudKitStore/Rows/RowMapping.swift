@@ -137,8 +137,22 @@ struct RowMapping: Sendable {
             try format.read(&fields, table) { field, isText in
                 try Self.content(of: record, field, isText: isText)
             }
+            try Self.check(fields, table)
         }
         return fields
+    }
+
+    /// Checks the text of identifiers and of decimals, which their columns would take whatever it is.
+    private static func check(_ fields: [String: StoreValue], _ table: TableSchema) throws {
+        for column in table.columns
+        where column.notation == .identifier || column.notation == .decimal {
+            guard let value = fields[column.field], let reason = column.notation?.problem(of: value)
+            else { continue }
+            throw UnreadableAsset(
+                description:
+                    "what the field '\(column.field)' holds \(reason); correct it in the app"
+            )
+        }
     }
 
     /// Returns the content of an asset that holds a value too large for the record.

@@ -209,8 +209,13 @@ extension CloudStore {
         _ table: TableSchema,
         _ defaults: Defaults
     ) -> StoreValue? {
-        if let value = base[field] { return value }
+        // Another client takes no value for the default.
+        if let value = base[field], !value.isNull || table.format == nil { return value }
         guard let column = table.byField[field], !column.isKey else { return nil }
+        if let value = table.format?.defaults(in: base)[field] {
+            // An encrypted value may only be out of reach.
+            return column.isEncrypted ? nil : value
+        }
         guard column.hasDefault else { return .null }
         // An asset's NULL, and that of another client's format, is a field that is not there.
         guard column.target == nil, column.form != .asset, table.format == nil else { return nil }
@@ -261,7 +266,8 @@ extension CloudStore {
         publish(changes)
     }
 
-    /// Adds the columns that differ from the known version to the outbox.
+    /// Adds the columns that differ from the known version to the outbox; NULL that the record cannot express becomes
+    /// the value that the missing field stands for.
     private static func noteEdit(
         _ name: String,
         _ rows: RowStore,
@@ -276,12 +282,19 @@ extension CloudStore {
         var entry =
             try OutboxEntry.fetch(rows.database, key)
             ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        var missing: [String: StoreValue] = [:]
         for (field, value) in fields {
             guard let theirs = expected(field, base, table, defaults), theirs != value,
                 !(value.isNull && known.hidesTarget(of: theirs))
             else { continue }
+            if value.isNull, let standIn = table.format?.defaults(in: base)[field] {
+                missing[field] = standIn
+                if base[field]?.isNull ?? true { continue }
+            }
             entry.changed[field] = now
         }
+        if !missing.isEmpty { _ = try rows.write(missing, key, table, over: row, files: [:]) }
+        guard !entry.changed.isEmpty else { return }
         entry.version = now
         try entry.save(rows.database)
     }

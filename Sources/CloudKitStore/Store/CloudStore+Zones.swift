@@ -78,17 +78,7 @@ extension CloudStore {
     /// - Throws: An error of the database.
     public func refetchEverything() async throws {
         await stop()
-        try await file.writer.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE grdb_cloudkit_control SET engine = NULL, sharedEngine = NULL, sweeps = 1;
-                    """
-            )
-            try database.execute(sql: "DELETE FROM grdb_cloudkit_public")
-            for zone in try StoreFile.sharedZones(database) {
-                try StoreFile.sweep(zone, true, database)
-            }
-        }
+        try await file.writer.write { try StoreFile.fetchEverything($0) }
         try await start()
     }
 }

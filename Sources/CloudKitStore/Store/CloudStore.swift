@@ -80,7 +80,7 @@ public final class CloudStore: Sendable {
         tables: [SyncedTable],
         configuration: Configuration = Configuration()
     ) throws {
-        let (catalog, isNew) = try Self.prepare(database, tables, configuration)
+        let (catalog, isNew, readAgain) = try Self.prepare(database, tables, configuration)
         state = Mutex(State(erased: isNew ? UnsentList.rows(of: database) : []))
         unsent = UnsentList(database)
         file = StoreFile(
@@ -94,13 +94,22 @@ public final class CloudStore: Sendable {
         self.database = self.container.privateCloudDatabase
         self.configuration = configuration
         election = SyncElection(database)
+        if !readAgain.isEmpty {
+            configuration.onEvent(
+                .refetchStarted(
+                    reason:
+                        "The records of the tables \(readAgain.joined(separator: ", ")) were read without "
+                        + "their format"
+                )
+            )
+        }
     }
 
     private static func prepare(
         _ database: any DatabaseWriter,
         _ tables: [SyncedTable],
         _ configuration: Configuration
-    ) throws -> (catalog: TableCatalog, isNew: Bool) {
+    ) throws -> (catalog: TableCatalog, isNew: Bool, readAgain: [String]) {
         do {
             return try database.write { database in
                 try database.raisePageCacheLimit()
@@ -116,9 +125,11 @@ public final class CloudStore: Sendable {
                 let catalog = try TableCatalog(reading: database, tables)
                 try AppTriggers(database, catalog).check()
                 let mapping = RowMapping(catalog: catalog)
-                _ = try Reconciliation(database, mapping).run()
+                let reconciliation = Reconciliation(database, mapping)
+                let readAgain = try reconciliation.tablesToReadAgain()
+                _ = try reconciliation.run()
                 if isUpgraded { try KnownRecord.keepOnce(database, mapping) }
-                return (catalog, isNew)
+                return (catalog, isNew, readAgain)
             }
         } catch let error as DatabaseError
             where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)

@@ -18,17 +18,33 @@ package struct RecordFormat: Hashable, Sendable {
         package var field: String
         /// The kind of a record without that field, and of the rows of a table without a column for it.
         package var usual: String
-        /// The values that missing fields stand for, by kind.
-        package var defaults: [String: [String: StoreValue]]
+        /// The kinds by name.
+        package var all: [String: Kind]
 
-        package init(
-            field: String,
-            usual: String,
-            defaults: [String: [String: StoreValue]]
-        ) {
+        package init(field: String, usual: String, all: [String: Kind]) {
             self.field = field
             self.usual = usual
+            self.all = all
+        }
+    }
+
+    /// A kind of objects.
+    package struct Kind: Hashable, Sendable {
+        /// The fields that its objects have, without the one that names the kind.
+        package var fields: Set<String>
+        /// The values that missing fields stand for.
+        package var defaults: [String: StoreValue]
+        /// A Boolean value that indicates whether only other kinds that inherit from it have objects.
+        package var isAbstract: Bool
+
+        package init(
+            fields: Set<String>,
+            defaults: [String: StoreValue] = [:],
+            isAbstract: Bool = false
+        ) {
+            self.fields = fields
             self.defaults = defaults
+            self.isAbstract = isAbstract
         }
     }
 
@@ -72,6 +88,16 @@ package struct RecordFormat: Hashable, Sendable {
         case decimal
         /// A UUID in capitals.
         case identifier
+        /// The text of a URI.
+        case address
+        /// A whole number of 16 bits.
+        case short
+        /// A whole number of 32 bits.
+        case medium
+        /// A whole number that is 0 or 1.
+        case flag
+        /// A floating-point number of 32 bits.
+        case single
     }
 
     package var content: Content
@@ -99,7 +125,7 @@ package struct RecordFormat: Hashable, Sendable {
         switch content {
         case .object(let kinds):
             let kind = text(kinds.field) ?? ""
-            return kinds.defaults[kind.isEmpty ? kinds.usual : kind] != nil
+            return kinds.all[kind.isEmpty ? kinds.usual : kind] != nil
         case .link(let link): return link.names(text) != nil
         }
     }

@@ -97,6 +97,8 @@ final class TableSchema: Sendable {
 
     private static func isComparedAlone(_ column: TableColumn, _ declaration: SyncedTable) -> Bool {
         guard column.form != .asset else { return false }
+        // An object keeps its kind, which must be known to refuse another.
+        guard column.field != declaration.format?.kinds?.field else { return false }
         return switch declaration.fieldRules[column.name] ?? declaration.rule {
         case .counter, .set, .custom: false
         case .laterEdit, .server, .client, .minimum, .maximum: true
@@ -106,6 +108,16 @@ final class TableSchema: Sendable {
     /// A description of the columns and their fields, for the detection of an upgrade.
     var fingerprint: String {
         columns.map { "\($0.name)=\($0.field):\($0.form)" }.sorted().joined(separator: " ")
+            + (format == nil ? "" : Self.formatMark)
+    }
+
+    /// The end of the fingerprint of a table whose records' format another client determines.
+    private static let formatMark = " =format:1"
+
+    /// Returns whether the table's records have to be read again, because the previous version of the app did not know
+    /// their format, from its fingerprint of the table.
+    func readsOtherwise(than fingerprint: String) -> Bool {
+        format != nil && !fingerprint.hasSuffix(Self.formatMark)
     }
 }
 

@@ -7,6 +7,9 @@ struct Reconciliation {
     let database: Database
     let mapping: RowMapping
 
+    /// The time of values that existed before the table was synced; every edit is later.
+    static let beforeAllEdits: Int64 = 1
+
     init(_ database: Database, _ mapping: RowMapping) {
         self.database = database
         self.mapping = mapping
@@ -18,24 +21,18 @@ struct Reconciliation {
     func run() throws -> [RowChange] {
         try OutboxEntry.separate(database)
         var changes: [RowChange] = []
-        let known = Dictionary(
-            uniqueKeysWithValues: try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM grdb_cloudkit_table"
-            )
-            .map { ($0["name"] as String, $0["fingerprint"] as String) }
-        )
+        let known = try fingerprints()
         try nameWords()
         for table in mapping.catalog.tables {
             let hadTriggers = try !TrackingTriggers(table).install(in: database)
             if let fingerprint = try known[table.name] ?? adopt(table, known) {
+                if table.readsOtherwise(than: fingerprint) { try readAgain(table) }
                 let new = Self.newFields(table, fingerprint)
                 if !new.isEmpty { changes += try fill(table, new) }
                 // Without triggers, changes may have been missed.
                 if !hadTriggers { changes += try compare(table, new: new) }
             } else {
-                // Existing values are older than any edit.
-                try add(table, editedAt: 1)
+                try add(table, editedAt: Self.beforeAllEdits)
             }
             guard known[table.name] != table.fingerprint else { continue }
             try database.run(
@@ -57,6 +54,25 @@ struct Reconciliation {
             try SharingTriggers.install(mapping.catalog, in: database)
         }
         return changes + (try fillNewTypes())
+    }
+
+    /// Returns the tables whose records have to be read again, because the previous version of the app did not know
+    /// their format.
+    func tablesToReadAgain() throws -> [String] {
+        let known = try fingerprints()
+        return mapping.catalog.tables.filter { table in
+            known[table.name].map(table.readsOtherwise) ?? false
+        }.map(\.name)
+    }
+
+    /// Returns the columns of the tables in the previous version of the app.
+    private func fingerprints() throws -> [String: String] {
+        let rows = try Row.fetchAll(database, sql: "SELECT * FROM grdb_cloudkit_table")
+        return Dictionary(
+            uniqueKeysWithValues: rows.map {
+                ($0["name"] as String, $0["fingerprint"] as String)
+            }
+        )
     }
 
     /// Assigns numbers to the words of the records, the smallest to the most frequent.
@@ -133,6 +149,15 @@ struct Reconciliation {
 
     // MARK: Upgrades
 
+    /// Schedules a fetch of everything that reads a table's records again, even unchanged ones.
+    private func readAgain(_ table: TableSchema) throws {
+        try database.execute(
+            sql: "UPDATE grdb_cloudkit_record SET tag = NULL WHERE tbl = \(Words.sql("?"))",
+            arguments: [table.name]
+        )
+        try StoreFile.fetchEverything(database)
+    }
+
     /// Fills new columns with the values that the server had sent for them.
     private func fill(_ table: TableSchema, _ fields: Set<String>) throws -> [RowChange] {
         try write(table) { _, base, _, entry in
@@ -202,7 +227,7 @@ struct Reconciliation {
                     let isEdit =
                         fields[field]?.plain != base[field]?.plain
                         && !(new.contains(field) && base[field] == nil)
-                    edit.changed[field] = isEdit ? Self.unknownTime : 1
+                    edit.changed[field] = isEdit ? Self.unknownTime : Self.beforeAllEdits
                 }
                 edits.append(edit)
             }

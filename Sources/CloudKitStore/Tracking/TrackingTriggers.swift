@@ -54,7 +54,9 @@ struct TrackingTriggers {
         case .insert:
             // All columns, because REPLACE fires no trigger for the row that it removes.
             trigger(.insert, "AFTER INSERT", when: nil) {
-                [check("NEW"), Self.tick, save("NEW", everyColumn)]
+                [check("NEW"), Self.tick] + MissingDefaults(table).statements() + [
+                    save("NEW", everyColumn)
+                ]
             }
         case .update:
             table.columns.isEmpty
@@ -64,7 +66,8 @@ struct TrackingTriggers {
                     "AFTER UPDATE OF \(list(table.columns))",
                     when: "\(sameKey) AND (\(table.columns.map(differs).joined(separator: " OR ")))"
                 ) {
-                    [Self.tick, save("NEW", Self.present(table.columns.map(changed(if:))))]
+                    [Self.tick] + MissingDefaults(table).statements(after: "OLD")
+                        + [save("NEW", Self.present(table.columns.map(changed(if:))))]
                 }
         case .rekey:
             // A row with another key is another record: one is deleted, one inserted. Each entry
@@ -74,10 +77,9 @@ struct TrackingTriggers {
                 "AFTER UPDATE OF \(list(table.keyColumns))",
                 when: "NOT (\(sameKey))"
             ) {
-                [
-                    check("NEW"), Self.tick, delete("OLD"), Self.tick,
-                    save("NEW", everyColumn),
-                ]
+                [check("NEW"), Self.tick, delete("OLD"), Self.tick]
+                    + MissingDefaults(table).statements()
+                    + [save("NEW", everyColumn)]
             }
         case .delete:
             trigger(.delete, "AFTER DELETE", when: nil) { [Self.tick, delete("OLD")] }

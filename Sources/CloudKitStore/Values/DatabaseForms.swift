@@ -139,29 +139,55 @@ enum DatabaseForms {
 
     // MARK: The calendar
 
-    /// Returns the days from 1970 to a date of the Gregorian calendar, counted in years that begin
-    /// in March.
+    /// The first day of the Gregorian calendar, 1582-10-15, counted from 1970.
+    ///
+    /// Earlier days have Julian dates, because GRDB writes and reads dates with Foundation's calendar, which does so.
+    private static let firstGregorianDay: Int64 = -141_427
+
+    /// The calendars, each with the day of its 1 March of the year 0, counted from 1970.
+    private enum FirstMarch {
+        static let gregorian: Int64 = -719_468
+        static let julian: Int64 = -719_470
+    }
+
+    /// Returns the days from 1970 to a date, counted in years that begin in March.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - 719_468
+        let (era, yearOfEra) = year.floorDivided(by: 400)
+        let gregorian =
+            era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+            + FirstMarch.gregorian
+        // As Foundation reads the ten dates that neither calendar has, too.
+        guard gregorian < firstGregorianDay else { return gregorian }
+        return year * 365 + year.floorDivided(by: 4).quotient + dayOfYear + FirstMarch.julian
     }
 
     private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let year: Int64
+        let dayOfYear: Int64
+        if days < firstGregorianDay {
+            let (era, dayOfEra) = (days - FirstMarch.julian).floorDivided(by: 1461)
+            let yearOfEra = (dayOfEra - dayOfEra / 1460) / 365
+            year = era * 4 + yearOfEra
+            dayOfYear = dayOfEra - yearOfEra * 365
+        } else {
+            let (era, dayOfEra) = (days - FirstMarch.gregorian).floorDivided(by: 146_097)
+            let yearOfEra =
+                (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+            year = era * 400 + yearOfEra
+            dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        }
         let part = (5 * dayOfYear + 2) / 153
         let month = part < 10 ? part + 3 : part - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
-            dayOfYear - (153 * part + 2) / 5 + 1
-        )
+        return (year + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * part + 2) / 5 + 1)
+    }
+}
+
+extension Int64 {
+    /// Returns the quotient rounded down, and a remainder that is not negative.
+    fileprivate func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

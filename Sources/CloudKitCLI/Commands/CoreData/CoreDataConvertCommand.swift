@@ -16,6 +16,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
     /// A conversion in the output of `--json`.
     private struct Entry: Encodable {
         let rows, createdRecords, danglingLinks, filledValues, skippedValues: [String: Int]
+        let recordsWithoutRow: [String: Int]
         let notes: [String]
     }
 
@@ -27,6 +28,11 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
 
     @Flag(help: "Give new names to rows and links without a known record.")
     var mintRecords = false
+
+    @Flag(
+        help: "Delete records that have no row, instead of bringing them back with the first sync."
+    )
+    var deleteWithoutRow = false
 
     @Flag(help: "Replace unreadable values by NULL, instead of stopping.")
     var skipUnreadable = false
@@ -47,6 +53,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
         let store = try options.store()
         var conversion = CoreDataConversionOptions()
         conversion.createsMissingRecords = mintRecords
+        conversion.deletesRecordsWithoutRow = deleteWithoutRow
         conversion.skipsUnreadableValues = skipUnreadable
         conversion.replacesFile = overwrite.force
         let report = try store.convert(to: target, options: conversion)
@@ -62,6 +69,7 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
                     danglingLinks: report.danglingLinks,
                     filledValues: report.filledValues,
                     skippedValues: report.skippedValues,
+                    recordsWithoutRow: report.recordsWithoutRow,
                     notes: report.notes
                 )
             )
@@ -76,6 +84,13 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
             ("links to missing rows", report.danglingLinks),
             ("missing values that became the default", report.filledValues),
             ("unreadable values", report.skippedValues),
+            (
+                deleteWithoutRow
+                    ? "records without a row, which the first sync deletes"
+                    : "records without a row, which the first sync brings back; to delete them, convert again with "
+                        + "--delete-without-row",
+                report.recordsWithoutRow
+            ),
         ]
         for (text, places) in counts {
             for (place, count) in places.sorted(by: { $0.key < $1.key }) {

@@ -23,7 +23,7 @@ struct CoreDataInspectCommand: AsyncParsableCommand {
         struct Mirror: Encodable {
             let zones: [Zone]
             let rowsWithRecord, rowsToSend, rowsToDelete, recordsToDelete, recordsWithoutRow: Int
-            let missingRecords: [String: Int]
+            let missingRecords, entitiesOfRecordsWithoutRow: [String: Int]
         }
 
         let identifier: String?
@@ -76,7 +76,8 @@ struct CoreDataInspectCommand: AsyncParsableCommand {
             rowsToDelete: mirror.rowsToDelete,
             recordsToDelete: mirror.recordsToDelete,
             recordsWithoutRow: mirror.recordsWithoutRow,
-            missingRecords: mirror.missingRecords
+            missingRecords: mirror.missingRecords,
+            entitiesOfRecordsWithoutRow: mirror.entitiesOfRecordsWithoutRow
         )
     }
 
@@ -116,9 +117,10 @@ struct CoreDataInspectCommand: AsyncParsableCommand {
             let count = Amount.text(mirror.recordsToDelete, "record")
             lines.append("CloudKit: \(count) of deleted rows, still to be deleted there")
         }
-        if mirror.recordsWithoutRow > 0 {
+        for (name, count) in mirror.entitiesOfRecordsWithoutRow.sorted(by: { $0.key < $1.key }) {
             lines.append(
-                "CloudKit: \(Amount.text(mirror.recordsWithoutRow, "record")) without a row"
+                "CloudKit: \(Amount.text(count, "record")) of \(name) without a row, which a database's first sync "
+                    + "brings back, unless it is converted with --delete-without-row"
             )
         }
         for (name, count) in mirror.missingRecords.sorted(by: { $0.key < $1.key }) {
