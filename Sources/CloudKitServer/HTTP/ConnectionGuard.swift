@@ -1,8 +1,7 @@
-import CloudKitServerCore
-import CloudKitServerSQLite
 import CloudKitWire
 import HTTPTypes
 package import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 
 /// A channel handler that enforces a connection's limits.
@@ -105,23 +104,20 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         guard let refusal else { return }
         end(
             context,
-            "503 Service Unavailable",
+            .serviceUnavailable,
             "The server has \(refusal.description); close some, or come again later"
         )
     }
 
     /// Sends an error that comes before any response, and closes the connection.
-    private func end(_ context: ChannelHandlerContext, _ status: String, _ reason: String) {
+    private func end(
+        _ context: ChannelHandlerContext,
+        _ status: HTTPResponseStatus,
+        _ reason: String
+    ) {
         isEnding = true
-        var writer = JSONWriter()
-        let id = SystemRandomness().uuid().lowercased()
-        writer.requestError(RequestError(.tryAgainLater, reason: reason, retryAfter: 1, uuid: id))
-        let body = String(decoding: writer.data, as: UTF8.self)
-        let answer =
-            "HTTP/1.1 \(status)\r\nRetry-After: 1\r\nX-Apple-Request-UUID: \(id)\r\n"
-            + "Content-Type: application/json; charset=UTF-8\r\n"
-            + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
-        let bytes = context.channel.allocator.buffer(string: answer)
+        let error = RequestError(.tryAgainLater, reason: reason, retryAfter: 1)
+        let bytes = EarlyRefusal(status, error).bytes
         let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in
             loopBound.value.close(promise: nil)
@@ -156,7 +152,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
             guard answerDeadline == nil, isAwaited else { return context.close(promise: nil) }
             return end(
                 context,
-                "408 Request Timeout",
+                .requestTimeout,
                 "The request did not come within \(times.request.nanoseconds / 1_000_000_000) seconds "
                     + "(--request-seconds), and one more for each \(times.bytesPerSecond / 1024) KiB"
             )
