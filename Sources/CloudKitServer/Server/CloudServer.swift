@@ -306,6 +306,8 @@ public final class CloudServer: Service {
             onServerRunning: { [bound, opening, answers, configuration] channel in
                 bound.set(channel.localAddress?.port ?? 0)
                 if configuration.holdsRequests { for await _ in opening {} }
+                // What another process has noticed is known before the first request writes.
+                _ = await service.damage(foundWithin: .zero)
                 answers.finish()
             },
             logger: logger
