@@ -49,6 +49,8 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private var refusal: ConnectionLimit?
     /// `true` when nothing more is read because the connection is about to be closed.
     private var isEnding = false
+    /// `true` when the library closes the connection after the last response.
+    private var isQuiescing = false
     private var phase = Phase.idle
     private var requests = 0
     private var answers = 0
@@ -88,6 +90,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         if case ChannelEvent.inputClosed? = event as? ChannelEvent {
             connections.leave(context.channel)
         }
+        if event is ChannelShouldQuiesceEvent { isQuiescing = true }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -183,6 +186,14 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         phase = answers == requests ? .idle : .answering
     }
 
+    /// `true` when the response that begins is the connection's last, because the server stops.
+    ///
+    /// Only here that is certain: a response may be built before the server begins to stop, and sent
+    /// after it.
+    fileprivate var endsWithAnswer: Bool {
+        (isQuiescing || connections.isStopping) && answers + 1 == requests
+    }
+
     fileprivate func answerBegan(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
         let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
         answerDeadline = deadline(in: times.time(for: length), context)
@@ -205,6 +216,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
 
     private var connection: ConnectionGuard?
 
@@ -224,7 +236,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(let head): connection?.answerBegan(head, context)
+        case .head(var head):
+            connection?.answerBegan(head, context)
+            guard connection?.endsWithAnswer == true, head.status.kind != .informational else {
+                break
+            }
+            head.headerFields[.connection] = "close"
+            return context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: break
         case .end:
             let written = promise ?? context.eventLoop.makePromise()
