@@ -65,7 +65,7 @@ extension CloudService {
             user: user.id.rawValue,
             client: (call.clientID ?? client).map(SecretHash.of)
         )
-        try await storage.write { writer in
+        try await write(call) { writer in
             try PushTokenDirectory()
                 .register(SecretHash.of(token), registration, now: call.now, writer)
         }
