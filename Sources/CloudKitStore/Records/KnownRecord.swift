@@ -225,7 +225,6 @@ struct KnownRecord: Sendable {
             .map { try KnownRecord($0, database) }
     }
 
-    /// Returns the records with some names, by name.
     /// Returns the record of a name in a zone if it is quarantined, also for its key.
     static func quarantined(
         _ database: Database,
@@ -238,6 +237,7 @@ struct KnownRecord: Sendable {
         return known
     }
 
+    /// Returns the records with some names, by name.
     static func fetch(_ database: Database, names: [String]) throws -> [String: KnownRecord] {
         let statement = try database.cachedStatement(
             sql: selectPortion
