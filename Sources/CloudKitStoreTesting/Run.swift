@@ -35,7 +35,7 @@ struct Run {
     /// Plays a schedule; errors of the first start of a device are thrown.
     static func play(_ plan: Plan, of simulation: StoreSimulation) async throws -> Outcome {
         let clock = VirtualClock(startingAt: SimulatedDevice.beginning)
-        let cloud = try await TestCloud(clock: clock, randomness: PlanRandomness(plan.seed))
+        let cloud = try await TestCloud(clock: clock, randomness: SeededRandomness(seed: plan.seed))
         let ada = try await cloud.addUser("Ada")
         var run = Run(simulation: simulation, cloud: cloud)
         for (number, device) in plan.devices.enumerated() {

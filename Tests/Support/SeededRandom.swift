@@ -1,18 +1,14 @@
-/// A random number generator whose sequence depends only on its seed (SplitMix64).
+import CloudKitServerCore
+
+/// A random number generator whose sequence depends only on its seed.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
     /// Creates the sequence of a seed.
-    public init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     /// Returns the next 64 bits.
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    public mutating func next() -> UInt64 { generator.next() }
 
     /// Returns `true` in a percentage of cases.
     public mutating func chance(_ percent: Int) -> Bool {

@@ -54,6 +54,8 @@ struct PlaceKeeper: ApplyPhase {
 
     /// Updates which records may be changed here after shares of their zone have arrived.
     func follow(_ shares: [String]) throws {
+        // Not with the first row: new rows belong in a whole zone that has none.
+        try SharingTriggers.install(catalog, in: database)
         let tops = try Place.keys(ofTops: shares, in: zone, database)
         var permissions = try SharePermissions(database, zone, keys: tops)
         try permissions.update()

@@ -32,9 +32,14 @@ struct Place {
 
     /// Returns whether anything in the file is shared.
     static func exist(_ database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_place)")
-        ) ?? false
+        // A whole zone that another user shares may have no rows yet, and takes the new ones.
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_place)
+                    OR EXISTS (SELECT 1 FROM grdb_cloudkit_share)
+                """
+        )
+        return try Bool.fetchOne(statement) ?? false
     }
 
     /// Returns the record names of the roots of other users' shares.

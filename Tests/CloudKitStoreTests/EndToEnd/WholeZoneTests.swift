@@ -127,6 +127,35 @@ struct WholeZoneTests {
         }
     }
 
+    @Test("New rows go to a zone that has none yet, as long as the user takes part in it")
+    func emptyZone() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser("Ada")
+            let configuration = SharingTests.configuration
+            let ada = try await Device(cloud, user, configuration: configuration)
+            let bob = try await Device(cloud, cloud.addUser("Bob"), configuration: configuration)
+            let share = try await ada.store.shareEverything { $0.publicPermission = .readWrite }
+            try await bob.store.accept(
+                bob.container.shareMetadata(for: try #require(share.url))
+            )
+            try await bob.run("INSERT INTO folder (id, name) VALUES ('a', 'For Ada')")
+            try await settle(bob, ada)
+            #expect(try await folders(ada) == "a")
+            try await ada.run("DELETE FROM folder")
+            try await settle(ada, bob)
+            try await ada.store.unshareEverything()
+            try await settle(bob, ada)
+            try await bob.run("INSERT INTO folder (id, name) VALUES ('b', 'Of Bob')")
+            try await settle(bob, ada)
+            #expect(try await folders(ada) == nil)
+            #expect(try await folders(bob) == "b")
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                #expect(try await device.store.status.isSettled)
+            }
+        }
+    }
+
     @Test("Of two whole zones that a user joined, new rows go to the owner whose name sorts first")
     func twoOwners() async throws {
         try await CloudFixture.inProcess.run { cloud in

@@ -159,10 +159,12 @@ struct FamilyEdit {
     /// The due date that belongs to a card's title, and whose number identifies it.
     private var due: String { SimulatedValue.sql(number) }
 
-    /// The SQL of keys in the order of their creation.
-    private var boardKey: String {
-        "b" + String(repeating: "0", count: 4 - "\(key)".count) + "\(key)"
+    /// Returns the key of a board; keys are in the order of their creation.
+    static func boardKey(_ number: Int) -> String {
+        "b" + String(repeating: "0", count: 4 - "\(number)".count) + "\(number)"
     }
+
+    private var boardKey: String { Self.boardKey(key) }
 
     private mutating func pick(_ keys: [String]) -> String {
         keys.randomElement(using: &chance) ?? ""

@@ -28,8 +28,18 @@ struct FamilyOracle: Sendable {
             return tops
         }
 
+        /// Returns whether a user who takes part in the zone as a whole may write there; nil for others.
+        func wholeRight(of user: String) -> Bool? {
+            let part = shares[CKRecordNameZoneWideShare]?.participants.first {
+                $0.role != .owner && $0.userIdentity.userRecordID?.recordName == user
+            }
+            guard let part, part.acceptanceStatus == .accepted else { return nil }
+            return part.permission == .readWrite
+        }
+
         /// Returns the records that a user sees, and whether the user may write them.
         func visible(to user: String) -> [String: Bool] {
+            if let writes = wholeRight(of: user) { return records.mapValues { _ in writes } }
             let tops = tops(for: user)
             var visible: [String: Bool] = [:]
             for name in records.keys {
@@ -140,6 +150,14 @@ struct FamilyOracle: Sendable {
         return links.sorted { $0.absoluteString < $1.absoluteString }
     }
 
+    /// Returns the user in whose zone a new row belongs that is below no other: of the owners whose
+    /// whole zones its user may write, the one whose name sorts first, or else the user.
+    func owner(ofNewRowsOf user: Int, in zones: [Zone]) -> Int {
+        let name = users[user].recordName
+        let owners = users.indices.filter { $0 != user && zones[$0].wholeRight(of: name) == true }
+        return owners.min { users[$0].recordName < users[$1].recordName } ?? user
+    }
+
     // MARK: Comparing
 
     /// Returns the users in the order in which their rows have a key that several of them use: the device's
@@ -185,8 +203,11 @@ struct FamilyOracle: Sendable {
         if refused != barred {
             problems.append("\(device.name) bars \(refused.sorted()), not \(barred.sorted())")
         }
-        return problems + links(shown, zones[device.user], device.name)
-            + zones[device.user].danglingReferences
+        let own = zones[device.user]
+        if own.shares.count > 1, own.shares[CKRecordNameZoneWideShare] != nil {
+            problems.append("\(device.name)'s zone is shared as a whole, and so are trees in it")
+        }
+        return problems + links(shown, own, device.name) + own.danglingReferences
     }
 
     /// Checks that the records of an owner's zone are linked like the rows: below the root of a

@@ -25,6 +25,8 @@ actor FamilySimulation {
     private let sharesKeys: Bool
     /// `true` when users replace rows.
     private let replaces: Bool
+    /// `true` when most shares are of whole zones.
+    private let sharesZones: Bool
     /// `true` when responses are lost and connections are cut.
     private let losesResponses: Bool
     private var devices: [SimulatedDevice] = []
@@ -40,11 +42,13 @@ actor FamilySimulation {
         _ connection: Cloud,
         sharesKeys: Bool,
         replaces: Bool,
+        sharesZones: Bool,
         losesResponses: Bool
     ) async throws {
         chance = SeededRandom(seed: seed)
         self.sharesKeys = sharesKeys
         self.replaces = replaces
+        self.sharesZones = sharesZones
         self.losesResponses = losesResponses
         var users: [TestCloud.User] = []
         var observers: [CKContainer] = []
@@ -68,12 +72,14 @@ actor FamilySimulation {
     ///   - seed: The seed.
     ///   - sharesKeys: Whether users give the same keys to their rows.
     ///   - replaces: Whether users replace rows.
+    ///   - sharesZones: Whether most shares are of whole zones.
     ///   - fixture: The connection of the devices; one over HTTP loses responses.
     /// - Returns: The outcome.
     static func run(
         seed: UInt64,
         sharesKeys: Bool = false,
         replaces: Bool = false,
+        sharesZones: Bool = false,
         over fixture: CloudFixture = .inProcess
     ) async -> Outcome {
         let outcome = Mutex(Outcome())
@@ -89,6 +95,7 @@ actor FamilySimulation {
                     connection,
                     sharesKeys: sharesKeys,
                     replaces: replaces,
+                    sharesZones: sharesZones,
                     losesResponses: fixture == .overHTTP
                 )
                 let found = await simulation.run()
@@ -109,6 +116,7 @@ actor FamilySimulation {
                 try await carryOut()
                 // Several times, so that a schedule has several episodes.
                 if step % 12 == 0, problems.isEmpty { try await rest() }
+                if step % 12 == 0, problems.isEmpty, sharesZones { try await placeNewRows() }
             }
         } catch {
             problems.append("E: \(error)")
@@ -136,7 +144,11 @@ actor FamilySimulation {
     private func begin() async throws {
         number = 9
         try devices[0].write(FamilyEdit.beginning)
-        for board in ["b0001", "b0002"] { try await share(board, with: [1, 2], devices[0]) }
+        if sharesZones {
+            try await share(nil, with: [1, 2], devices[0])
+        } else {
+            for board in ["b0001", "b0002"] { try await share(board, with: [1, 2], devices[0]) }
+        }
         for device in devices where device.user != 0 {
             for _ in 0..<2 { try await accept(device) }
         }
@@ -165,10 +177,18 @@ actor FamilySimulation {
     }
 
     /// Runs an operation of a store, during which the process may end.
+    ///
+    /// - Parameters:
+    ///   - device: The device.
+    ///   - what: The operation in words.
+    ///   - crash: The end of the process.
+    ///   - mayBeRefused: Whether the service may refuse the operation.
+    ///   - body: The operation.
     private func act(
         _ device: SimulatedDevice,
         _ what: String,
         crash: SimulationStep.Crash? = nil,
+        mayBeRefused: Bool = false,
         _ body: (CloudStore) async throws -> Void
     ) async throws {
         world.trace.add("\(device.name) \(what)" + (crash.map { ", ends \($0)" } ?? ""))
@@ -188,6 +208,7 @@ actor FamilySimulation {
         }
         switch error {
         case nil: break
+        case _ as CKError where mayBeRefused: break
         // Rows of others, rows deleted meanwhile, or rows shared with the one above.
         case let error as CloudStoreError
         where [.notShared, .neverSent, .noSuchRow].contains(error.code): break
@@ -203,12 +224,19 @@ actor FamilySimulation {
 
     private func share(_ device: SimulatedDevice) async throws {
         let boards = try device.boards(zone: "")
-        guard let board = boards.randomElement(using: &chance) else { return }
+        let isWhole = sharesZones && chance.chance(75)
+        let board = isWhole ? nil : boards.randomElement(using: &chance)
+        guard isWhole || board != nil else { return }
         let others = Self.users.indices.filter { $0 != device.user && chance.chance(70) }
         try await share(board, with: others, device)
     }
 
-    private func share(_ board: String, with users: [Int], _ device: SimulatedDevice) async throws {
+    /// Shares a board, or the whole zone, with some users and no others.
+    private func share(
+        _ board: String?,
+        with users: [Int],
+        _ device: SimulatedDevice
+    ) async throws {
         var guests: [(name: String, permission: CKShare.ParticipantPermission)] = []
         for user in users {
             let permission: CKShare.ParticipantPermission =
@@ -225,28 +253,56 @@ actor FamilySimulation {
         }
         let participants = asked
         let rights = participants.map { $0.permission == .readOnly ? "reads" : "writes" }
-        let what = "shares \(board) with \(guests.map(\.name)) \(rights)"
-        try await act(device, what, crash: crash()) {
-            try await $0.share(board, in: "board", ifIncomplete: .shareOthers) { share in
-                let kept = participants.map { $0.userIdentity.userRecordID?.recordName }
-                for other in share.participants where other.role != .owner {
-                    let name = other.userIdentity.userRecordID?.recordName
-                    guard let place = kept.firstIndex(of: name) else {
-                        share.removeParticipant(other)
-                        continue
-                    }
-                    other.permission = participants[place].permission
+        let configure: @Sendable (CKShare) -> Void = { share in
+            let kept = participants.map { $0.userIdentity.userRecordID?.recordName }
+            for other in share.participants where other.role != .owner {
+                let name = other.userIdentity.userRecordID?.recordName
+                guard let place = kept.firstIndex(of: name) else {
+                    share.removeParticipant(other)
+                    continue
                 }
-                let known = share.participants.map { $0.userIdentity.userRecordID?.recordName }
-                for participant in participants
-                where !known.contains(participant.userIdentity.userRecordID?.recordName) {
-                    share.addParticipant(participant)
-                }
+                other.permission = participants[place].permission
+            }
+            let known = share.participants.map { $0.userIdentity.userRecordID?.recordName }
+            for participant in participants
+            where !known.contains(participant.userIdentity.userRecordID?.recordName) {
+                share.addParticipant(participant)
+            }
+        }
+        let what = "shares \(board ?? "everything") with \(guests.map(\.name)) \(rights)"
+        try await act(
+            device,
+            what,
+            crash: crash(),
+            mayBeRefused: try await isTaken(for: board, device)
+        ) { store in
+            if let board {
+                try await store.share(
+                    board,
+                    in: "board",
+                    ifIncomplete: .shareOthers,
+                    configure: configure
+                )
+            } else {
+                try await store.shareEverything(configure: configure)
             }
         }
     }
 
+    /// Returns whether the user's zone has a share of the other kind: a tree's, or the whole zone's.
+    private func isTaken(for board: String?, _ device: SimulatedDevice) async throws -> Bool {
+        guard sharesZones else { return false }
+        let names = try await oracle.zones()[device.user].shares.keys
+        let isWhole = names.contains(CKRecordNameZoneWideShare)
+        return board == nil ? !isWhole && !names.isEmpty : isWhole
+    }
+
     private func unshare(_ device: SimulatedDevice) async throws {
+        if sharesZones, chance.chance(75) {
+            return try await act(device, "unshares everything", crash: crash()) {
+                try await $0.unshareEverything()
+            }
+        }
         let tops = try device.tops(areOwn: true)
         guard let board = tops.randomElement(using: &chance) else { return }
         try await act(device, "unshares \(board)", crash: crash()) {
@@ -255,6 +311,14 @@ actor FamilySimulation {
     }
 
     private func leave(_ device: SimulatedDevice) async throws {
+        if sharesZones, chance.chance(75) {
+            let others = world.users.indices.filter { $0 != device.user }
+            guard let other = others.randomElement(using: &chance) else { return }
+            let owner = world.users[other].recordName
+            return try await act(device, "leaves everything of \(owner)", crash: crash()) {
+                try await $0.leaveEverything(of: owner)
+            }
+        }
         let tops = try device.tops(areOwn: false)
         guard let board = tops.randomElement(using: &chance) else { return }
         try await act(device, "leaves \(board)", crash: crash()) {
@@ -272,6 +336,31 @@ actor FamilySimulation {
     }
 
     // MARK: Edits
+
+    /// Inserts a row below no other on each device, and checks in whose zone it is.
+    private func placeNewRows() async throws {
+        let before = try await oracle.zones()
+        var expected: [(name: String, owner: Int, device: String)] = []
+        for device in devices {
+            number += 1
+            let key = FamilyEdit.boardKey(number)
+            try device.write("INSERT INTO board (id, name) VALUES ('\(key)', 'v\(number)')")
+            world.trace.add("\(device.name) inserts \(key)")
+            let owner = oracle.owner(ofNewRowsOf: device.user, in: before)
+            expected.append(("board:" + key, owner, device.name))
+        }
+        try await rest()
+        guard problems.isEmpty else { return }
+        let after = try await oracle.zones()
+        for row in expected {
+            let found = after.indices.filter { after[$0].records[row.name] != nil }
+            if found != [row.owner] {
+                problems.append(
+                    "\(row.device)'s new \(row.name) is with users \(found), not \(row.owner)"
+                )
+            }
+        }
+    }
 
     private func edit(_ device: SimulatedDevice) throws {
         number += 1

@@ -20,6 +20,8 @@ struct FamilyTests {
         case keys
         /// The same, where users replace rows.
         case replacements
+        /// The same, where most shares are of whole zones.
+        case wholeZone
         /// The same through a real server, with lost responses.
         case http
 
@@ -29,6 +31,7 @@ struct FamilyTests {
             case .families: 20
             case .keys: 20
             case .replacements: 10
+            case .wholeZone: 30
             case .http: 1
             }
         }
@@ -37,7 +40,7 @@ struct FamilyTests {
         var remembered: [UInt64] {
             switch self {
             case .families: [51, 57, 77, 88, 153, 156, 277, 287, 450, 514, 1021]
-            case .keys, .replacements, .http: []
+            case .keys, .replacements, .wholeZone, .http: []
             }
         }
 
@@ -52,6 +55,7 @@ struct FamilyTests {
                 seed: seed,
                 sharesKeys: self == .keys,
                 replaces: self == .replacements,
+                sharesZones: self == .wholeZone,
                 over: self == .http ? .overHTTP : .inProcess
             )
         }

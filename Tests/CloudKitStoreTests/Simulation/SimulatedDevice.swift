@@ -89,8 +89,10 @@ final class SimulatedDevice {
                 database,
                 world.trace,
                 batchLimit: batchLimit,
-                pageLimit: pageLimit
-            ) { world.oracle?.sent($0, $1, by: number) }
+                pageLimit: pageLimit,
+                onModify: { world.oracle?.sent($0, $1, by: number) },
+                onUpload: { world.oracle?.uploaded($0, $1) }
+            )
             way = made
             return made
         }

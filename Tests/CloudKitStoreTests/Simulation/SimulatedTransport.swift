@@ -40,6 +40,8 @@ final class SimulatedTransport: Transport {
     private let pageLimit: Int?
     /// A closure that receives each save request, with the response if one arrives.
     private let onModify: @Sendable (TransportRequest, TransportResponse?) -> Void
+    /// A closure that receives each uploaded file, with the response.
+    private let onUpload: @Sendable (URL, TransportResponse) -> Void
     private let state = Mutex(State())
     /// The observer of the file, which lives as long as the connection.
     private let watch = Mutex<CommitWatch?>(nil)
@@ -56,9 +58,11 @@ final class SimulatedTransport: Transport {
         _ trace: SimulationTrace,
         batchLimit: Int,
         pageLimit: Int? = nil,
-        onModify: @escaping @Sendable (TransportRequest, TransportResponse?) -> Void
+        onModify: @escaping @Sendable (TransportRequest, TransportResponse?) -> Void,
+        onUpload: @escaping @Sendable (URL, TransportResponse) -> Void
     ) {
         self.onModify = onModify
+        self.onUpload = onUpload
         self.name = name
         self.base = base
         self.database = database
@@ -175,6 +179,7 @@ final class SimulatedTransport: Transport {
         try endProcess(at: .beforeUpload(number))
         try checkLife()
         let response = try await base.upload(file, to: url, progress: progress)
+        onUpload(file, response)
         try endProcess(at: .afterUpload(number))
         return response
     }

@@ -3,7 +3,7 @@ import Support
 extension SimulationPlan {
     /// The edits that conflict: each of a field with another rule, and some that need a merge base.
     private static let meeting: [SimulationStep.Edit] = [
-        .title, .title, .body, .low, .high, .server, .client, .custom, .count, .addTag, .move,
+        .title, .title, .body, .low, .high, .server, .client, .custom, .count, .addTag, .carry,
     ]
 
     /// The edits that pick a row like a deletion does.

@@ -16,6 +16,7 @@ struct SimulationStep: Sendable, CustomStringConvertible {
         // For the variants.
         case insertLabel, colourLabel, deleteLabel, insertEntry, titleEntry, moveEntry, deleteEntry
         case insertPin, movePin, deletePin
+        case carry
         case insertBoard, renameBoard, deleteBoard
         case insertCard, cardTitle, cardBody, moveCard, deleteCard
 

@@ -106,6 +106,12 @@ struct SimulationWriter {
         case .move:
             let folder = reference("folder", true, &chance)
             return set("note", "folder", "\(folder), secret = \(odd)", &chance)
+        case .carry:
+            // Each number leads to another folder, so that devices with the same rows disagree.
+            let folders = keys("folder")
+            guard !folders.isEmpty else { return insertNote(&chance) }
+            let folder = folders[number % folders.count]
+            return set("note", "folder", "'\(folder)', secret = \(odd)", &chance)
         case .moveFolder:
             return set("folder", "parent", reference("folder", true, &chance), &chance)
         case .renameFolder: return set("folder", "name", "'\(value)'", &chance)

@@ -11,22 +11,34 @@ import Synchronization
 /// requests and through an observer, and it does not use journals. It ignores the store's internal
 /// data, such as stamps and forms.
 final class MergeOracle: Sendable {
-    private struct State {
+    struct State {
         var records: [String: OracleRecord] = [:]
+        /// The contents of uploaded files, by checksum.
+        var files: [String: OracleValue] = [:]
         /// The offsets of each device's clock from the service's, in milliseconds, now and at most.
         var clocks: [(now: Int64, peak: Int64)]
         /// The devices that know their offset.
         var rightClocks: Set<Int> = []
         /// The devices whose edits may be refused.
         var guests: Set<Int> = []
-        var problems: [String] = []
+        /// The values that are problems unless other rows explain them.
+        var suspicions: [(record: String, column: String, problem: String)] = []
         /// `true` when nothing can be predicted any longer.
         var isBlind = false
+
+        mutating func suspect(
+            _ column: String,
+            of record: String,
+            _ source: String,
+            _ problem: String
+        ) {
+            suspicions.append((record, column, "\(source) \(column) of \(record) \(problem)"))
+        }
     }
 
-    private let tables: [OracleTable]
-    private let variant: SimulationVariant
-    private let state: Mutex<State>
+    let tables: [OracleTable]
+    let variant: SimulationVariant
+    let state: Mutex<State>
 
     /// The offset below which a device's clock is trusted, although it is not exact.
     private static let tolerance: Int64 = 30_000
@@ -51,8 +63,9 @@ final class MergeOracle: Sendable {
     /// Returns the problems since the last call.
     func takeProblems() -> [String] {
         state.withLock { state in
-            defer { state.problems = [] }
-            return state.problems
+            defer { state.suspicions = [] }
+            return state.suspicions
+                .filter { !isFree($0.column, of: $0.record, state) }.map(\.problem)
         }
     }
 
@@ -72,7 +85,14 @@ final class MergeOracle: Sendable {
                 let isKnown = record.tag != nil || !record.writes.isEmpty
                 if old == nil, isKnown { record.isRemade = true }
                 for (column, value) in values where old?[column] ?? .none != value {
-                    record.writes.append((device, column, value))
+                    record.writes.append(
+                        OracleWrite(
+                            device: device,
+                            column: column,
+                            old: old?[column] ?? .none,
+                            value: value
+                        )
+                    )
                     if state.guests.contains(device) { record.fields[column]?.mayLose(device) }
                     let problem = record.edit(
                         column,
@@ -84,21 +104,29 @@ final class MergeOracle: Sendable {
                         isTimed: state.rightClocks.contains(device)
                     )
                     if let problem, !record.isOpen {
-                        state.problems.append("O1: d\(device)'s \(column) of \(name) \(problem)")
+                        state.suspect(column, of: name, "O1: d\(device)'s", problem)
                     }
                 }
                 state.records[name] = record
             }
             for (name, values) in before where after[name] == nil {
-                state.records[name, default: OracleRecord()].isOpen = true
-                state.records[name]?.deletions.append(values)
+                var record = state.records[name] ?? OracleRecord()
+                record.isOpen = true
+                record.deletions.append(
+                    OracleDeletion(device: device, row: values, writes: record.writes.count)
+                )
+                state.records[name] = record
             }
         }
     }
 
+    /// Returns the table of a record.
+    func table(of record: String) -> OracleTable? {
+        tables.first { record.hasPrefix($0.name + ":") }
+    }
+
     private func rule(_ column: String, of record: String) -> OracleRule {
-        let table = tables.first { record.hasPrefix($0.name + ":") }
-        return table?.rules.first { $0.column == column }?.rule ?? .later
+        table(of: record)?.rule(of: column) ?? .later
     }
 
     /// Sets a device's clock to another time.
@@ -134,11 +162,20 @@ final class MergeOracle: Sendable {
 
     // MARK: What the service takes
 
+    /// Adds an uploaded file, with the response.
+    func uploaded(_ file: URL, _ response: TransportResponse) {
+        guard let checksum = OracleAttempt.checksum(in: response),
+            // A process that ended may have removed its file.
+            let data = try? Data(contentsOf: file)
+        else { return }
+        state.withLock { $0.files[checksum] = .file(data) }
+    }
+
     /// Adds a request and its response, which is nil if none arrived.
     func sent(_ request: TransportRequest, _ response: TransportResponse?, by device: Int) {
-        let attempts = OracleAttempt.all(in: request, by: device)
         let versions = response.map(OracleAttempt.versions)
         state.withLock { state in
+            let attempts = OracleAttempt.all(in: request, by: device, state.files)
             for attempt in attempts {
                 guard let versions = versions ?? nil else {
                     state.records[attempt.record, default: OracleRecord()].unknown.append(attempt)
@@ -166,8 +203,12 @@ final class MergeOracle: Sendable {
             record.isRemade = record.isRemade || record.deletions.isEmpty
         }
         // Between the version that it knew and this one there is another that was not reported.
-        if attempt.tag != record.tag { record.isOpen = true }
-        record.tag = tag
+        if attempt.tag != record.tag {
+            record.isOpen = true
+            record.isVague = record.isVague || !attempt.isDeletion
+        }
+        record.tag = attempt.isDeletion ? nil : tag
+        guard !attempt.isDeletion else { return }
         for column in ruledColumns(of: attempt.record)
         where record.fields[column] != nil || attempt.says(column) {
             if state.guests.contains(attempt.device) {
@@ -180,20 +221,18 @@ final class MergeOracle: Sendable {
                 form(column, of: attempt.record)
             )
             if let problem, !record.isOpen {
-                state.problems.append(
-                    "O2: d\(attempt.device)'s \(column) of \(attempt.record) \(problem)"
-                )
+                state.suspect(column, of: attempt.record, "O2: d\(attempt.device)'s", problem)
             }
         }
         record.forms.merge(attempt.forms) { $1 }
     }
 
     private func ruledColumns(of record: String) -> [String] {
-        tables.first { record.hasPrefix($0.name + ":") }?.rules.map(\.column) ?? []
+        table(of: record)?.rules.map(\.column) ?? []
     }
 
     private func form(_ column: String, of record: String) -> OracleForm? {
-        tables.first { record.hasPrefix($0.name + ":") }?.forms[column]
+        table(of: record)?.forms[column]
     }
 
     /// The records for which it is unknown whether the service accepted a save.
@@ -210,7 +249,9 @@ final class MergeOracle: Sendable {
                 let attempts = state.records[name]?.unknown ?? []
                 state.records[name]?.unknown = []
                 guard let tag else {
-                    if state.records[name]?.tag != nil { state.records[name]?.isOpen = true }
+                    if state.records[name]?.tag != nil {
+                        state.records[name]?.vanish(attempts.contains(where: \.isDeletion))
+                    }
                     continue
                 }
                 for (place, attempt) in attempts.enumerated() {
@@ -220,106 +261,12 @@ final class MergeOracle: Sendable {
                     let next = attempts[(place + 1)...].first { $0.tag != known.tag }?.tag ?? tag
                     take(attempt, next, &state)
                 }
-                if state.records[name]?.tag != tag { state.records[name]?.isOpen = true }
+                if state.records[name]?.tag != tag {
+                    state.records[name]?.isOpen = true
+                    state.records[name]?.isVague = true
+                }
                 state.records[name]?.tag = tag
             }
-        }
-    }
-
-    // MARK: At rest
-
-    /// Returns the problems of the devices' rows after everything has been sent and fetched.
-    ///
-    /// - Parameters:
-    ///   - devices: The devices' numbers and files, those of the owner first.
-    ///   - records: The service's records, by name.
-    /// - Returns: The problems.
-    /// - Throws: An error of a file.
-    func problems(
-        _ devices: [(number: Int, database: DatabaseQueue)],
-        _ records: [String: CKRecord]
-    ) throws -> [String] {
-        let (known, guests, isBlind) = state.withLock { ($0.records, $0.guests, $0.isBlind) }
-        var problems: [String] = []
-        var written: [String: [String]]?
-        for device in devices {
-            let (shown, all) = try device.database.read { database in
-                (try rows(database), try OracleTable.written(database, tables))
-            }
-            let isGuest = guests.contains(device.number)
-            for (name, values) in shown.sorted(by: { $0.key < $1.key }) {
-                guard let record = known[name], !record.isOpen, !isBlind else { continue }
-                for (column, kept) in record.fields.sorted(by: { $0.key < $1.key }) {
-                    var field = kept
-                    if isGuest { field.mayLose(device.number) }
-                    guard let value = values[column],
-                        let problem = field.rest(value, on: device.number)
-                    else { continue }
-                    problems.append("O3: d\(device.number)'s \(column) of \(name) \(problem)")
-                }
-            }
-            guard !isGuest else { continue }
-            let there = try device.database.read { database in
-                try tables.map(\.name).filter { try database.tableExists($0) }
-            }
-            problems += compare(all, records, Set(there), device.number)
-            problems += Self.differences(written ?? all, all, device.number)
-            written = written ?? all
-            if !isBlind { problems += fates(shown, known) }
-        }
-        return problems
-    }
-
-    /// Checks that rows and records have the same names.
-    private func compare(
-        _ rows: [String: [String]],
-        _ records: [String: CKRecord],
-        _ types: Set<String>,
-        _ device: Int
-    ) -> [String] {
-        let found = Set(
-            records.values.filter { types.contains($0.recordType) }
-                .map(\.recordID.recordName)
-        )
-        let lost = Set(rows.keys).subtracting(found).sorted().map {
-            "O4: the service has no \($0), which d\(device) has"
-        }
-        return lost
-            + found.subtracting(rows.keys).sorted().map {
-                "O4: d\(device) has no \($0), which the service has"
-            }
-    }
-
-    /// Checks that every value has the same written form on all devices that have the column.
-    private static func differences(
-        _ first: [String: [String]],
-        _ other: [String: [String]],
-        _ device: Int
-    ) -> [String] {
-        other.sorted { $0.key < $1.key }.flatMap { name, values -> [String] in
-            // The first device's app may not know the table.
-            guard let mine = first[name] else { return [] }
-            func column(_ text: String) -> Substring { text.prefix { $0 != " " } }
-            let theirs = Dictionary(values.map { (column($0), $0) }) { $1 }
-            return mine.compactMap { value in
-                guard let other = theirs[column(value)], other != value else { return nil }
-                return "O5: \(value) of \(name) is \(other) on d\(device)"
-            }
-        }
-    }
-
-    /// Checks that deleted rows exist or not according to the table's rule, if nothing else decides.
-    private func fates(_ rows: OracleTable.Rows, _ known: [String: OracleRecord]) -> [String] {
-        guard variant.hasPlainRows else { return [] }
-        return known.sorted { $0.key < $1.key }.compactMap { name, record -> String? in
-            guard !record.deletions.isEmpty, !record.isRemade,
-                let table = tables.first(where: { name.hasPrefix($0.name + ":") })
-            else { return nil }
-            if table.deletionWins {
-                return rows[name] == nil ? nil : "O6: \(name) is there, which was deleted"
-            }
-            guard table.name == "note", rows[name] == nil, record.hasUnseenEdit else { return nil }
-            return "O6: \(name) is gone, and nobody who deleted it had seen all edits"
         }
     }
 }

@@ -1,18 +1,3 @@
-/// A value of a column or field, as the oracle reads it.
-enum OracleValue: Hashable, Sendable {
-    case none
-    case number(Int64)
-    case real(Double)
-    case text(String)
-}
-
-/// The rule that decides between two edits of one field, according to the guide.
-enum OracleRule: Sendable {
-    case later, server, client, smallest, greatest
-    /// The app's custom rule: a text wins over no text, and of two texts the one that sorts later wins.
-    case sortsLater
-}
-
 /// One field of one row: the service's values, the edits with their authors and times, and the
 /// values that each device may hold according to the rules.
 ///
@@ -28,6 +13,8 @@ struct OracleField {
         var time: Int64
         /// `true` when the device knew the time.
         var isTimed: Bool
+        /// `true` when the service accepted it.
+        var isSent = false
     }
 
     /// A state that a device may be in.
@@ -88,6 +75,7 @@ struct OracleField {
     mutating func save(_ value: OracleValue?, by device: Int) -> String? {
         let last = history.count - 1
         history.append(value ?? history[last])
+        if let place = edits.lastIndex(where: { $0.value == value }) { edits[place].isSent = true }
         let reached = reach(possibilities(device), last).filter { $0.seen == last }
         let next = reached.compactMap { sent(value, history[last], $0) }
         devices[device] = next.isEmpty ? [settled(history.count - 1)] : Set(next)
@@ -135,6 +123,19 @@ struct OracleField {
             && edits.dropLast().allSatisfy { $0.time < edits[edits.count - 1].time }
     }
 
+    /// The value of the latest edit that the service accepted; nil if that cannot be determined.
+    var newest: OracleValue? {
+        guard case .later = rule else { return nil }
+        let sent = edits.filter(\.isSent)
+        let isCertain = sent.allSatisfy { edit in
+            edit.isTimed && edits.count { $0.value == edit.value || $0.time == edit.time } == 1
+        }
+        return isCertain ? sent.max { $0.time < $1.time }?.value : nil
+    }
+
+    /// All values that the field has had anywhere.
+    var values: Set<OracleValue> { Set(history).union(edits.map(\.value)) }
+
     // MARK: Merging
 
     private func sent(
@@ -168,11 +169,19 @@ struct OracleField {
         let theirs = history[version]
         let (base, ours) = (possibility.base, possibility.local)
         let taken = settled(version)
+        guard possibility.isEdited else { return [taken] }
         var kept = possibility
         kept.seen = version
         kept.base = theirs
+        if let combined = rule.combination(of: ours, theirs, since: base) {
+            kept.local = combined
+            kept.unsent = possibility.unsent.compactMap {
+                rule.combination(of: $0, theirs, since: base)
+            }
+            return [kept]
+        }
         kept.unsent = [ours]
-        if !possibility.isEdited || ours == theirs || ours == base { return [taken] }
+        if ours == theirs || ours == base { return [taken] }
         if theirs == base { return [kept] }
         return switch winner(ours, theirs, version) {
         case true?: [kept]
@@ -184,6 +193,8 @@ struct OracleField {
     /// Returns whether the device's value wins; nil if that cannot be determined from outside.
     private func winner(_ ours: OracleValue, _ theirs: OracleValue, _ version: Int) -> Bool? {
         switch rule {
+        // Nobody wins where both count.
+        case .sum, .set: nil
         case .server: false
         case .client: true
         case .later: isLater(ours, than: theirs, version)

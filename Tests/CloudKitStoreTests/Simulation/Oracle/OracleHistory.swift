@@ -16,7 +16,17 @@ struct OracleAttempt {
     var isStamped: Bool
 
     /// Returns the attempts in a request of `records/modify`.
-    static func all(in request: TransportRequest, by device: Int) -> [OracleAttempt] {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - device: The device's number.
+    ///   - files: The contents of uploaded files, by checksum.
+    /// - Returns: The attempts.
+    static func all(
+        in request: TransportRequest,
+        by device: Int,
+        _ files: [String: OracleValue]
+    ) -> [OracleAttempt] {
         guard let body = request.body,
             let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
             let operations = json["operations"] as? [[String: Any]]
@@ -33,7 +43,7 @@ struct OracleAttempt {
                 device: device,
                 record: name,
                 tag: record["recordChangeTag"] as? String,
-                fields: fields.mapValues { value($0["value"], type: $0["type"] as? String) },
+                fields: fields.mapValues { value($0["value"], $0["type"] as? String, files) },
                 forms: Dictionary(uniqueKeysWithValues: forms),
                 isDeletion: (operation["operationType"] as? String)?.lowercased()
                     .contains("delete") ?? false,
@@ -47,13 +57,28 @@ struct OracleAttempt {
         fields[column] != nil || forms.values.contains { $0[column] != nil }
     }
 
-    private static func value(_ json: Any?, type: String?) -> OracleValue {
+    private static func value(
+        _ json: Any?,
+        _ type: String?,
+        _ files: [String: OracleValue]
+    ) -> OracleValue {
         switch json {
-        case let text as String: .text(text)
-        case let number as NSNumber where type == "DOUBLE": .real(number.doubleValue)
-        case let number as NSNumber: .number(number.int64Value)
-        default: .none
+        case let text as String: return .text(text)
+        case let number as NSNumber where type == "DOUBLE": return .real(number.doubleValue)
+        case let number as NSNumber: return .number(number.int64Value)
+        case let elements as [String]: return .list(elements)
+        case let members as [String: Any]:
+            if let name = members["recordName"] as? String { return .text(name) }
+            guard let checksum = members["fileChecksum"] as? String else { return .none }
+            return files[checksum] ?? .text("a file that nobody uploaded")
+        default: return .none
         }
+    }
+
+    /// Returns the checksum in the response to an upload; nil for an unreadable response.
+    static func checksum(in response: TransportResponse) -> String? {
+        let json = try? JSONSerialization.jsonObject(with: response.body) as? [String: Any]
+        return (json?["singleFile"] as? [String: Any])?["fileChecksum"] as? String
     }
 
     /// Returns the new versions of records in a response, by name; nil for an unreadable response.

@@ -1,5 +1,13 @@
 import GRDB
 
+/// A column that refers to a row of a table.
+struct OracleReference {
+    let column: String
+    let table: String
+    /// `true` when the row is deleted with the other.
+    var cascades = false
+}
+
 /// The columns that the oracle checks, with its own SQL for reading the rows.
 struct OracleTable {
     let name: String
@@ -9,8 +17,10 @@ struct OracleTable {
     let rules: [(column: String, rule: OracleRule)]
     /// The columns that hold whatever SQLite can hold.
     var forms: [String: OracleForm] = [:]
-    /// The other synced columns.
-    let others: [String]
+    /// The columns that refer to other rows.
+    var references: [OracleReference] = []
+    /// The columns that have a value where nobody wrote one.
+    var defaults: [String: OracleValue] = [:]
     /// `true` when a deletion wins against an edit.
     var deletionWins = false
 
@@ -26,31 +36,45 @@ struct OracleTable {
                     name: "label",
                     recordName: "'label:' || id",
                     rules: [("name", .later), ("colour", .later), ("since", .later)],
-                    forms: ["since": .date],
-                    others: []
+                    forms: ["since": .date]
                 ),
                 OracleTable(
                     name: "entry",
                     recordName: "'entry:' || id",
-                    rules: [("title", .later)],
-                    others: ["label", "second"]
+                    rules: [("title", .later), ("label", .later), ("second", .later)],
+                    references: [
+                        OracleReference(column: "label", table: "label", cascades: true),
+                        OracleReference(column: "second", table: "label"),
+                    ],
+                    defaults: ["title": .text("")]
                 ),
-                OracleTable(name: "pin", recordName: "'pin:' || id", rules: [], others: ["label"]),
+                OracleTable(
+                    name: "pin",
+                    recordName: "'pin:' || id",
+                    rules: [("label", .later)],
+                    references: [OracleReference(column: "label", table: "label")]
+                ),
             ]
         case .permissions, .everything, .families:
             [
                 OracleTable(
                     name: "board",
                     recordName: "'board:' || id",
-                    rules: [("name", .later)],
-                    others: ["parent"]
+                    rules: [("name", .later), ("parent", .later)],
+                    references: [
+                        OracleReference(column: "parent", table: "board", cascades: true)
+                    ],
+                    defaults: ["name": .text("")]
                 ),
                 OracleTable(
                     name: "card",
                     recordName: "'card:' || id",
-                    rules: [("title", .later), ("body", .later), ("due", .later)],
+                    rules: [
+                        ("title", .later), ("body", .later), ("due", .later), ("board", .later),
+                    ],
                     forms: ["due": .date],
-                    others: ["board"]
+                    references: [OracleReference(column: "board", table: "board", cascades: true)],
+                    defaults: ["title": .text("")]
                 ),
             ]
         }
@@ -60,8 +84,9 @@ struct OracleTable {
         OracleTable(
             name: "folder",
             recordName: "'folder:' || id",
-            rules: [("name", .later)],
-            others: ["parent"]
+            rules: [("name", .later), ("parent", .later)],
+            references: [OracleReference(column: "parent", table: "folder", cascades: true)],
+            defaults: ["name": .text("")]
         ),
         OracleTable(
             name: "note",
@@ -71,32 +96,40 @@ struct OracleTable {
                 ("server", .server), ("client", .client), ("custom", .sortsLater),
                 ("extra", .later), ("day", .later), ("amount", .later), ("data", .later),
                 ("mood", .later), ("flag", .later), ("price", .later), ("rank", .later),
-                ("secret", .later),
+                ("secret", .later), ("count", .sum), ("tags", .set), ("photo", .later),
+                ("folder", .later),
             ],
             forms: [
                 "day": .date, "amount": .real, "data": .bytes, "mood": .text, "flag": .integer,
                 "price": .decimal, "rank": .integer, "secret": .secretText,
             ],
-            others: ["count", "tags", "photo", "folder"]
+            references: [OracleReference(column: "folder", table: "folder")],
+            defaults: [
+                "title": .text(""),
+                "mood": OracleForm.value("calm".databaseValue, type: "text"),
+            ]
         ),
         OracleTable(
             name: "mark",
             recordName: "'mark:' || note || ',' || place",
             rules: [("text", .later)],
-            others: []
+            references: [OracleReference(column: "note", table: "note", cascades: true)],
+            defaults: ["text": .text("")]
         ),
         OracleTable(
             name: "item",
             recordName: "'item:' || hex(id)",
-            rules: [("name", .later)],
-            others: ["folder"],
+            rules: [("name", .later), ("folder", .later)],
+            references: [OracleReference(column: "folder", table: "folder")],
+            defaults: ["name": .text("")],
             deletionWins: true
         ),
         OracleTable(
             name: "task",
             recordName: "'task:' || id",
-            rules: [("name", .later)],
-            others: ["note"]
+            rules: [("name", .later), ("note", .later)],
+            references: [OracleReference(column: "note", table: "note", cascades: true)],
+            defaults: ["name": .text("")]
         ),
     ]
 
@@ -119,18 +152,41 @@ struct OracleTable {
                         values[name] = OracleForm.value(value, type: row[2 * place + 2])
                         continue
                     }
-                    values[name] =
-                        switch value.storage {
-                        case .null: OracleValue.none
-                        case .int64(let number): .number(number)
-                        case .string(let text): .text(text)
-                        default: .text("\(value)")
-                        }
+                    values[name] = table.value(of: value, in: name)
                 }
                 rows[row[0]] = values
             }
         }
         return rows
+    }
+
+    /// Returns the value of a column that holds values of its own type.
+    private func value(of value: DatabaseValue, in column: String) -> OracleValue {
+        switch value.storage {
+        case .null: return .none
+        case .int64(let number): return rule(of: column).compared(.number(number))
+        case .blob(let data): return .file(data)
+        case .string(let text):
+            if let reference = references.first(where: { $0.column == column }) {
+                return .text("\(reference.table):\(text)")
+            }
+            guard case .set = rule(of: column) else { return .text(text) }
+            return .list(text.split { "[],\" ".contains($0) }.map(String.init))
+        default: return .text("\(value)")
+        }
+    }
+
+    /// Returns the rule of a column.
+    func rule(of column: String) -> OracleRule {
+        rules.first { $0.column == column }?.rule ?? .later
+    }
+
+    /// Returns whether each edit of a column has a value of its own.
+    func hasDistinctValues(_ column: String) -> Bool {
+        switch rule(of: column) {
+        case .sum, .set: false
+        default: !references.contains { $0.column == column }
+        }
     }
 
     /// Returns the SQL of a column's value and its type, with text as bytes where it may be any.
@@ -149,7 +205,7 @@ struct OracleTable {
         var rows: [String: [String]] = [:]
         for table in tables where try database.tableExists(table.name) {
             let columns = try Set(database.columns(in: table.name).map(\.name))
-            let names = (table.rules.map(\.column) + table.others).filter(columns.contains)
+            let names = table.rules.map(\.column).filter(columns.contains)
             let parts = names.map { "'\($0) ' || typeof(\($0)) || ' ' || quote(\($0))" }
             let list = ([table.recordName] + parts).joined(separator: ", ")
             for row in try Row.fetchAll(database, sql: "SELECT \(list) FROM \(table.name)") {

@@ -17,16 +17,20 @@ struct OracleTests {
 
     @Test(
         "It agrees with what comes of two edits of one field, whoever syncs first",
-        arguments: [.title, .low, .high, .server, .client, .custom] as [SimulationStep.Edit]
+        arguments: [
+            .title, .low, .high, .server, .client, .custom, .count, .addTag, .removeTag, .photo,
+            .carry,
+        ] as [SimulationStep.Edit]
     )
     func meetings(_ edit: SimulationStep.Edit) async {
         for first in 0...1 {
             let plan = SimulationPlan(
                 deviceCount: 2,
                 [
-                    (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
-                    (0, .edit(edit)), (1, .edit(edit)), (first, .sync(faults: [])),
-                    (1 - first, .sync(faults: [])),
+                    (0, .edit(.insertFolder)), (0, .edit(.insertFolder)), (0, .edit(.insertNote)),
+                    (0, .edit(.addTag)), (0, .edit(.addTag)), (0, .sync(faults: [])),
+                    (1, .sync(faults: [])), (0, .edit(edit)), (1, .edit(edit)),
+                    (first, .sync(faults: [])), (1 - first, .sync(faults: [])),
                 ]
             )
             let outcome = await StoreSimulation.run(plan)
@@ -45,6 +49,20 @@ struct OracleTests {
                 (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
                 (0, .edit(.title)), (1, .edit(.deleteNote)), (first, .sync(faults: [])),
                 (1 - first, .sync(faults: [])),
+            ]
+        )
+        let outcome = await StoreSimulation.run(plan)
+        #expect(outcome.problems == [])
+    }
+
+    @Test("It agrees with what a row has that an edit saved from its deletion")
+    func survivors() async {
+        let plan = SimulationPlan(
+            deviceCount: 2,
+            [
+                (0, .edit(.insertNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
+                (0, .edit(.title)), (0, .sync(faults: [])), (1, .edit(.client)),
+                (0, .edit(.deleteNote)), (0, .sync(faults: [])), (1, .sync(faults: [])),
             ]
         )
         let outcome = await StoreSimulation.run(plan)
@@ -110,6 +128,33 @@ struct OracleTests {
         #expect(field.save(.text("new"), by: 1) == nil)
         #expect(field.rest(.text("new"), on: 1) == nil)
         #expect(field.rest(.text("a"), on: 0) != nil)
+    }
+
+    @Test(
+        "It expects what both devices did to counters and lists, and no other value",
+        arguments: [
+            (.sum, .number(5), .number(7), .number(6), .number(8)),
+            (.sum, .none, .number(2), .number(2), .number(4)),
+            (.set, .list(["a", "b"]), .list(["b"]), .list(["a", "b", "c"]), .list(["b", "c"])),
+            (.set, .none, .list(["a"]), .list(["b"]), .list(["a", "b"])),
+        ] as [(OracleRule, OracleValue, OracleValue, OracleValue, OracleValue)]
+    )
+    func combinations(
+        _ rule: OracleRule,
+        _ base: OracleValue,
+        _ first: OracleValue,
+        _ second: OracleValue,
+        _ both: OracleValue
+    ) {
+        var field = Conflict(rule: rule, first: first, second: second, secondWins: false)
+            .field(from: base)
+        var other = field
+        // A value that stays as it was says nothing.
+        #expect(other.save(second, by: 1) != nil || second == both || second == first)
+        #expect(field.rest(first, on: 1) != nil)
+        #expect(field.save(both, by: 1) == nil)
+        #expect(field.rest(both, on: 0) == nil)
+        #expect(field.rest(both, on: 1) == nil)
     }
 
     @Test("It says nothing of whose time nobody knows")

@@ -1,0 +1,5 @@
+import Support
+
+extension SeededRandom {
+    mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
+}
