@@ -125,12 +125,7 @@ extension CloudService {
         incarnation: Int64,
         _ writer: any StorageWriter
     ) throws -> StoredUser {
-        let user = try writer.addUser(user)
-        for kind in ServiceEnvironment.allCases {
-            let environment = try environment(user.container, kind, writer)
-            try addDatabase(environment, owner: user.id, incarnation: incarnation, writer)
-        }
-        return user
+        try ContainerDirectory(user.container).addUser(user, incarnation: incarnation, writer)
     }
 
     /// Expires all change tokens of a container, so that its clients fetch everything again.
@@ -210,10 +205,7 @@ extension CloudService {
         _ kind: ServiceEnvironment,
         _ reader: any StorageReader
     ) throws -> StoredEnvironment {
-        guard let row = try reader.environment(container: container, kind) else {
-            throw RequestError(.notFound, reason: "No container \(container)")
-        }
-        return row
+        try ContainerDirectory(container).environment(kind, reader)
     }
 
     static func addContainer(
@@ -221,44 +213,6 @@ extension CloudService {
         incarnation: Int64,
         _ writer: any StorageWriter
     ) throws {
-        for kind in ServiceEnvironment.allCases
-        where try writer.environment(container: container, kind) == nil {
-            let environment = try writer.addEnvironment(container: container, kind)
-            try IndexForm(environment: environment.id).setCurrent(writer)
-            try addDatabase(environment, owner: nil, incarnation: incarnation, writer)
-        }
-    }
-
-    static func addDatabase(
-        _ environment: StoredEnvironment,
-        owner: RowID<StoredUser>?,
-        incarnation: Int64,
-        _ writer: any StorageWriter
-    ) throws {
-        let database = try writer.addDatabase(
-            environment.id,
-            owner: owner,
-            incarnation: incarnation
-        )
-        try addDefaultZone(to: database, writer)
-    }
-
-    /// Adds the default zone, which every database has from the start; its numbers go on above those
-    /// of the database.
-    static func addDefaultZone(
-        to database: StoredDatabase,
-        _ writer: any StorageWriter
-    ) throws {
-        _ = try writer.addZone(
-            StoredZone(
-                id: RowID(rawValue: 0),
-                database: database.id,
-                name: WireZoneID.defaultZoneName,
-                incarnation: 1,
-                headSequence: database.headSequence,
-                changeSequence: 0,
-                isDeleted: false
-            )
-        )
+        try ContainerDirectory(container).add(incarnation: incarnation, writer)
     }
 }

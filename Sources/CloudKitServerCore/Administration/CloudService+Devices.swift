@@ -41,11 +41,11 @@ extension CloudService {
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`.
     public func devices(container: String) async throws -> [DeviceReport] {
-        try await storage.read { [devices] reader in
+        try await storage.read { [context] reader in
             let rows = try ServiceEnvironment.allCases.map {
                 try Self.environment(container, $0, reader)
             }
-            return try devices.devices(of: Set(rows.map(\.id))).compactMap { device in
+            return try context.devices.devices(of: Set(rows.map(\.id))).compactMap { device in
                 guard let user = try reader.user(device.key.user),
                     let row = rows.first(where: { $0.id == device.key.environment })
                 else { return nil }

@@ -16,14 +16,14 @@ extension CloudService {
     public func deleteUser(_ user: ServiceUser) async throws {
         let seal = try await seal()
         let now = clock.milliseconds
-        let work = RequestWork(configuration.budget, clock)
+        let work = context.ownWork()
         let news = try await storage.writeExclusively { [randomness] writer in
             let row = try Self.user(user, writer)
             var news = PushNews()
             for kind in ServiceEnvironment.allCases {
                 let environment = try Self.environment(user.container, kind, writer)
                 var change = ZoneCommit(
-                    call: Self.call(of: row, in: environment, now: now, work),
+                    call: Call(of: row, in: environment, .zonesModify, now: now, work),
                     writer: writer,
                     seal: seal,
                     randomness: randomness

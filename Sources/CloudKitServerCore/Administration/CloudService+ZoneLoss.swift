@@ -28,11 +28,11 @@ extension CloudService {
     ) async throws {
         let seal = try await seal()
         let now = clock.milliseconds
-        let work = RequestWork(configuration.budget, clock)
+        let work = context.ownWork()
         let news = try await storage.write { [randomness] writer in
             let row = try Self.environment(user.container, environment, writer)
             let owner = try Self.user(user, writer)
-            let call = Self.call(of: owner, in: row, now: now, work)
+            let call = Call(of: owner, in: row, .zonesModify, now: now, work)
             var change = ZoneCommit(
                 call: call,
                 writer: writer,
@@ -48,29 +48,5 @@ extension CloudService {
             return change.news
         }
         announce(news)
-    }
-
-    /// Returns the call of a request by the user to delete zones.
-    static func call(
-        of owner: StoredUser,
-        in environment: StoredEnvironment,
-        now: Int64,
-        _ work: RequestWork
-    ) -> Call {
-        let path = ServicePath(
-            container: environment.container,
-            environment: environment.kind,
-            database: .private,
-            endpoint: .zonesModify
-        )
-        return Call(
-            request: ServiceRequest(method: "POST", path: "\(path)", baseURL: ""),
-            path: path,
-            parameters: QueryParameters(nil),
-            caller: Caller(credential: .webToken, user: owner),
-            environment: environment,
-            now: now,
-            work: work
-        )
     }
 }

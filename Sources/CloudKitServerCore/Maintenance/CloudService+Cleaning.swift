@@ -73,7 +73,7 @@ extension CloudService {
             }
         }
         for (environment, user) in places {
-            try await finishCopies(of: user, in: environment)
+            try await CopyRunner(context: context).finishAll(of: user, in: environment)
             let archives = ArchiveDirectory(environment: environment.id, user: user.id)
             let copies = CopyDirectory(environment: environment.id, user: user.id)
             let isNeeded = try await storage.read { reader in
@@ -83,6 +83,28 @@ extension CloudService {
             try await storage.write { writer in
                 try archives.clean(now: now, writer)
                 try copies.clean(now: now, writer)
+            }
+        }
+    }
+
+    /// Removes the bytes of uploads that no record took over in time.
+    private func cleanUploads(_ now: Int64) async throws {
+        let databases = try await storage.read { reader in
+            try reader.environments().flatMap { try reader.databases($0.id).map(\.id) }
+                .filter { try UploadDirectory(database: $0).hasEnded(now: now, reader) }
+        }
+        for database in databases {
+            let files = try await storage.write { writer in
+                try UploadDirectory(database: database).clean(now: now, writer)
+            }
+            // Identical bytes of a later upload have a newer file.
+            let oldest = now - UploadDirectory.waitSeconds * 1000 + 1
+            for file in Set(files) {
+                let isNeeded = try await storage.read { reader in
+                    try reader.holdsAsset(file) || AssetHolds().holds(file, now: now, reader)
+                }
+                guard !isNeeded else { continue }
+                try await assets.removeAsset(Array(file), olderThan: oldest)
             }
         }
     }

@@ -7,12 +7,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of tokens for notifications: `tokens/…`.
+struct TokensEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `tokens/create`: returns a token and the URL at which a client waits for its
     /// notifications.
     ///
     /// A client that names itself gets the same token again.
-    func createToken(_ call: Call) async throws -> Data {
+    func create(_ call: Call) async throws -> Data {
         let request = try call.message(CreateTokenRequest.self)
         let user = try call.user()
         try call.work.check(name: request.clientId)
@@ -22,9 +25,9 @@ extension CloudService {
             writer.append(call.environment.id.rawValue)
             writer.append(user.id.rawValue)
             writer.append(client)
-            secret = try await seal().secret(of: writer.bytes, for: .pushToken)
+            secret = try await context.seal().secret(of: writer.bytes, for: .pushToken)
         } else {
-            secret = randomness.bytes(32)
+            secret = context.randomness.bytes(32)
         }
         let token = Hexadecimal.text(secret)
         try await register(token, for: user, client: request.clientId, call)
@@ -38,7 +41,7 @@ extension CloudService {
     }
 
     /// Handles `tokens/register`: makes a token receive the caller's notifications of this container.
-    func registerToken(_ call: Call) async throws -> Data {
+    func register(_ call: Call) async throws -> Data {
         let request = try call.message(RegisterTokenRequest.self)
         let user = try call.user()
         try call.work.check(name: request.clientId)
@@ -59,13 +62,13 @@ extension CloudService {
         client: String?,
         _ call: Call
     ) async throws {
-        devices.see(call, name: client)
+        context.devices.see(call, name: client)
         let registration = PushToken.Registration(
             environment: call.environment.id.rawValue,
             user: user.id.rawValue,
             client: (call.clientID ?? client).map(SecretHash.of)
         )
-        try await storage.write { writer in
+        try await context.storage.write { writer in
             try PushTokenDirectory()
                 .register(SecretHash.of(token), registration, now: call.now, writer)
         }

@@ -6,14 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of queries: `records/query`, and several at once.
+struct QueryEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `records/query`: returns the records that match all filters, in order, page by page.
-    func queryRecords(_ call: Call) async throws -> Data {
+    func query(_ call: Call) async throws -> Data {
         let request = try call.message(QueryRecordsRequest.self)
-        let links = try await links(call.request.baseURL, now: call.now)
-        return try await read(call) { [schemas] reader in
+        let links = try await context.links(for: call)
+        return try await context.read(call) { reader in
             var writer = JSONWriter(capacity: 16 * 1024)
-            try Self.writePage(of: request, call, reader, schemas, links, to: &writer)
+            try writePage(of: request, call, reader, links, to: &writer)
             return writer.data
         }
     }
@@ -24,16 +27,16 @@ extension CloudService {
     /// If one query is refused, the request fails, as with a single query.
     func queryBatch(_ call: Call) async throws -> Data {
         let request = try call.message(QueryBatchRequest.self)
-        try checkCount(request.batch.count, "queries")
-        let links = try await links(call.request.baseURL, now: call.now)
-        return try await read(call) { [schemas] reader in
+        try call.checkCount(request.batch.count, "queries")
+        let links = try await context.links(for: call)
+        return try await context.read(call) { reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key(QueryBatchRequest.CodingKeys.batch)
             writer.openArray()
             for (place, query) in request.batch.enumerated() {
                 do {
-                    try Self.writePage(of: query, call, reader, schemas, links, to: &writer)
+                    try writePage(of: query, call, reader, links, to: &writer)
                 } catch var error as RequestError {
                     error.reason = "Query \(place) of the batch: " + (error.reason ?? "")
                     throw error
@@ -45,17 +48,16 @@ extension CloudService {
         }
     }
 
-    private static func writePage(
+    private func writePage(
         of request: QueryRecordsRequest,
         _ call: Call,
         _ reader: any StorageReader,
-        _ schemas: SchemaCache,
         _ links: AssetLinks,
         to writer: inout JSONWriter
     ) throws {
         try call.work.check(request.desiredKeys?.count, RequestBudget.namesLimit, "desiredKeys")
-        let zones = try zones(of: request, ZoneDirectory(call: call, reader: reader))
-        let schema = try schemas.current(call.environment, reader)
+        let zones = try Self.zones(of: request, ZoneDirectory(call: call, reader: reader))
+        let schema = try context.schemas.current(call.environment, reader)
         let query = try CompiledQuery(request.query, in: schema, call)
         let identity = QueryCursor.Identity(of: request.query, in: zones)
         let start = try request.continuationMarker.map {
@@ -78,19 +80,19 @@ extension CloudService {
                 zones.map { ($0.zone.id, $0.sight(call, schema: schema)) },
                 uniquingKeysWith: { first, _ in first }
             ),
-            limit: pageSize(request.resultsLimit),
+            limit: Limits.pageSize(request.resultsLimit),
             start: start,
             work: call.work
         )
         try run.run(in: zones)
         let page = run.page
         writer.openObject()
-        try write(page.results, of: request, call, links, to: &writer)
+        try Self.write(page.results, of: request, call, links, to: &writer)
         writer.member(
             RecordsResponse.CodingKeys.continuationMarker,
             page.next?.sealed(by: links.seal, identity)
         )
-        writeSyncToken(of: zones, call, links.seal, to: &writer)
+        RecordResponseWriter.writeSyncToken(of: zones, call, links.seal, to: &writer)
         writer.closeObject()
     }
 
@@ -113,7 +115,7 @@ extension CloudService {
         writer.openArray()
         for result in results {
             try call.work.reserve(result.record)
-            let answer = RecordResponseWriter(
+            let records = RecordResponseWriter(
                 zone: result.zone,
                 namesZone: !result.zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
@@ -122,27 +124,9 @@ extension CloudService {
                 work: call.work,
                 caller: call.caller.user?.recordName
             )
-            try answer.write(result.record, desiredKeys: request.desiredKeys, to: &writer)
+            try records.write(result.record, desiredKeys: request.desiredKeys, to: &writer)
         }
         writer.closeArray()
-    }
-
-    /// Writes the zone's newest change token if the client requests it in the URL, as iCloud's own
-    /// web apps do.
-    static func writeSyncToken(
-        of zones: [ZoneView],
-        _ call: Call,
-        _ seal: TokenSeal,
-        to writer: inout JSONWriter
-    ) {
-        guard call.parameters.isTrue("getCurrentSyncToken"), zones.count == 1,
-            let zone = zones.first, !zone.isDefault
-        else { return }
-        let token = zone.syncToken(after: zone.zone.headSequence)
-        writer.member(
-            RecordsResponse.CodingKeys.syncToken,
-            token.sealed(by: seal, for: .zoneChanges)
-        )
     }
 }
 

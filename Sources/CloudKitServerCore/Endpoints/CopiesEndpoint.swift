@@ -8,19 +8,23 @@ import Foundation
 
 // The purpose and the keys of the endpoints are known from CloudKit JS only; the rest is our
 // interpretation, listed in docs/internals/unknown-facts.md.
-extension CloudService {
+
+/// The endpoints of copies between zones: `records/copy/…`.
+struct CopiesEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `records/copy/start`: begins to copy records into another zone.
     ///
     /// Copies keep their names; no record of the target zone is replaced.
-    func startCopy(_ call: Call) async throws -> Data {
+    func start(_ call: Call) async throws -> Data {
         let request = try call.message(StartCopyRequest.self)
-        try Self.checkIsNotPublic(call)
+        try call.checkIsNotPublic()
         let user = try call.user()
         let selection = try request.selection()
         try call.work.check(names: request.names)
         let directory = CopyDirectory(environment: call.environment.id, user: user.id)
-        let id = randomness.uuid().lowercased()
-        try await write(call) { writer in
+        let id = context.randomness.uuid().lowercased()
+        try await context.write(call) { writer in
             let zones = ZoneDirectory(call: call, reader: writer)
             let (source, sourceDatabase) = try zones.anyZone(request.sourceZoneID)
             let (target, targetDatabase) = try zones.anyZone(request.targetZoneID)
@@ -49,17 +53,18 @@ extension CloudService {
             try directory.add(job, names: order.sorted, writer)
         }
         // The copy exists now; its status reports the error of a batch.
-        try? await advance(id, directory, call)
+        try? await CopyRunner(context: context).advance(id, directory, call)
         return try WireJSON.encode(["jobID": id])
     }
 
     /// Handles `records/copy/status`: returns the progress of a copy; each call advances it.
-    func copyStatus(_ call: Call) async throws -> Data {
+    func status(_ call: Call) async throws -> Data {
         let request = try call.message(CopyStatusRequest.self)
-        try Self.checkIsNotPublic(call)
+        try call.checkIsNotPublic()
         let directory = CopyDirectory(environment: call.environment.id, user: try call.user().id)
-        try await advance(request.jobID, directory, call)
-        guard let job = try await read(call, { try directory.job(request.jobID, $0) }) else {
+        try await CopyRunner(context: context).advance(request.jobID, directory, call)
+        guard let job = try await context.read(call, { try directory.job(request.jobID, $0) })
+        else {
             throw RequestError(.notFound, reason: "No copy job '\(request.jobID)' of this user")
         }
         return try WireJSON.encode(
@@ -72,37 +77,6 @@ extension CloudService {
                 serverErrorCode: job.code?.rawValue
             )
         )
-    }
-
-    /// Advances a copy by some batches.
-    private func advance(_ id: String, _ directory: CopyDirectory, _ call: Call) async throws {
-        for _ in 0..<CopyJob.batchesPerRequest {
-            guard try await advanceOnce(id, directory, call) == .inProgress else { return }
-        }
-    }
-
-    /// Completes the copies whose clients no longer request their status.
-    func finishCopies(of user: StoredUser, in environment: StoredEnvironment) async throws {
-        let directory = CopyDirectory(environment: environment.id, user: user.id)
-        let path = ServicePath(
-            container: environment.container,
-            environment: environment.kind,
-            database: .private,
-            endpoint: .recordsCopyStatus
-        )
-        let call = Call(
-            request: ServiceRequest(method: "POST", path: path.description, baseURL: ""),
-            path: path,
-            parameters: QueryParameters(nil),
-            caller: Caller(credential: .webToken, user: user),
-            environment: environment,
-            now: clock.milliseconds,
-            work: RequestWork(configuration.budget, clock)
-        )
-        let jobs = try await storage.read { try directory.all($0) }
-        for job in jobs where job.status == .inProgress {
-            while try await advanceOnce(job.id, directory, call) == .inProgress {}
-        }
     }
 
     /// Refuses an invalid target before revealing anything about its records.

@@ -6,15 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of zones' change feeds: `changes/zone` and `records/changes`.
+struct ZoneChangesEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `changes/zone`: returns the records that changed in each zone, each once, in its
     /// latest state.
-    func zoneChanges(_ call: Call) async throws -> Data {
+    func changes(_ call: Call) async throws -> Data {
         let request = try call.message(ZoneChangesRequest.self)
-        try checkCount(request.zones.count, "zones")
+        try call.checkCount(request.zones.count, "zones")
         try Self.checkChangesExist(call)
-        let links = try await links(call.request.baseURL, now: call.now)
-        return try await read(call) { [devices] reader in
+        let links = try await context.links(for: call)
+        return try await context.read(call) { reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key(ZoneChangesResponse.CodingKeys.zones)
@@ -29,7 +32,7 @@ extension CloudService {
                 }
                 // An error from here on ends the request because the zone's object is half written.
                 try Self.write(page, zone, of: request, call, reader, links, to: &writer)
-                devices.note(page.next, of: page.zone, call)
+                context.devices.note(page.next, of: page.zone, call)
             }
             writer.closeArray()
             writer.closeObject()
@@ -38,31 +41,26 @@ extension CloudService {
     }
 
     /// Handles `records/changes`: returns the records that changed in one zone, as one object.
-    func recordChanges(_ call: Call) async throws -> Data {
+    func changesOfOneZone(_ call: Call) async throws -> Data {
         let zone = try call.message(ZoneChangesRequest.Zone.self)
         guard !zone.zoneID.isDefault else {
             throw RequestError(.badRequest, reason: "cannot get changes in default zone")
         }
         try Self.checkChangesExist(call)
-        let links = try await links(call.request.baseURL, now: call.now)
+        let links = try await context.links(for: call)
         let request = ZoneChangesRequest(zones: [zone])
-        return try await read(call) { [devices] reader in
+        return try await context.read(call) { reader in
             let page = try Self.page(zone, of: request, call, reader, links.seal)
             var writer = JSONWriter(capacity: 64 * 1024)
             try Self.write(page, zone, of: request, call, reader, links, to: &writer)
-            devices.note(page.next, of: page.zone, call)
+            context.devices.note(page.next, of: page.zone, call)
             return writer.data
         }
     }
 
     /// Refuses the public database, which has no change feed, and callers without a user.
     private static func checkChangesExist(_ call: Call) throws {
-        guard call.path.database != .public else {
-            throw RequestError(
-                .badRequest,
-                reason: "endpoint not applicable in the database type 'publicdb'"
-            )
-        }
+        try call.checkIsNotPublic()
         _ = try call.user()
     }
 
@@ -81,7 +79,7 @@ extension CloudService {
             of: zone,
             after: asked.syncToken,
             isReverse: asked.reverse ?? request.reverse ?? false,
-            limit: pageSize(asked.resultsLimit ?? request.resultsLimit),
+            limit: Limits.pageSize(asked.resultsLimit ?? request.resultsLimit),
             seal,
             reader
         )
@@ -97,7 +95,7 @@ extension CloudService {
         to writer: inout JSONWriter
     ) throws {
         let types = (asked.desiredRecordTypes ?? request.desiredRecordTypes).map(Set.init)
-        let answer = RecordResponseWriter(
+        let records = RecordResponseWriter(
             zone: page.zone,
             namesZone: true,
             numbersAsStrings: asked.numbersAsStrings ?? request.numbersAsStrings
@@ -121,10 +119,10 @@ extension CloudService {
             let isShown = try sight.shows(record, reader)
             guard isShown || entry.isSighting else { continue }
             if record.isDeleted || !isShown {
-                answer.writeTombstone(record.name, type: record.type, to: &writer)
+                records.writeTombstone(record.name, type: record.type, to: &writer)
             } else {
                 try call.work.reserve(record)
-                try answer.write(record, desiredKeys: keys, to: &writer)
+                try records.write(record, desiredKeys: keys, to: &writer)
             }
         }
         writer.closeArray()

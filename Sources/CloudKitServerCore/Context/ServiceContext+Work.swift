@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+extension ServiceContext {
     /// Runs a read for a request, within its budget.
     func read<Value: Sendable>(
         _ call: Call,

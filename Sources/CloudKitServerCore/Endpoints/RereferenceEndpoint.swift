@@ -6,23 +6,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoint of assets for further records: `assets/rereference`.
+struct RereferenceEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `assets/rereference`: returns assets of saved records in a form that other records accept.
-    func rereferenceAssets(_ call: Call) async throws -> Data {
+    func rereference(_ call: Call) async throws -> Data {
         let request = try call.message(RereferenceRequest.self)
-        try checkCount(request.assets.count, "assets")
+        try call.checkCount(request.assets.count, "assets")
         for item in request.assets {
             try call.work.check(name: item.recordName)
             try call.work.check(name: item.fieldName)
         }
         _ = try call.user()
-        let links = try await links("", now: call.now)
+        let links = try await context.links("", now: call.now)
         let end = call.now + AssetLinks.receiptSeconds * 1000
-        return try await write(call) { [schemas] storage in
+        return try await context.write(call) { storage in
             let directory = ZoneDirectory(call: call, reader: storage)
             let source = try directory.zone(request.zoneID ?? .defaultZone)
             let target = try request.targetZoneID.map { try directory.zone($0) } ?? source
-            let sight = try source.sight(call, schemas, storage)
+            let sight = try source.sight(call, context.schemas, storage)
             var held: [Data] = []
             var writer = JSONWriter()
             writer.openObject()

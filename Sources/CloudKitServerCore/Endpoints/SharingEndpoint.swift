@@ -6,42 +6,45 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of links to shares: `records/resolve` and `records/accept`.
+struct SharingEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `records/resolve`: returns the metadata of links to shares.
-    func resolveShares(_ call: Call) async throws -> Data {
+    func resolve(_ call: Call) async throws -> Data {
         let request = try call.message(SharesRequest.self)
-        try checkCount(request.shortGUIDs.count, "shortGUIDs")
+        try call.checkCount(request.shortGUIDs.count, "shortGUIDs")
         try call.work.check(names: request.shortGUIDs.map(\.value))
-        let links = try await links(call.request.baseURL, now: call.now)
-        return try await read(call) { reader in
+        let links = try await context.links(for: call)
+        return try await context.read(call) { reader in
             let directory = ShareDirectory(environment: call.environment.id)
             let user = call.caller.user
             let writer = ShareResponseWriter(call: call, user: user, reader: reader, links: links)
-            return try writer.answer(request.shortGUIDs) { guid in
+            return try writer.write(request.shortGUIDs) { guid in
                 try Self.openShare(guid.value, call, directory, reader).row
             }
         }
     }
 
     /// Handles `records/accept`: accepts shares for the caller.
-    func acceptShares(_ call: Call) async throws -> Data {
+    func accept(_ call: Call) async throws -> Data {
         let request = try call.message(SharesRequest.self)
-        try checkCount(request.shortGUIDs.count, "shortGUIDs")
+        try call.checkCount(request.shortGUIDs.count, "shortGUIDs")
         try call.work.check(names: request.shortGUIDs.map(\.value))
         let user = try call.user()
-        let links = try await links(call.request.baseURL, now: call.now)
-        let (answer, news) = try await write(call) { [configuration, randomness] writer in
-            let answer = ShareResponseWriter(call: call, user: user, reader: writer, links: links)
+        let links = try await context.links(for: call)
+        let (response, news) = try await context.write(call) { writer in
+            let shares = ShareResponseWriter(call: call, user: user, reader: writer, links: links)
             var news = PushNews()
-            let body = try answer.answer(request.shortGUIDs) { guid in
-                let (row, isNew) = try Self.accept(guid.value, call, user, configuration, writer)
-                if isNew { news.formUnion(try Self.notify(of: row, call, writer, randomness)) }
+            let body = try shares.write(request.shortGUIDs) { guid in
+                let (row, isNew) = try accept(guid.value, call, user, writer)
+                if isNew { news.formUnion(try notify(of: row, call, writer)) }
                 return row
             }
             return (body, news)
         }
-        announce(news)
-        return answer
+        context.pushes.announce(news)
+        return response
     }
 
     /// Returns the share of a link that the caller may see; a share that is open to everyone needs
@@ -79,15 +82,14 @@ extension CloudService {
         )
     }
 
-    private static func accept(
+    private func accept(
         _ shortGUID: String,
         _ call: Call,
         _ user: StoredUser,
-        _ configuration: ServiceConfiguration,
         _ writer: any StorageWriter
     ) throws -> (StoredRecord, isNew: Bool) {
         let directory = ShareDirectory(environment: call.environment.id)
-        var (row, part) = try openShare(shortGUID, call, directory, writer)
+        var (row, part) = try Self.openShare(shortGUID, call, directory, writer)
         guard var zone = try writer.zone(row.zone),
             let database = try writer.database(zone.database)
         else { throw StorageError(.corrupt, "A share has no zone") }
@@ -102,7 +104,7 @@ extension CloudService {
         var changes = SightChanges(
             zone: zone.id,
             directory: directory,
-            largestTree: configuration.listedRecords
+            largestTree: context.configuration.listedRecords
         )
         try changes.shareWillChange(writer)
         try part.accept(user)
@@ -123,11 +125,10 @@ extension CloudService {
     /// Notifies the owner, the participants and the new participant's other devices.
     ///
     /// - Returns: The news to announce after the commit.
-    private static func notify(
+    private func notify(
         of share: StoredRecord,
         _ call: Call,
-        _ writer: any StorageWriter,
-        _ randomness: any ServiceRandomness
+        _ writer: any StorageWriter
     ) throws -> PushNews {
         guard let zone = try writer.zone(share.zone),
             let database = try writer.database(zone.database),
@@ -138,7 +139,7 @@ extension CloudService {
             writer: writer,
             zone: ZoneView(zone, in: database, owner: owner.recordName),
             schema: try Schema(nil),
-            randomness: randomness
+            randomness: context.randomness
         )
         try push.notify(of: [RecordChange(kind: .updated, record: share)])
         return push.news

@@ -6,15 +6,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of a database's change feed: `changes/database` and `zones/changes`.
+struct DatabaseChangesEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `changes/database`: returns the zones that changed, each once, oldest change first.
-    func databaseChanges(_ call: Call) async throws -> Data {
+    func changes(_ call: Call) async throws -> Data {
         let request = try call.message(DatabaseChangesRequest.self)
         return try WireJSON.encode(try await databasePage(request, call))
     }
 
     /// Handles `zones/changes`: the same with another name for the token.
-    func olderZoneChanges(_ call: Call) async throws -> Data {
+    func changesInOlderForm(_ call: Call) async throws -> Data {
         let older = try call.message(OlderZoneChangesRequest.self)
         let request = DatabaseChangesRequest(
             syncToken: older.metaSyncToken,
@@ -34,19 +37,14 @@ extension CloudService {
         _ request: DatabaseChangesRequest,
         _ call: Call
     ) async throws -> DatabaseChangesResponse {
-        guard call.path.database != .public else {
-            throw RequestError(
-                .badRequest,
-                reason: "endpoint not applicable in the database type 'publicdb'"
-            )
-        }
+        try call.checkIsNotPublic()
         if call.path.database == .shared {
             return try await sharedDatabaseChanges(call, after: request.syncToken)
         }
-        let seal = try await seal()
-        let limit = Self.pageSize(request.resultsLimit)
+        let seal = try await context.seal()
+        let limit = Limits.pageSize(request.resultsLimit)
         let namesReason = call.parameters.isTrue("deletionReasons")
-        return try await read(call) { reader in
+        return try await context.read(call) { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             let database = try directory.database()
             let start = try Self.start(request.syncToken, in: database, seal)
@@ -96,20 +94,15 @@ extension CloudService {
         return token.sequence
     }
 
-    /// Returns the size of a page: the requested number, up to the limit.
-    static func pageSize(_ asked: Int?) -> Int {
-        min(max(asked ?? Limits.recordsPerResponse, 1), Limits.recordsPerResponse)
-    }
-
     /// Handles `changes/database` on the shared database: returns zones that changed, appeared or
     /// disappeared.
-    func sharedDatabaseChanges(
+    private func sharedDatabaseChanges(
         _ call: Call,
         after text: String?
     ) async throws -> DatabaseChangesResponse {
         let user = try call.user()
-        let seal = try await seal()
-        return try await read(call) { reader in
+        let seal = try await context.seal()
+        return try await context.read(call) { reader in
             // The generation of the user's private database changes with all others of the environment.
             let own = try reader.database(call.environment.id, owner: user.id)
             let incarnation = own?.incarnation ?? 0

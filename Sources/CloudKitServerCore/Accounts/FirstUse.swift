@@ -7,30 +7,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Creation of containers and users by the first request that names them, if the configuration allows it.
-extension CloudService {
+/// The creation of containers and users by the first request that names them, if the configuration
+/// allows it.
+struct FirstUse: Sendable {
+    let context: ServiceContext
+
     /// Creates the container and the user of a request, as far as the request is allowed to.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` for a name that no container can have.
     func makeMissing(_ credentials: Credentials, _ path: ServicePath) async throws {
-        let opensContainers = configuration.opensContainers
-        let isComplete = try await storage.read { reader in
+        let opensContainers = context.configuration.opensContainers
+        let isComplete = try await context.storage.read { reader in
             try Self.missing(credentials, path, opensContainers, reader) == .nothing
         }
         if isComplete { return }
-        let incarnation = randomness.identifier()
-        let recordName = "_" + Hexadecimal.text(randomness.bytes(16))
-        try await storage.write { writer in
+        let incarnation = context.randomness.identifier()
+        let recordName = "_" + Hexadecimal.text(context.randomness.bytes(16))
+        try await context.storage.write { writer in
             // Another request may have been first.
             if try Self.missing(credentials, path, opensContainers, writer) == .container {
                 try Self.checkContainerName(path.container)
-                try Self.addContainer(path.container, incarnation: incarnation, writer)
+                try ContainerDirectory(path.container).add(incarnation: incarnation, writer)
             }
             guard
                 case .user(var user) = try Self.missing(credentials, path, opensContainers, writer)
             else { return }
             if user.recordName.isEmpty { user.recordName = recordName }
-            _ = try Self.addUser(user, incarnation: incarnation, writer)
+            _ = try ContainerDirectory(user.container)
+                .addUser(user, incarnation: incarnation, writer)
         }
     }
 

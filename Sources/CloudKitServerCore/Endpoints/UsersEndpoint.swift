@@ -6,19 +6,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of users: `users/…`.
+struct UsersEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `users/caller`: returns the caller.
-    func currentUser(_ call: Call) async throws -> Data {
+    func caller(_ call: Call) async throws -> Data {
         try WireJSON.encode(Self.identity(call.user()))
     }
 
     /// Handles `users/current`: returns the caller in the older format.
-    func currentUserDictionary(_ call: Call) async throws -> Data {
+    func current(_ call: Call) async throws -> Data {
         try WireJSON.encode(UserDictionary(call.user()))
     }
 
     /// Handles `users/discover`: returns users by address or name, and leaves out those not found.
-    func discoverUsers(_ call: Call) async throws -> Data {
+    func discover(_ call: Call) async throws -> Data {
         _ = try call.user()
         try Self.checkPublic(call)
         guard call.request.method == "POST" else {
@@ -29,13 +32,13 @@ extension CloudService {
             )
         }
         let request = try call.message(DiscoverUsersRequest.self)
-        try checkCount(request.lookupInfos.count, "lookupInfos")
+        try call.checkCount(request.lookupInfos.count, "lookupInfos")
         try call.work.check(
             names: request.lookupInfos.flatMap {
                 [$0.userRecordName, $0.emailAddress, $0.phoneNumber]
             }
         )
-        let users = try await read(call) { try $0.users(container: call.path.container) }
+        let users = try await context.read(call) { try $0.users(container: call.path.container) }
         let found = request.lookupInfos.compactMap { info in
             users.first { ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0) }
                 .map { Self.identity($0, info) }
@@ -44,24 +47,24 @@ extension CloudService {
     }
 
     /// Handles `users/lookup/email` and `users/lookup/id`: returns users in the older format.
-    func lookUpUsers(_ call: Call) async throws -> Data {
+    func lookUp(_ call: Call) async throws -> Data {
         let caller = try call.user()
         try Self.checkPublic(call)
         let request = try call.message(LookupUsersRequest.self)
-        try checkCount(request.users.count, "users")
+        try call.checkCount(request.users.count, "users")
         try call.work.check(names: request.users.flatMap { [$0.userRecordName, $0.emailAddress] })
-        let users = try await read(call) { try $0.users(container: call.path.container) }
+        let users = try await context.read(call) { try $0.users(container: call.path.container) }
         let found = request.users.compactMap { info -> UserDictionary? in
             guard
                 let user = users.first(where: {
                     ParticipantIdentity(userRecordName: nil, lookupInfo: info).isOf($0)
                 })
             else { return nil }
-            var answer = UserDictionary(user)
+            var found = UserDictionary(user)
             // An address is returned only to callers who already know it.
             let knows = info.emailAddress?.lowercased() == user.emailAddress
-            if user.id != caller.id, !knows { answer.emailAddress = nil }
-            return answer
+            if user.id != caller.id, !knows { found.emailAddress = nil }
+            return found
         }
         return try WireJSON.encode(UserDictionaries(users: found))
     }

@@ -6,19 +6,45 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// Carries copies on, batch by batch.
+struct CopyRunner: Sendable {
+    let context: ServiceContext
+
+    /// Advances a copy by some batches.
+    func advance(_ id: String, _ directory: CopyDirectory, _ call: Call) async throws {
+        for _ in 0..<CopyJob.batchesPerRequest {
+            guard try await advanceOnce(id, directory, call) == .inProgress else { return }
+        }
+    }
+
+    /// Completes the copies whose clients no longer request their status.
+    func finishAll(of user: StoredUser, in environment: StoredEnvironment) async throws {
+        let directory = CopyDirectory(environment: environment.id, user: user.id)
+        let call = Call(
+            of: user,
+            in: environment,
+            .recordsCopyStatus,
+            now: context.clock.milliseconds,
+            context.ownWork()
+        )
+        let jobs = try await context.storage.read { try directory.all($0) }
+        for job in jobs where job.status == .inProgress {
+            while try await advanceOnce(job.id, directory, call) == .inProgress {}
+        }
+    }
+
     /// Copies the next batch in one commit, together with the job's progress.
     ///
     /// Returns the job's new state, or nil if there is no job with that name.
-    func advanceOnce(
+    private func advanceOnce(
         _ id: String,
         _ directory: CopyDirectory,
         _ call: Call
     ) async throws -> CopyJob.Status? {
-        let links = try await links("", now: call.now)
+        let links = try await context.links("", now: call.now)
         do {
-            let (status, news) = try await write(call) {
-                [schemas, configuration, randomness] writer -> (CopyJob.Status?, PushNews) in
+            let (status, news) = try await context.write(call) {
+                writer -> (CopyJob.Status?, PushNews) in
                 guard var job = try directory.job(id, writer) else { return (nil, PushNews()) }
                 guard job.status == .inProgress else { return (job.status, PushNews()) }
                 var call = call
@@ -43,20 +69,20 @@ extension CloudService {
                     zone: target,
                     batch: batch,
                     rules: SchemaRules(
-                        schema: try schemas.schema(of: environment, writer),
+                        schema: try context.schemas.schema(of: environment, writer),
                         environment: environment,
-                        configuration: configuration
+                        configuration: context.configuration
                     ),
                     links: links
                 )
                 _ = try commit.run()
-                try commit.finish(schemas, randomness)
+                try commit.finish(context.schemas, context.randomness)
                 var push = PushCommit(
                     call: call,
                     writer: writer,
                     zone: target,
                     schema: commit.rules.schema,
-                    randomness: randomness
+                    randomness: context.randomness
                 )
                 try push.notify(of: commit.changes)
                 try commit.forgetGone()
@@ -66,7 +92,7 @@ extension CloudService {
                 try directory.save(job, writer)
                 return (job.status, push.news)
             }
-            announce(news)
+            context.pushes.announce(news)
             return status
         } catch let failure as AtomicBatchFailed {
             let cause = failure.cause
@@ -85,7 +111,7 @@ extension CloudService {
         _ reason: String,
         _ now: Int64
     ) async throws -> CopyJob.Status {
-        try await storage.write { writer in
+        try await context.storage.write { writer in
             guard var job = try directory.job(id, writer) else { return .failed }
             job.fail(code, reason)
             job.changed = now

@@ -8,23 +8,27 @@ import Foundation
 
 // The purpose and the keys of the endpoint are known from CloudKit JS only; the rest is our
 // interpretation, listed in docs/internals/unknown-facts.md.
-extension CloudService {
+
+/// The endpoint of archives: `records/zip/prepare`.
+struct ArchivesEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `records/zip/prepare`: returns a link to an archive of records' files.
     ///
     /// The archive has the records' current files, even if the records change before it is downloaded.
-    func prepareArchive(_ call: Call) async throws -> Data {
+    func prepare(_ call: Call) async throws -> Data {
         let request = try call.message(PrepareArchiveRequest.self)
-        try Self.checkIsNotPublic(call)
+        try call.checkIsNotPublic()
         let user = try call.user()
         let selection = try RecordSelection(
             include: request.includeRecords,
             exclude: request.excludeRecords,
             share: request.shareName
         )
-        let id = randomness.uuid().lowercased()
-        let links = try await links(call.request.baseURL, now: call.now)
-        let expires = call.now + configuration.downloadSeconds * 1000
-        let zone = try await write(call) { writer in
+        let id = context.randomness.uuid().lowercased()
+        let links = try await context.links(for: call)
+        let expires = call.now + context.configuration.downloadSeconds * 1000
+        let zone = try await context.write(call) { writer in
             let zone = try ZoneDirectory(call: call, reader: writer)
                 .zone(request.zoneID ?? .defaultZone)
             var manifest = ArchiveManifest(of: zone, desiredKeys: request.desiredKeys)
@@ -45,33 +49,6 @@ extension CloudService {
         let name = ArchivePaths.archive(request.archiveName ?? zone.id.zoneName)
         let url = links.archiveURL(place, name: name, expires: expires)
         return try WireJSON.encode(["downloadURL": url])
-    }
-
-    /// Returns the archive behind a download token; nil if the token does not belong to an archive.
-    func archive(_ token: String, _ links: AssetLinks) async throws -> AssetContents? {
-        guard let place = links.archive(downloadToken: token) else { return nil }
-        let directory = ArchiveDirectory(
-            environment: RowID(rawValue: place.environment),
-            user: RowID(rawValue: place.user)
-        )
-        let now = links.now
-        guard let plan = try await storage.read({ try directory.plan(place.id, now: now, $0) })
-        else { return nil }
-        let reader = ArchiveReader(plan, assets)
-        return AssetContents(
-            size: plan.layout.size,
-            chunks: AsyncThrowingStream { try await reader.next() }
-        )
-    }
-
-    /// Refuses the public database, which lacks features of custom zones.
-    static func checkIsNotPublic(_ call: Call) throws(RequestError) {
-        guard call.path.database != .public else {
-            throw RequestError(
-                .badRequest,
-                reason: "endpoint not applicable in the database type 'publicdb'"
-            )
-        }
     }
 }
 

@@ -6,21 +6,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoint of records by name: `records/lookup`.
+struct LookUpRecordsEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `records/lookup`: returns records by name.
-    func lookUpRecords(_ call: Call) async throws -> Data {
+    func lookUp(_ call: Call) async throws -> Data {
         let request = try call.message(
             LookupRecordsRequest.self,
             common: LookupRecordsRequest.init(common:)
         )
-        try checkCount(request.records.count, "records")
+        try call.checkCount(request.records.count, "records")
         for item in request.records { try call.work.check(name: item.recordName) }
-        let links = try await links(call.request.baseURL, now: call.now)
-        return try await read(call) { [schemas] reader in
+        let links = try await context.links(for: call)
+        return try await context.read(call) { reader in
             let zone = try ZoneDirectory(call: call, reader: reader)
                 .zone(request.zoneID ?? .defaultZone)
-            let sight = try zone.sight(call, schemas, reader)
-            let answer = RecordResponseWriter(
+            let sight = try zone.sight(call, context.schemas, reader)
+            let records = RecordResponseWriter(
                 zone: zone,
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
@@ -52,10 +55,10 @@ extension CloudService {
                 }
                 try call.work.reserve(record)
                 let keys = item.desiredKeys ?? request.desiredKeys
-                try answer.write(record, desiredKeys: keys, to: &writer)
+                try records.write(record, desiredKeys: keys, to: &writer)
             }
             writer.closeArray()
-            Self.writeSyncToken(of: [zone], call, links.seal, to: &writer)
+            RecordResponseWriter.writeSyncToken(of: [zone], call, links.seal, to: &writer)
             writer.closeObject()
             return writer.data
         }

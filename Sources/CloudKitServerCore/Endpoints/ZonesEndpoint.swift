@@ -6,11 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoints of zones: `zones/…`.
+struct ZonesEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `zones/list`: returns all zones of the database.
-    func listZones(_ call: Call) async throws -> Data {
-        let seal = try await seal()
-        let zones = try await read(call) { reader in
+    func list(_ call: Call) async throws -> Data {
+        let seal = try await context.seal()
+        let zones = try await context.read(call) { reader in
             try ZoneDirectory(call: call, reader: reader).zones()
                 .map { try $0.wire(call, seal, reader) }
         }
@@ -26,11 +29,11 @@ extension CloudService {
     }
 
     /// Handles `zones/lookup`: returns zones by ID.
-    func lookUpZones(_ call: Call) async throws -> Data {
+    func lookUp(_ call: Call) async throws -> Data {
         let request = try call.message(LookupZonesRequest.self)
-        try checkCount(request.zones.count, "zones")
-        let seal = try await seal()
-        let zones = try await read(call) { reader in
+        try call.checkCount(request.zones.count, "zones")
+        let seal = try await context.seal()
+        let zones = try await context.read(call) { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             return try request.zones.map { id in
                 try Self.item(zone: id) { try directory.zone(id).wire(call, seal, reader) }
@@ -40,9 +43,9 @@ extension CloudService {
     }
 
     /// Handles `zones/modify`: creates and deletes zones, one after the other.
-    func modifyZones(_ call: Call) async throws -> Data {
+    func modify(_ call: Call) async throws -> Data {
         let request = try call.message(ModifyZonesRequest.self)
-        try checkCount(request.operations.count, "operations")
+        try call.checkCount(request.operations.count, "operations")
         guard call.path.database == .private else {
             let leaves =
                 call.path.database == .shared
@@ -55,9 +58,9 @@ extension CloudService {
             )
         }
         _ = try call.user()
-        try checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
-        let seal = try await seal()
-        let (zones, news) = try await write(call) { [randomness] writer in
+        try call.checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
+        let seal = try await context.seal()
+        let (zones, news) = try await context.write(call) { writer in
             var news = PushNews()
             let zones = try request.operations.map { operation in
                 try Self.item(zone: operation.zone.zoneID) {
@@ -65,7 +68,7 @@ extension CloudService {
                         call: call,
                         writer: writer,
                         seal: seal,
-                        randomness: randomness
+                        randomness: context.randomness
                     )
                     defer { news.formUnion(change.news) }
                     return try change.apply(operation)
@@ -73,12 +76,12 @@ extension CloudService {
             }
             return (zones, news)
         }
-        announce(news)
+        context.pushes.announce(news)
         return try WireJSON.encode(ZonesResponse(zones: zones))
     }
 
     /// Turns an error about one zone into an item of the response; other errors fail the request.
-    static func item<Success: Codable & Hashable & Sendable>(
+    private static func item<Success: Codable & Hashable & Sendable>(
         zone: WireZoneID,
         _ body: () throws -> Success
     ) throws -> ItemResult<Success> {
@@ -86,32 +89,6 @@ extension CloudService {
             return .success(try body())
         } catch let error as RequestError where error.serverErrorCode != .authenticationRequired {
             return .failure(ItemError(error, zoneID: zone))
-        }
-    }
-
-    /// Refuses more items than a request may have.
-    func checkCount(
-        _ count: Int,
-        _ what: String,
-        limit: Int = Limits.operationsPerRequest
-    ) throws(RequestError) {
-        guard count <= limit else {
-            throw RequestError(
-                .badRequest,
-                reason: "The request has \(count) \(what); at most \(limit) are allowed",
-                nativeErrorCode: .limitExceeded
-            )
-        }
-    }
-
-    /// Refuses a request that names an item twice.
-    func checkUnique(_ names: some Sequence<String>, _ what: String) throws(RequestError) {
-        var seen: Set<String> = []
-        for name in names where !seen.insert(name).inserted {
-            throw RequestError(
-                .badRequest,
-                reason: "The request has more than one operation for the \(what) '\(name)'"
-            )
         }
     }
 }

@@ -6,9 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The endpoint that changes records: `records/modify`.
+struct ModifyRecordsEndpoint: Sendable {
+    let context: ServiceContext
+
     /// Handles `records/modify`: changes records, with one commit for each zone.
-    func modifyRecords(_ call: Call) async throws -> Data {
+    func modify(_ call: Call) async throws -> Data {
         let request = try call.message(
             ModifyRecordsRequest.self,
             common: ModifyRecordsRequest.init(common:)
@@ -16,7 +19,7 @@ extension CloudService {
         let isOurs = call.request.header(WireExtensions.header) != nil
         if !isOurs { try checkExactDates(in: request) }
         let isOneUnit = isOurs && request.atomic == true
-        try checkCount(
+        try call.checkCount(
             request.operations.count,
             "operations",
             limit: isOneUnit
@@ -33,8 +36,8 @@ extension CloudService {
             try call.work.check(name: record.shareParts?.forRecord?.recordName)
             try call.work.check(name: record.zoneID?.zoneName)
         }
-        let batches = try batches(of: request)
-        let links = try await links(call.request.baseURL, now: call.now)
+        let batches = try batches(of: request, call)
+        let links = try await context.links(for: call)
         var outcomes = [(RecordOutcome, ZoneView?)?](
             repeating: nil,
             count: request.operations.count
@@ -45,7 +48,7 @@ extension CloudService {
                 outcomes[item.position] = (result, zone)
             }
         }
-        return try answer(outcomes.compactMap { $0 }, to: request, call, links)
+        return try response(outcomes.compactMap { $0 }, to: request, call, links)
     }
 
     /// Refuses dates in the format that only this package's client may send.
@@ -62,7 +65,10 @@ extension CloudService {
     }
 
     /// Groups the operations by zone and checks the request as a whole.
-    private func batches(of request: ModifyRecordsRequest) throws(RequestError) -> [RecordBatch] {
+    private func batches(
+        of request: ModifyRecordsRequest,
+        _ call: Call
+    ) throws(RequestError) -> [RecordBatch] {
         let requestZone = request.zoneID ?? .defaultZone
         var batches: [RecordBatch] = []
         for (position, operation) in request.operations.enumerated() {
@@ -73,7 +79,7 @@ extension CloudService {
                     reason: "atomic operations not supported in default zone"
                 )
             }
-            let name = operation.record.recordName ?? randomness.uuid()
+            let name = operation.record.recordName ?? context.randomness.uuid()
             let item = RecordBatch.Item(position: position, name: name, operation: operation)
             if let index = batches.firstIndex(where: { $0.zone.isSameZone(as: zone) }) {
                 batches[index].items.append(item)
@@ -82,7 +88,7 @@ extension CloudService {
                 batches.append(RecordBatch(zone: zone, items: [item], isAtomic: isAtomic))
             }
         }
-        for batch in batches { try checkUnique(batch.items.map(\.name), "record") }
+        for batch in batches { try call.checkUnique(batch.items.map(\.name), "record") }
         return batches
     }
 
@@ -96,14 +102,14 @@ extension CloudService {
         var batch = batch
         batch.prepared = prepared(batch, call)
         do {
-            let (outcomes, zone, news) = try await write(call) {
-                [batch, schemas, configuration, randomness] writer in
+            let (outcomes, zone, news) = try await context.write(call) {
+                [batch] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 let rules = SchemaRules(
-                    schema: try schemas.schema(of: environment, writer),
+                    schema: try context.schemas.schema(of: environment, writer),
                     environment: environment,
-                    configuration: configuration
+                    configuration: context.configuration
                 )
                 var commit = try RecordCommit(
                     call: call,
@@ -115,20 +121,20 @@ extension CloudService {
                 )
                 let outcomes = try commit.run()
                 for case .saved(let record) in outcomes { try call.work.reserve(record) }
-                try commit.finish(schemas, randomness)
+                try commit.finish(context.schemas, context.randomness)
                 var push = PushCommit(
                     call: call,
                     writer: writer,
                     zone: zone,
                     schema: commit.rules.schema,
-                    randomness: randomness
+                    randomness: context.randomness
                 )
                 try push.notify(of: commit.changes)
                 try commit.forgetGone()
                 zone.zone.headSequence = commit.sequence
                 return (outcomes, zone, push.news)
             }
-            announce(news)
+            context.pushes.announce(news)
             return (outcomes, zone)
         } catch let failure as AtomicBatchFailed {
             return (failure.outcomes, nil)
@@ -144,17 +150,17 @@ extension CloudService {
 
     /// Prepares the new records of a batch if the schema is known without reading it.
     private func prepared(_ batch: RecordBatch, _ call: Call) -> PreparedRecords? {
-        schemas.known(call.environment.schemaVersion).map { schema in
+        context.schemas.known(call.environment.schemaVersion).map { schema in
             let rules = SchemaRules(
                 schema: schema,
                 environment: call.environment,
-                configuration: configuration
+                configuration: context.configuration
             )
             return PreparedRecords(batch, call, rules)
         }
     }
 
-    private func answer(
+    private func response(
         _ outcomes: [(RecordOutcome, ZoneView?)],
         to request: ModifyRecordsRequest,
         _ call: Call,
@@ -170,7 +176,7 @@ extension CloudService {
                 continue
             }
             guard let zone else { continue }
-            let answer = RecordResponseWriter(
+            let records = RecordResponseWriter(
                 zone: zone,
                 namesZone: !zone.isDefault,
                 numbersAsStrings: request.numbersAsStrings ?? false,
@@ -181,21 +187,21 @@ extension CloudService {
             )
             let keys = operation.desiredKeys ?? request.desiredKeys
             switch outcome {
-            case .saved(let record): try answer.write(record, desiredKeys: keys, to: &writer)
+            case .saved(let record): try records.write(record, desiredKeys: keys, to: &writer)
             case .savedUnseen(var record):
                 record.parent = nil
                 record.share = nil
                 let sent = operation.record.fields.keys.filter { keys?.contains($0) ?? true }
-                try answer.write(record, desiredKeys: sent, to: &writer)
+                try records.write(record, desiredKeys: sent, to: &writer)
             case .deleted(let name, let type):
-                answer.writeTombstone(name, type: type, to: &writer)
+                records.writeTombstone(name, type: type, to: &writer)
             case .failed: break
             }
         }
         writer.closeArray()
         let zones = Set(outcomes.compactMap { $0.1?.zone.id })
         if zones.count == 1, let zone = outcomes.lazy.compactMap({ $0.1 }).first {
-            Self.writeSyncToken(of: [zone], call, links.seal, to: &writer)
+            RecordResponseWriter.writeSyncToken(of: [zone], call, links.seal, to: &writer)
         }
         writer.closeObject()
         return writer.data
