@@ -27,7 +27,8 @@ extension CloudService {
         let identifier = randomness.uuid().lowercased()
         let news = try await storage.write { writer in
             let environment = try Self.environment(user.container, kind, writer)
-            let owner = try Self.user(user, writer)
+            let owner = try ContainerDirectory(user.container)
+                .user(user.userRecordName, writer)
             let collection = SubscriptionCollection(of: owner.id, to: database, in: environment.id)
             guard let subscription = try collection.subscription(subscriptionID, writer) else {
                 throw RequestError(

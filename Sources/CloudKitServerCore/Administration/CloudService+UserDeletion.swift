@@ -18,7 +18,7 @@ extension CloudService {
         let now = clock.milliseconds
         let work = context.ownWork()
         let news = try await storage.writeExclusively { [randomness] writer in
-            let row = try Self.user(user, writer)
+            let row = try ContainerDirectory(user.container).user(user.userRecordName, writer)
             var news = PushNews()
             for kind in ServiceEnvironment.allCases {
                 let environment = try Self.environment(user.container, kind, writer)
@@ -41,7 +41,7 @@ extension CloudService {
                 }
                 try PushTokenDirectory().removeTokens(of: row.id, in: environment.id, writer)
             }
-            try writer.removeDocument(Self.passwords(user.container), row.recordName)
+            try writer.removeDocument(AccountPasswords.collection(user.container), row.recordName)
             try writer.removeUser(row.id)
             return news
         }

@@ -31,7 +31,8 @@ extension CloudService {
         let work = context.ownWork()
         let news = try await storage.write { [randomness] writer in
             let row = try Self.environment(user.container, environment, writer)
-            let owner = try Self.user(user, writer)
+            let owner = try ContainerDirectory(user.container)
+                .user(user.userRecordName, writer)
             let call = Call(of: owner, in: row, .zonesModify, now: now, work)
             var change = ZoneCommit(
                 call: call,

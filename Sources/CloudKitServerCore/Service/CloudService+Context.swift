@@ -5,7 +5,6 @@ extension CloudService {
     var configuration: ServiceConfiguration { context.configuration }
     var clock: any ServiceClock { context.clock }
     var randomness: any ServiceRandomness { context.randomness }
-    var schemas: SchemaCache { context.schemas }
     var callers: CallerCache { context.callers }
 
     func announce(_ news: PushNews) { context.pushes.announce(news) }

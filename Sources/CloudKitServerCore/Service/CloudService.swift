@@ -24,7 +24,7 @@ public import CloudKitWire
 /// rules are in those parts; engines only store data. Any number of services may work on one storage.
 public final class CloudService: Sendable {
     let context: ServiceContext
-    let signInTries = SignInTries()
+    let signIns: AccountSignIn
     private let router: RequestRouter
     private let reception: AssetReception
 
@@ -43,6 +43,7 @@ public final class CloudService: Sendable {
             clock: clock,
             randomness: randomness
         )
+        signIns = AccountSignIn(context: context)
         router = RequestRouter(context: context)
         reception = AssetReception(context: context)
     }

@@ -7,50 +7,38 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Listing and revoking credentials.
-extension CloudService {
+/// The credentials of containers: API tokens, sessions and server-to-server keys.
+struct AccountCredentials: Sendable {
+    let context: ServiceContext
+
     /// The least number of an identifier's digits that can name a credential.
     private static let leastDigits = 8
 
     /// Returns the credentials of a container, by environment, kind and identifier.
-    ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
-    public func credentials(container: String) async throws -> [ServiceCredential] {
-        try await storage.read { reader in
+    func all(in container: String) async throws -> [ServiceCredential] {
+        try await context.storage.read { reader in
             try Self.rows(of: container, reader).map { $0.credential }
         }
     }
 
     /// Returns the credentials of a container that a text denotes: a token, a key's identifier, or
     /// the first eight or more digits of a credential's identifier.
-    ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
-    public func credentials(
+    func all(
         meantBy text: String,
-        container: String
+        in container: String
     ) async throws -> [ServiceCredential] {
-        let hashes = [SecretHash.of(text), WebToken(text, try await seal())?.hash]
+        let hashes = [SecretHash.of(text), WebToken(text, try await context.seal())?.hash]
         let ids = hashes.compactMap { hash in hash.map { Hexadecimal.text($0) } }
         let isBeginning = text.utf8.count >= Self.leastDigits
-        return try await credentials(container: container).filter {
+        return try await all(in: container).filter {
             ids.contains($0.id) || isBeginning && $0.id.hasPrefix(text.lowercased())
         }
     }
 
     /// Revokes credentials; requests with them are refused.
-    ///
-    /// Revoking an API token also ends the sessions that were started with it. Another process on
-    /// the same storage may accept a credential for five more seconds.
-    ///
-    /// - Parameters:
-    ///   - ids: The identifiers.
-    ///   - container: The credentials' container.
-    /// - Returns: The revoked credentials.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
-    @discardableResult
-    public func revoke(
+    func revoke(
         _ ids: Set<String>,
-        container: String
+        in container: String
     ) async throws -> [ServiceCredential] {
         try await revoke(in: container) { credential in
             ids.contains(credential.id) || credential.apiToken.map(ids.contains) == true
@@ -58,11 +46,7 @@ extension CloudService {
     }
 
     /// Ends all sessions of a user, in both environments.
-    ///
-    /// - Returns: The web auth tokens that were revoked.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a container that does not exist.
-    @discardableResult
-    public func endSessions(of user: ServiceUser) async throws -> [ServiceCredential] {
+    func endSessions(of user: ServiceUser) async throws -> [ServiceCredential] {
         try await revoke(in: user.container) { credential in
             credential.kind == .webToken && credential.userRecordName == user.userRecordName
         }
@@ -72,12 +56,12 @@ extension CloudService {
         in container: String,
         where isMeant: @escaping @Sendable (ServiceCredential) -> Bool
     ) async throws -> [ServiceCredential] {
-        let revoked = try await storage.write { writer in
+        let revoked = try await context.storage.write { writer in
             let meant = try Self.rows(of: container, writer).filter { isMeant($0.credential) }
             for (row, _) in meant { try writer.removeCredential(row.kind, hash: row.hash) }
             return meant.map { $0.credential }
         }
-        callers.removeAll()
+        context.callers.removeAll()
         return revoked
     }
 
@@ -85,10 +69,10 @@ extension CloudService {
         of container: String,
         _ reader: any StorageReader
     ) throws -> [(row: StoredCredential, credential: ServiceCredential)] {
-        try ServiceEnvironment.allCases.flatMap { kind in
-            try reader.credentials(environment(container, kind, reader).id).map { row in
+        try ContainerDirectory(container).environments(reader).flatMap { environment in
+            try reader.credentials(environment.id).map { row in
                 let user = try row.user.flatMap { try reader.user($0) }
-                return (row, ServiceCredential(row, kind, user))
+                return (row, ServiceCredential(row, environment.kind, user))
             }
         }
     }
