@@ -40,6 +40,22 @@ extension CloudService {
         try AccountUsers.checkEmailAddress(text)
     }
 
+    /// Deletes a user of a container, in both environments: the private databases with all zones,
+    /// records and assets, and so what the user shared; the password, roles, sessions, keys,
+    /// subscriptions and tokens for notifications.
+    ///
+    /// Participants see the shared zones as deleted. What the user saved in the public database and in
+    /// other users' zones stays, and shares of others name the user until their owners remove it. A
+    /// snapshot does not bring the user's zones back. Another process on the same storage may let the
+    /// user in for five more seconds.
+    ///
+    /// - Parameter user: The user.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist, or `StorageError`;
+    ///   nothing changes then.
+    public func deleteUser(_ user: ServiceUser) async throws {
+        try await UserDeletion(context: context).delete(user)
+    }
+
     /// Returns the number of bytes that a user's records and assets take.
     ///
     /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist.

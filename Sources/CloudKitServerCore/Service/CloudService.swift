@@ -199,4 +199,41 @@ public final class CloudService: Sendable {
     public var faultCounts: [FaultCount] {
         context.faults.counts.map { FaultCount(fitting: $0.fitting, taken: $0.taken) }
     }
+
+    /// Removes unusable data, and completes copies whose clients no longer request their status.
+    ///
+    /// It removes expired credentials, tombstones of records that were deleted long ago, archives
+    /// whose links have expired, copies that ended long ago, uploads that no record took over
+    /// within half an hour, and assets that no record holds and that no receipt or link refers to.
+    /// A server calls this every few minutes; it may run alongside requests.
+    ///
+    /// - Throws: `StorageError`.
+    @concurrent
+    public func clean() async throws {
+        try await Cleaning(context: context).run()
+    }
+
+    /// Updates the index keys of a database that an older version wrote.
+    ///
+    /// It works in small commits and may run alongside requests, whose results stay correct but
+    /// take longer. It does nothing if all keys are current; if interrupted, it starts again.
+    ///
+    /// - Throws: `StorageError`, or `CancellationError`.
+    @concurrent
+    public func updateIndexes() async throws {
+        try await IndexRenewal(context: context).run()
+    }
+
+    /// Checks that all rows, index entries, references and files match their checksums, the schema
+    /// and each other.
+    ///
+    /// It may run alongside requests; each zone is checked in the state of a single moment.
+    ///
+    /// - Parameter repairs: `true` to derive data from the records again where it is wrong.
+    /// - Returns: The extent and the results of the check.
+    /// - Throws: `StorageError` when the storage cannot be read at all.
+    @concurrent
+    package func check(repairs: Bool = false) async throws -> CheckReport {
+        try await StorageCheck(context: context).run(repairs: repairs)
+    }
 }

@@ -1,29 +1,38 @@
-public import CloudKitWire
+import CloudKitWire
 
-// Schemas as text, for the command line and for tests.
-extension CloudService {
+/// The schemas of containers, as text in the schema language and in structured form.
+struct ContainerSchemas: Sendable {
+    let context: ServiceContext
+
     /// Returns the schema of an environment in the schema language.
-    public func exportSchema(
-        container: String,
-        environment kind: ServiceEnvironment
+    func export(
+        from container: String,
+        _ kind: ServiceEnvironment
     ) async throws -> String {
-        try await storage.read { reader in
-            let environment = try Self.environment(container, kind, reader)
+        try await context.storage.read { reader in
+            let environment = try ContainerDirectory(container).environment(kind, reader)
             return SchemaDefinition(try Schema(reader.schema(environment.id))).text
         }
     }
 
+    /// Returns the record types of an environment in structured form.
+    func outline(
+        of container: String,
+        _ kind: ServiceEnvironment
+    ) async throws -> SchemaOutline {
+        try await context.storage.read { reader in
+            let environment = try ContainerDirectory(container).environment(kind, reader)
+            return SchemaOutline(try Schema(reader.schema(environment.id)))
+        }
+    }
+
     /// Checks that a text is a schema.
-    ///
-    /// - Throws: `SchemaSyntaxError` with the position of the first mistake.
-    public static func validateSchema(_ text: String) throws(SchemaSyntaxError) {
+    static func validate(_ text: String) throws(SchemaSyntaxError) {
         _ = try SchemaDefinition.parse(text)
     }
 
     /// Returns the changes that turn one schema text into another.
-    ///
-    /// - Throws: `SchemaSyntaxError`.
-    public static func schemaChanges(
+    static func changes(
         from old: String,
         to new: String
     ) throws(SchemaSyntaxError) -> [SchemaChange] {
@@ -32,48 +41,31 @@ extension CloudService {
 
     /// Replaces the schema of an environment: removes everything that the text does not name, and
     /// updates indexes.
-    ///
-    /// Users lose the roles that the text does not name.
-    ///
-    /// - Parameters:
-    ///   - text: The schema.
-    ///   - container: The container's identifier; a new container is created.
-    ///   - kind: The environment.
-    ///   - isDryRun: A Boolean value that indicates whether to return the changes without applying them.
-    /// - Returns: The changes.
-    /// - Throws: `SchemaSyntaxError`, or `RequestError` with `BAD_REQUEST` for a change that would
-    ///   lose data; nothing changes then.
-    public func importSchema(
+    func importText(
         _ text: String,
-        container: String,
-        environment kind: ServiceEnvironment,
-        isDryRun: Bool = false
+        into container: String,
+        _ kind: ServiceEnvironment,
+        isDryRun: Bool
     ) async throws -> [SchemaChange] {
         let definition = try SchemaDefinition.parse(text)
         if isDryRun {
-            let isNew = try await storage.read { reader in
+            let isNew = try await context.storage.read { reader in
                 try reader.environment(container: container, kind) == nil
             }
             if isNew { return SchemaDefinition().changes(to: definition) }
         } else {
-            try await addContainer(container)
+            try await Containers(context: context).add(container)
         }
         return try await apply(definition, container, kind, isDryRun: isDryRun)
     }
 
     /// Copies types, fields, indexes and roles from development to production, never data.
-    ///
-    /// - Parameters:
-    ///   - container: The container's identifier.
-    ///   - isDryRun: A Boolean value that indicates whether to return the changes without applying them.
-    /// - Returns: The changes.
-    /// - Throws: `RequestError` with `BAD_REQUEST` when production would lose something.
-    public func deploySchema(
-        container: String,
-        isDryRun: Bool = false
+    func deploy(
+        in container: String,
+        isDryRun: Bool
     ) async throws -> [SchemaChange] {
-        let definition = try await storage.read { reader in
-            let development = try Self.environment(container, .development, reader)
+        let definition = try await context.storage.read { reader in
+            let development = try ContainerDirectory(container).environment(.development, reader)
             return SchemaDefinition(try Schema(reader.schema(development.id)))
         }
         return try await apply(definition, container, .production, isDryRun: isDryRun)
@@ -85,17 +77,17 @@ extension CloudService {
         _ kind: ServiceEnvironment,
         isDryRun: Bool
     ) async throws -> [SchemaChange] {
-        let version = randomness.identifier()
+        let version = context.randomness.identifier()
         do {
-            let changes = try await storage.write { writer in
-                let environment = try Self.environment(container, kind, writer)
+            let changes = try await context.storage.write { writer in
+                let environment = try ContainerDirectory(container).environment(kind, writer)
                 var migration = try SchemaMigration(environment, writer)
                 let changes = try migration.apply(definition, version: version)
                 if isDryRun { throw DryRun(changes: changes) }
                 try RoleDirectory(environment: environment.id).keep(definition.roles, writer)
                 return changes
             }
-            callers.removeAll()
+            context.callers.removeAll()
             return changes
         } catch let dryRun as DryRun {
             return dryRun.changes

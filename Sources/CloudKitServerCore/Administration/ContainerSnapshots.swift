@@ -1,20 +1,21 @@
 import CloudKitWire
 
-// Reset, snapshot and restore of a container. Each is one transaction, and after a reset or a
-// restore all earlier change tokens are refused as expired.
-extension CloudService {
+/// Reset, snapshot and restore of containers.
+///
+/// Each is one transaction, and after a reset or a restore all earlier change tokens are refused as
+/// expired.
+struct ContainerSnapshots: Sendable {
+    let context: ServiceContext
+
+    /// Differences that are listed at most.
+    private static let differencesLimit = 1000
+
     /// Resets a container to its initial state, except for its users and credentials.
-    ///
-    /// - Parameters:
-    ///   - container: The container's identifier.
-    ///   - keepsSchema: A Boolean value that indicates whether record types, fields and indexes are kept.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`;
-    ///   nothing changes then.
-    public func resetContainer(_ container: String, keepsSchema: Bool = false) async throws {
-        let incarnation = randomness.identifier()
-        let now = clock.milliseconds
-        try await storage.write { writer in
-            for environment in try Self.environments(of: container, writer) {
+    func reset(_ container: String, keepsSchema: Bool) async throws {
+        let incarnation = context.randomness.identifier()
+        let now = context.clock.milliseconds
+        try await context.storage.write { writer in
+            for environment in try ContainerDirectory(container).environments(writer) {
                 let restart = try EnvironmentRestart(environment, now: now, writer)
                 try Self.empty(environment, writer)
                 if !keepsSchema {
@@ -25,20 +26,12 @@ extension CloudService {
                 try IndexForm(environment: environment.id).setCurrent(writer)
             }
         }
-        callers.removeAll()
+        context.callers.removeAll()
     }
 
     /// Saves the state of a container as a named snapshot, which replaces an earlier one with the
     /// same name.
-    ///
-    /// - Parameters:
-    ///   - name: The snapshot's name.
-    ///   - container: The container's identifier.
-    /// - Returns: The new snapshot.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container and `BAD_REQUEST` for an
-    ///   invalid name, or `StorageError`.
-    @discardableResult
-    public func takeSnapshot(
+    func take(
         _ name: String,
         of container: String
     ) async throws -> StoredSnapshot {
@@ -57,10 +50,10 @@ extension CloudService {
         let snapshot = StoredSnapshot(
             container: container,
             name: name,
-            created: clock.milliseconds
+            created: context.clock.milliseconds
         )
-        try await storage.write { writer in
-            let environments = try Self.environments(of: container, writer)
+        try await context.storage.write { writer in
+            let environments = try ContainerDirectory(container).environments(writer)
             try writer.addSnapshot(
                 snapshot,
                 of: environments.map(\.id),
@@ -71,17 +64,11 @@ extension CloudService {
     }
 
     /// Restores a container to the state of a snapshot; its current contents are lost.
-    ///
-    /// - Parameters:
-    ///   - name: The snapshot's name.
-    ///   - container: The container's identifier.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container or snapshot, or
-    ///   `StorageError`; nothing changes then.
-    public func restoreSnapshot(_ name: String, of container: String) async throws {
-        let incarnation = randomness.identifier()
-        let now = clock.milliseconds
-        try await storage.write { writer in
-            let environments = try Self.environments(of: container, writer)
+    func restore(_ name: String, of container: String) async throws {
+        let incarnation = context.randomness.identifier()
+        let now = context.clock.milliseconds
+        try await context.storage.write { writer in
+            let environments = try ContainerDirectory(container).environments(writer)
             try Self.checkSnapshot(name, of: container, writer)
             let restarts = try environments.map { try EnvironmentRestart($0, now: now, writer) }
             for environment in environments { try Self.empty(environment, writer) }
@@ -92,30 +79,62 @@ extension CloudService {
                 try RoleDirectory(environment: environment.id).keep(roles, writer)
             }
         }
-        callers.removeAll()
+        context.callers.removeAll()
         // A snapshot from an older version has index keys in another format.
-        try await updateIndexes()
+        try await IndexRenewal(context: context).run()
     }
 
     /// Returns the snapshots of a container, by name.
-    public func snapshots(of container: String) async throws -> [StoredSnapshot] {
-        try await storage.read { try $0.snapshots(container) }
+    func all(of container: String) async throws -> [StoredSnapshot] {
+        try await context.storage.read { try $0.snapshots(container) }
     }
 
     /// Removes a snapshot.
-    ///
-    /// - Parameters:
-    ///   - name: The snapshot's name.
-    ///   - container: The container's identifier.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown one, or `StorageError`.
-    public func removeSnapshot(_ name: String, of container: String) async throws {
-        try await storage.write { writer in
+    func remove(_ name: String, of container: String) async throws {
+        try await context.storage.write { writer in
             try Self.checkSnapshot(name, of: container, writer)
             try writer.removeSnapshot(container, name)
         }
     }
 
-    static func checkSnapshot(
+    /// Compares a snapshot with a later one, or with what the container holds now.
+    func differences(
+        from earlier: String,
+        to later: String?,
+        of container: String
+    ) async throws -> ContainerDifferences {
+        try await context.storage.read { reader in
+            for name in [earlier, later].compactMap(\.self) {
+                try Self.checkSnapshot(name, of: container, reader)
+            }
+            let found = try reader.snapshotDifferences(
+                of: container,
+                from: earlier,
+                to: later,
+                implicitZone: WireZoneID.defaultZoneName,
+                limit: Self.differencesLimit + 1
+            )
+            return ContainerDifferences(
+                differences: try found.prefix(Self.differencesLimit).compactMap { each in
+                    guard let database = try reader.database(each.database),
+                        let environment = try reader.environment(database.environment)
+                    else { return nil }
+                    return ContainerDifferences.Difference(
+                        kind: each.kind,
+                        environment: environment.kind,
+                        ownerRecordName: try database.owner
+                            .flatMap { try reader.user($0)?.recordName },
+                        zoneName: each.zone,
+                        recordName: each.record,
+                        recordType: each.type
+                    )
+                },
+                hasMore: found.count > Self.differencesLimit
+            )
+        }
+    }
+
+    private static func checkSnapshot(
         _ name: String,
         of container: String,
         _ reader: any StorageReader
@@ -126,13 +145,6 @@ extension CloudService {
                 reason: "Container \(container) has no snapshot '\(name)'; take one first"
             )
         }
-    }
-
-    private static func environments(
-        of container: String,
-        _ reader: any StorageReader
-    ) throws -> [StoredEnvironment] {
-        try ServiceEnvironment.allCases.map { try environment(container, $0, reader) }
     }
 
     private static func empty(

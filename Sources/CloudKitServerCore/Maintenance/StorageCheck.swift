@@ -6,17 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The check of all rows and files of a storage, and the repair of what can be derived again.
+struct StorageCheck: Sendable {
+    let context: ServiceContext
+
     /// Checks that all rows, index entries, references and files match their checksums, the schema
     /// and each other.
-    ///
-    /// It may run alongside requests; each zone is checked in the state of a single moment.
-    ///
-    /// - Parameter repairs: `true` to derive data from the records again where it is wrong.
-    /// - Returns: The extent and the results of the check.
-    /// - Throws: `StorageError` when the storage cannot be read at all.
-    @concurrent
-    package func check(repairs: Bool = false) async throws -> CheckReport {
+    func run(repairs: Bool) async throws -> CheckReport {
         var report = CheckReport()
         do {
             try await check(repairs, &report)
@@ -41,9 +37,13 @@ extension CloudService {
     /// Lets the engine check its own database; returns whether the database can be repaired, nil if
     /// only a repair would show that.
     private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool? {
-        let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
+        let problems = try await context.storage.read {
+            try ($0 as? any DerivedRows)?.fileProblems() ?? []
+        }
         let isRepaired = repairs && !problems.isEmpty ? try await rebuildsDamagedTables() : false
-        (storage as? any RepairableStorage)?.noteDamage(isRepaired ? nil : problems.first?.text)
+        (context.storage as? any RepairableStorage)?.noteDamage(
+            isRepaired ? nil : problems.first?.text
+        )
         guard !problems.isEmpty else { return true }
         let canBeRepaired: Bool? =
             repairs ? isRepaired : problems.allSatisfy(\.isDerived) ? true : nil
@@ -67,7 +67,8 @@ extension CloudService {
     /// has lost.
     private func rebuildsDamagedTables() async throws -> Bool {
         do {
-            return try await (storage as? any RepairableStorage)?.rebuildDamagedTables() ?? false
+            return try await (context.storage as? any RepairableStorage)?.rebuildDamagedTables()
+                ?? false
         } catch let error as StorageError where error.isDamage || error.code == .other {
             return false
         }
@@ -77,8 +78,8 @@ extension CloudService {
         // A write to a damaged table may fail, or hide what the table has lost.
         report.canBeRepaired = try await checkDatabase(repairs, &report)
         let repairs = repairs && report.canBeRepaired == true
-        if repairs { try await updateIndexes() }
-        for environment in try await storage.read({ try $0.environments() }) {
+        if repairs { try await IndexRenewal(context: context).run() }
+        for environment in try await context.storage.read({ try $0.environments() }) {
             try await check(environment, repairs, &report)
         }
         try await checkLostAssets(repairs && report.canBeRepaired == true, &report)
@@ -92,7 +93,7 @@ extension CloudService {
     ) async throws {
         let zones: [RowID<StoredZone>]
         do {
-            zones = try await storage.read { reader in
+            zones = try await context.storage.read { reader in
                 _ = try Schema(reader.schema(environment.id))
                 return try reader.zones(environment.id).map(\.id)
             }
@@ -124,7 +125,7 @@ extension CloudService {
         // After a repair that failed nothing is written, because the storage is damaged.
         if repairs, report.canBeRepaired == true {
             do {
-                return try await storage.writeExclusively {
+                return try await context.storage.writeExclusively {
                     try Self.check(zone, environment, $0, $0)
                 }
             } catch let error as StorageError where error.isDamage {
@@ -132,7 +133,7 @@ extension CloudService {
                 report.findings.append(Self.damage(error.message, isFinal: true))
             }
         }
-        return try await storage.read { try Self.check(zone, environment, $0, nil) }
+        return try await context.storage.read { try Self.check(zone, environment, $0, nil) }
     }
 
     /// Checks one zone; returns nil if it was deleted meanwhile.
@@ -164,7 +165,7 @@ extension CloudService {
     }
 
     private func checkLostAssets(_ repairs: Bool, _ report: inout CheckReport) async throws {
-        let lost = try await storage.read { reader in
+        let lost = try await context.storage.read { reader in
             try (reader as? any DerivedRows)?.ownersOfLostAssets() ?? []
         }
         guard !lost.isEmpty else { return }
@@ -173,7 +174,7 @@ extension CloudService {
             isDerived: true
         )
         if repairs {
-            try await storage.write { writer in
+            try await context.storage.write { writer in
                 for record in lost { try writer.setAssets([], of: record) }
             }
             finding.isRepaired = true
@@ -183,12 +184,14 @@ extension CloudService {
 
     /// Reads every file that a record holds, which fails if it does not match its checksum.
     private func checkFiles(_ report: inout CheckReport) async throws {
-        let held = try await storage.read { try ($0 as? any DerivedRows)?.heldAssets() ?? [] }
+        let held = try await context.storage.read {
+            try ($0 as? any DerivedRows)?.heldAssets() ?? []
+        }
         for checksum in held {
             try Task.checkCancellation()
             report.assets += 1
             guard let problem = try await problem(withFileOf: Array(checksum)) else { continue }
-            report.findings += try await storage.read { reader in
+            report.findings += try await context.storage.read { reader in
                 try Self.findings(problem, withFileOf: checksum, reader)
             }
         }
@@ -196,7 +199,7 @@ extension CloudService {
 
     private func problem(withFileOf checksum: [UInt8]) async throws -> String? {
         do {
-            guard let contents = try await assets.open(checksum) else {
+            guard let contents = try await context.assets.open(checksum) else {
                 return "\(MissingAsset(checksum: checksum))"
             }
             for try await _ in contents.chunks {}

@@ -1,30 +1,29 @@
-extension CloudService {
-    /// Updates the index keys of a database that an older version wrote.
-    ///
-    /// It works in small commits and may run alongside requests, whose results stay correct but
-    /// take longer. It does nothing if all keys are current; if interrupted, it starts again.
-    ///
-    /// - Throws: `StorageError`, or `CancellationError`.
+/// The renewal of index keys that an older version wrote, in small commits.
+struct IndexRenewal: Sendable {
+    let context: ServiceContext
+
+    /// Updates the index keys that are old; it does nothing if all are current, and starts again if
+    /// it was interrupted.
     @concurrent
-    public func updateIndexes() async throws {
-        let old = try await storage.read { reader in
+    func run() async throws {
+        let old = try await context.storage.read { reader in
             try reader.environments().filter {
                 try !IndexForm(environment: $0.id).isCurrent(reader)
             }
         }
         for environment in old {
-            let zones = try await storage.read { try $0.zones(environment.id).map(\.id) }
+            let zones = try await context.storage.read { try $0.zones(environment.id).map(\.id) }
             for zone in zones {
                 var place: IndexUpdate.Place? = IndexUpdate.Place()
                 while let next = place {
                     try Task.checkCancellation()
-                    place = try await storage.write { writer in
+                    place = try await context.storage.write { writer in
                         try IndexUpdate(environment: environment.id, zone: zone, writer: writer)
                             .step(from: next)
                     }
                 }
             }
-            try await storage.write { writer in
+            try await context.storage.write { writer in
                 try IndexUpdate.removeOldEntries(environment.id, writer)
                 try IndexForm(environment: environment.id).setCurrent(writer)
             }

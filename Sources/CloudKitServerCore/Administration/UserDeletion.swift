@@ -1,32 +1,26 @@
 import CloudKitWire
 
-extension CloudService {
+/// The deletion of users with all that is theirs.
+struct UserDeletion: Sendable {
+    let context: ServiceContext
+
     /// Deletes a user of a container, in both environments: the private databases with all zones,
     /// records and assets, and so what the user shared; the password, roles, sessions, keys,
     /// subscriptions and tokens for notifications.
-    ///
-    /// Participants see the shared zones as deleted. What the user saved in the public database and in
-    /// other users' zones stays, and shares of others name the user until their owners remove it. A
-    /// snapshot does not bring the user's zones back. Another process on the same storage may let the
-    /// user in for five more seconds.
-    ///
-    /// - Parameter user: The user.
-    /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist, or `StorageError`;
-    ///   nothing changes then.
-    public func deleteUser(_ user: ServiceUser) async throws {
-        let seal = try await seal()
-        let now = clock.milliseconds
+    func delete(_ user: ServiceUser) async throws {
+        let seal = try await context.seal()
+        let now = context.clock.milliseconds
         let work = context.ownWork()
-        let news = try await storage.writeExclusively { [randomness] writer in
-            let row = try ContainerDirectory(user.container).user(user.userRecordName, writer)
+        let news = try await context.storage.writeExclusively { writer in
+            let directory = ContainerDirectory(user.container)
+            let row = try directory.user(user.userRecordName, writer)
             var news = PushNews()
-            for kind in ServiceEnvironment.allCases {
-                let environment = try Self.environment(user.container, kind, writer)
+            for environment in try directory.environments(writer) {
                 var change = ZoneCommit(
                     call: Call(of: row, in: environment, .zonesModify, now: now, work),
                     writer: writer,
                     seal: seal,
-                    randomness: randomness
+                    randomness: context.randomness
                 )
                 try change.deleteAll()
                 news.formUnion(change.news)
@@ -45,7 +39,7 @@ extension CloudService {
             try writer.removeUser(row.id)
             return news
         }
-        callers.removeAll()
-        announce(news)
+        context.callers.removeAll()
+        context.pushes.announce(news)
     }
 }

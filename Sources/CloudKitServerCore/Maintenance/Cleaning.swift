@@ -4,28 +4,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The removal of what nobody can use any longer.
+struct Cleaning: Sendable {
+    let context: ServiceContext
+
     /// Removes unusable data, and completes copies whose clients no longer request their status.
-    ///
-    /// It removes expired credentials, tombstones of records that were deleted long ago, archives
-    /// whose links have expired, copies that ended long ago, uploads that no record took over
-    /// within half an hour, and assets that no record holds and that no receipt or link refers to.
-    /// A server calls this every few minutes; it may run alongside requests.
-    ///
-    /// - Throws: `StorageError`.
-    @concurrent
-    public func clean() async throws {
-        let now = clock.milliseconds
-        try await updateIndexes()
-        try await storage.write { try $0.removeCredentials(expiredBefore: now) }
-        try await removeTombstones(olderThan: now - configuration.tombstoneSeconds * 1000)
+    func run() async throws {
+        let now = context.clock.milliseconds
+        try await IndexRenewal(context: context).run()
+        try await context.storage.write { try $0.removeCredentials(expiredBefore: now) }
+        try await removeTombstones(olderThan: now - context.configuration.tombstoneSeconds * 1000)
         try await cleanJobs(now)
-        try await storage.write { try AssetHolds().clean(now: now, $0) }
-        try await cleanUploads(now)
+        try await context.storage.write { try AssetHolds().clean(now: now, $0) }
+        try await removeUploads(now)
         // A receipt is valid for a day after the upload; another day allows for slow uploads.
         let oldest = now - 2 * AssetLinks.receiptSeconds * 1000
-        try await assets.removeAssets(olderThan: oldest) { [storage] checksum in
-            try await storage.read { reader in
+        try await context.assets.removeAssets(olderThan: oldest) { checksum in
+            try await context.storage.read { reader in
                 let checksum = Data(checksum)
                 return try reader.holdsAsset(checksum)
                     || AssetHolds().holds(checksum, now: now, reader)
@@ -42,7 +37,7 @@ extension CloudService {
         var removed = 1
         // A tombstone that others name as their parent is removed after them.
         while removed > 0 {
-            removed = try await storage.write { writer in
+            removed = try await context.storage.write { writer in
                 let old = try writer.tombstones(
                     modifiedBefore: milliseconds,
                     limit: Self.tombstoneBatch
@@ -67,7 +62,7 @@ extension CloudService {
     /// Removes archives and copies that have ended, and completes copies whose clients no longer
     /// request their status.
     private func cleanJobs(_ now: Int64) async throws {
-        let places = try await storage.read { reader in
+        let places = try await context.storage.read { reader in
             try reader.environments().flatMap { environment in
                 try reader.users(container: environment.container).map { (environment, $0) }
             }
@@ -76,11 +71,11 @@ extension CloudService {
             try await CopyRunner(context: context).finishAll(of: user, in: environment)
             let archives = ArchiveDirectory(environment: environment.id, user: user.id)
             let copies = CopyDirectory(environment: environment.id, user: user.id)
-            let isNeeded = try await storage.read { reader in
+            let isNeeded = try await context.storage.read { reader in
                 try archives.hasEnded(now: now, reader) || copies.hasEnded(now: now, reader)
             }
             guard isNeeded else { continue }
-            try await storage.write { writer in
+            try await context.storage.write { writer in
                 try archives.clean(now: now, writer)
                 try copies.clean(now: now, writer)
             }
@@ -88,23 +83,23 @@ extension CloudService {
     }
 
     /// Removes the bytes of uploads that no record took over in time.
-    private func cleanUploads(_ now: Int64) async throws {
-        let databases = try await storage.read { reader in
+    private func removeUploads(_ now: Int64) async throws {
+        let databases = try await context.storage.read { reader in
             try reader.environments().flatMap { try reader.databases($0.id).map(\.id) }
                 .filter { try UploadDirectory(database: $0).hasEnded(now: now, reader) }
         }
         for database in databases {
-            let files = try await storage.write { writer in
+            let files = try await context.storage.write { writer in
                 try UploadDirectory(database: database).clean(now: now, writer)
             }
             // Identical bytes of a later upload have a newer file.
             let oldest = now - UploadDirectory.waitSeconds * 1000 + 1
             for file in Set(files) {
-                let isNeeded = try await storage.read { reader in
+                let isNeeded = try await context.storage.read { reader in
                     try reader.holdsAsset(file) || AssetHolds().holds(file, now: now, reader)
                 }
                 guard !isNeeded else { continue }
-                try await assets.removeAsset(Array(file), olderThan: oldest)
+                try await context.assets.removeAsset(Array(file), olderThan: oldest)
             }
         }
     }

@@ -34,17 +34,14 @@ public struct DeviceReport: Hashable, Sendable, Codable {
     public var zones: [Zone]
 }
 
-extension CloudService {
+/// The devices that a service has seen since it began.
+struct DeviceReports: Sendable {
+    let context: ServiceContext
+
     /// The devices of a container that this service has seen since it began, the latest first.
-    ///
-    /// At most 1,000 are remembered, of all containers together.
-    ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`.
-    public func devices(container: String) async throws -> [DeviceReport] {
-        try await storage.read { [context] reader in
-            let rows = try ServiceEnvironment.allCases.map {
-                try Self.environment(container, $0, reader)
-            }
+    func all(of container: String) async throws -> [DeviceReport] {
+        try await context.storage.read { reader in
+            let rows = try ContainerDirectory(container).environments(reader)
             return try context.devices.devices(of: Set(rows.map(\.id))).compactMap { device in
                 guard let user = try reader.user(device.key.user),
                     let row = rows.first(where: { $0.id == device.key.environment })

@@ -1,5 +1,5 @@
 import CloudKitBasics
-public import CloudKitWire
+import CloudKitWire
 
 /// Credentials with which an operator uses the service in the way that clients do.
 public struct OperatorSession: Hashable, Sendable, Codable {
@@ -11,27 +11,23 @@ public struct OperatorSession: Hashable, Sendable, Codable {
     public var expires: Int64
 }
 
-extension CloudService {
+/// The sessions in which operators use the service in the way that clients do.
+struct OperatorSessions: Sendable {
+    let context: ServiceContext
+
     /// The number of seconds for which a session's API token is valid.
     private static let sessionSeconds: Int64 = 24 * 3600
 
     /// Creates credentials for a day: an API token, and a web auth token of a user.
-    ///
-    /// - Parameters:
-    ///   - container: The container's identifier.
-    ///   - environment: The environment to use.
-    ///   - userRecordName: The user to act as; `nil` for no user.
-    /// - Returns: The tokens; the storage keeps only hashes.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container or user, or `StorageError`.
-    public func openSession(
-        container: String,
-        environment: ServiceEnvironment,
-        userRecordName: String? = nil
+    func open(
+        in container: String,
+        _ environment: ServiceEnvironment,
+        userRecordName: String?
     ) async throws -> OperatorSession {
-        let token = Hexadecimal.text(randomness.bytes(32))
-        let expires = clock.milliseconds + Self.sessionSeconds * 1000
-        let user = try await storage.write { writer -> ServiceUser? in
-            let row = try Self.environment(container, environment, writer)
+        let token = Hexadecimal.text(context.randomness.bytes(32))
+        let expires = context.clock.milliseconds + Self.sessionSeconds * 1000
+        let user = try await context.storage.write { writer -> ServiceUser? in
+            let row = try ContainerDirectory(container).environment(environment, writer)
             let user = try userRecordName.map { name in
                 guard let user = try writer.user(container: container, recordName: name) else {
                     throw RequestError(
@@ -53,25 +49,12 @@ extension CloudService {
         }
         var session = OperatorSession(apiToken: token, expires: expires)
         if let user {
-            session.webAuthToken = try await addWebAuthToken(
-                user: user,
+            session.webAuthToken = try await AccountCredentials(context: context).addWebAuthToken(
+                for: user,
                 apiToken: token,
-                environment: environment
+                environment
             )
         }
         return session
-    }
-
-    /// Returns the record types of an environment in structured form.
-    ///
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown container, or `StorageError`.
-    public func schemaOutline(
-        container: String,
-        environment kind: ServiceEnvironment
-    ) async throws -> SchemaOutline {
-        try await storage.read { reader in
-            let environment = try Self.environment(container, kind, reader)
-            return SchemaOutline(try Schema(reader.schema(environment.id)))
-        }
     }
 }

@@ -1,4 +1,4 @@
-public import CloudKitWire
+import CloudKitWire
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -6,29 +6,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension CloudService {
+/// The notification by which an operator tries a subscription.
+struct TestPush: Sendable {
+    let context: ServiceContext
+
     /// Sends what a subscription would tell, without a change: of a record that is called “test”, or of
     /// the zone or database that it watches.
-    ///
-    /// - Parameters:
-    ///   - subscriptionID: The subscription.
-    ///   - database: The database that it watches.
-    ///   - user: Whose it is.
-    ///   - kind: The environment.
-    /// - Returns: The number of notified devices.
-    /// - Throws: `RequestError` with `NOT_FOUND` for an unknown subscription or user, or `StorageError`.
-    public func sendTestPush(
+    func send(
         _ subscriptionID: String,
         database: DatabaseScope,
         of user: ServiceUser,
         environment kind: ServiceEnvironment
     ) async throws -> Int {
-        let now = clock.milliseconds
-        let identifier = randomness.uuid().lowercased()
-        let news = try await storage.write { writer in
-            let environment = try Self.environment(user.container, kind, writer)
-            let owner = try ContainerDirectory(user.container)
-                .user(user.userRecordName, writer)
+        let now = context.clock.milliseconds
+        let identifier = context.randomness.uuid().lowercased()
+        let news = try await context.storage.write { writer in
+            let environment = try ContainerDirectory(user.container).environment(kind, writer)
+            let owner = try ContainerDirectory(user.container).user(user.userRecordName, writer)
             let collection = SubscriptionCollection(of: owner.id, to: database, in: environment.id)
             guard let subscription = try collection.subscription(subscriptionID, writer) else {
                 throw RequestError(
@@ -49,7 +43,7 @@ extension CloudService {
             return try PushDelivery(environment: environment, now: now, writer: writer)
                 .deliver([payload], to: owner)
         }
-        announce(news)
+        context.pushes.announce(news)
         return news.queues.count
     }
 
