@@ -312,7 +312,7 @@ extension OperatingTests {
     }
 
     /// Returns the settings of Ada on the server of a folder.
-    private func ada(_ data: String) throws -> [String: String] {
+    func ada(_ data: String) throws -> [String: String] {
         ServedCloud.settings(try String(contentsOfFile: data + "/ada.env", encoding: .utf8))
     }
 
@@ -362,7 +362,7 @@ extension OperatingTests {
 
     static let serve = ["serve", "--port", "0", "--user", "Ada"]
 
-    private func get(_ url: String) async throws -> TransportResponse {
+    func get(_ url: String) async throws -> TransportResponse {
         try await HTTPTransport().send(
             TransportRequest(method: "GET", url: url, headers: [:], body: nil, timeout: 60)
         )

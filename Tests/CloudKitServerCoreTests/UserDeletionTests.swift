@@ -1,4 +1,5 @@
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import ServerFixtures
@@ -58,6 +59,79 @@ struct UserDeletionTests {
         try await cloud.service.resetContainer(FixtureCloud.container)
         #expect(try await bytes(cloud).zones == left.zones)
         #expect(try await trees.seen(by: trees.bob) == [])
+        #expect(try await cloud.service.check().findings == [])
+    }
+
+    @Test("After another process has deleted a user nothing more is written for the user")
+    func deletionElsewhere() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cloudkit-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path + "/cloud.sqlite"
+        let note = FixtureCloud.note("create", "late", ["title": ["value": "x"]])
+        let zone: JSON = ["operationType": "create", "zone": ["zoneID": FixtureCloud.zone("Late")]]
+        let subscription: JSON = [
+            "operationType": "create",
+            "subscription": ["subscriptionID": "late", "subscriptionType": "database"],
+        ]
+        let device = "/device/1/\(FixtureCloud.container)/development/tokens/create"
+        typealias Cloud = FixtureCloud
+        typealias Ask = @Sendable (Cloud, Cloud.User) async throws -> Cloud.Answer
+        let asks: [(String, Ask)] = [
+            ("private", { try await $0.modify("_defaultZone", as: $1, [note]) }),
+            ("public", { try await $0.modify("_defaultZone", as: $1, database: .public, [note]) }),
+            ("zone", { try await $0.call("zones/modify", as: $1, ["operations": [zone]]) }),
+            (
+                "subscription",
+                {
+                    let body: JSON = ["operations": [subscription]]
+                    return try await $0.call("subscriptions/modify", as: $1, body)
+                }
+            ),
+            (
+                "token",
+                { cloud, user in
+                    try await cloud.send(
+                        ConformanceRequest(
+                            method: "POST",
+                            path: device,
+                            query: "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken="
+                                + FixtureCloud.escape(user.token),
+                            body: Data(#"{"apnsEnvironment": "development"}"#.utf8)
+                        )
+                    )
+                }
+            ),
+        ]
+        let storage = try SQLiteStorage(path: path)
+        let cloud = try await FixtureCloud(storage: storage)
+        // A process of its own has a storage, and so a cache, of its own.
+        let other = CloudService(
+            storage: try SQLiteStorage(path: path),
+            assets: try FileAssetStorage.temporary(),
+            clock: cloud.clock,
+            randomness: FixtureRandomness()
+        )
+        for (name, ask) in asks {
+            let user = try await cloud.addUser(name)
+            // The caller is known from now on.
+            #expect(try await cloud.call("users/caller", as: user).status == 200, "\(name)")
+            try await other.deleteUser(user.user)
+            let before = try await bytes(cloud)
+            let refused = try await ask(cloud, user)
+            #expect(refused.status == 421, "\(name)")
+            #expect(refused.code == "AUTHENTICATION_REQUIRED", "\(name): \(refused.body)")
+            #expect(refused.body.redirectURL.text?.contains("/sign-in?") == true, "\(name)")
+            let after = try await bytes(cloud)
+            #expect(before == after, "\(name)")
+            // The refusal ends the reads, too.
+            #expect(try await cloud.call("users/caller", as: user).status == 421, "\(name)")
+        }
+        // Whoever is there goes on.
+        let ada = try await cloud.addUser()
+        let saved = try await cloud.modify("_defaultZone", as: ada, [note])
+        #expect(saved.records[0].serverErrorCode == nil)
         #expect(try await cloud.service.check().findings == [])
     }
 

@@ -144,6 +144,54 @@ struct OverviewTests {
         }
     }
 
+    @Test(
+        "A response that was ready before the server began to stop says that it is the last, too",
+        .timeLimit(.minutes(5))
+    )
+    func stopAfterResponse() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.faults = FaultPlan(rules: [
+            FaultRule(.delay(milliseconds: 3_600_000), operation: "zones/list")
+        ])
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = try CloudServer(configuration: configuration, logger: logger)
+        let token = try await server.service.addAPIToken(
+            container: TestServer.container,
+            environment: .development
+        )
+        let user = try await server.service.addUser(container: TestServer.container, name: "Ada")
+        let session = try await server.service.addWebAuthToken(
+            user: user,
+            apiToken: token,
+            environment: .development
+        )
+        let services = ServiceGroup(configuration: .init(services: [server], logger: logger))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await services.run() }
+            let client = TestServer(
+                url: try await server.url(),
+                apiToken: token,
+                webToken: session,
+                service: server.service
+            )
+            try await RawConnection.run(client) { connection in
+                try await connection.send("POST", client.target("users/caller"), body: "{}")
+                let first = try #require(try await connection.answer())
+                #expect(first.status == 200)
+                #expect(!first.head.lowercased().contains("connection:"), "\(first.head)")
+                try await connection.send("POST", client.target("zones/list"), body: "{}")
+                // The journal has the response, which the fault delays.
+                while server.journal.entries.last?.endpoint != "zones/list" { await Task.yield() }
+                await services.triggerGracefulShutdown()
+                let last = try #require(try await connection.answer())
+                #expect(last.status == 200)
+                #expect(last.head.lowercased().contains("connection: close"), "\(last.head)")
+                #expect(try await connection.answer() == nil)
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("An entry shows the beginnings of its bodies, without what opens anything")
     func bodies() async throws {
         try await Self.run { server in

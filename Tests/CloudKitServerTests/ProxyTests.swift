@@ -93,6 +93,73 @@ struct ProxyTests {
         }
     }
 
+    /// A trusted proxy elsewhere, and one with another address of this machine.
+    @Test(
+        "Where proxies are named, what any other peer says of its client is not believed, whatever its address",
+        arguments: ["192.0.2.9", "127.0.0.2", "::1"]
+    )
+    func otherLoopbackPeers(proxy: String) async throws {
+        var configuration = Self.configuration(trusting: [proxy])
+        configuration.administrationKey = "a key that only tests know"
+        configuration.service.passwordCost = .init(rounds: 16, parallelism: 1)
+        try await TestServer.run(configuration) { server in
+            func ask(_ key: String, from client: String) async throws -> Int {
+                try await server.send(
+                    server.url + "/_ck/overview",
+                    method: "GET",
+                    headers: [
+                        ("Authorization", "Bearer \(key)"), ("X-Forwarded-For", client),
+                        ("X-Forwarded-Host", "cloud.example.com"), ("X-Forwarded-Proto", "https"),
+                    ]
+                ).status
+            }
+            // Thirty wrong keys are the sender's, however many clients it names.
+            for number in 0..<30 {
+                #expect(try await ask("wrong", from: "198.51.100.\(number)") == 403)
+            }
+            #expect(try await ask("wrong", from: "198.51.100.77") == 429)
+            #expect(try await ask("a key that only tests know", from: "198.51.100.78") == 429)
+            // Neither are they clients of their own to whom passwords are guessed.
+            let page = "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)"
+            for number in 0...30 {
+                let answer = try await server.send(
+                    page,
+                    headers: [("X-Forwarded-For", "203.0.113.\(number)")],
+                    Data("name=n\(number)&password=guess".utf8)
+                )
+                #expect(answer.status == (number < 30 ? 403 : 429), "\(number)")
+            }
+            // No peer has the privileges of loopback, with or without the headers.
+            for headers in [Self.forwarded, []] {
+                let metrics = try await server.send(
+                    server.url + "/metrics",
+                    method: "GET",
+                    headers: headers
+                )
+                #expect([403, 429].contains(metrics.status))
+                let chosen = try await server.send(page, method: "GET", headers: headers)
+                #expect(!String(decoding: chosen.data, as: UTF8.self).contains("name=\"user\""))
+            }
+        }
+    }
+
+    @Test("A connection of this machine counts for its address where the proxy is another")
+    func countedConnections() async throws {
+        var configuration = Self.configuration(trusting: ["192.0.2.9"])
+        configuration.maxConnectionsPerAddress = 1
+        try await TestServer.run(configuration) { server in
+            try await RawConnection.run(server) { first in
+                try await first.send("GET", "/health/live")
+                #expect(try await first.answer()?.status == 200)
+                let second = try await RawConnection.run(server) { connection in
+                    try await connection.answer()
+                }
+                #expect(second?.status == 503)
+                #expect(second?.head.contains("Retry-After: 1") == true)
+            }
+        }
+    }
+
     @Test("What is no address is refused at the start")
     func badAddress() {
         #expect(throws: ServerConfigurationError.self) {

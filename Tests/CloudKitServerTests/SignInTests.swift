@@ -281,6 +281,62 @@ struct SignInTests {
         }
     }
 
+    @Test("The log has a line for each sign-in that was refused, with the name, and no password")
+    func log() async throws {
+        let lines = LogLines()
+        var configuration = CloudServer.Configuration(publicURL: "https://cloud.example.com")
+        configuration.service.passwordCost = .init(rounds: 16, parallelism: 1)
+        let server = try CloudServer(
+            configuration: configuration,
+            logger: Logger(label: "test") { _ in lines.handler }
+        )
+        try await TestServer.run(server) { server in
+            func refusals() -> [[String: String]] {
+                lines.all.filter { $0["message"]?.contains("ign-in") == true }
+            }
+            let user = try #require(
+                try await server.service?.users(container: TestServer.container).first
+            )
+            try await server.service?.setPassword(Self.password, of: user)
+            #expect(try await Self.signIn(server).status == 200)
+            #expect(refusals() == [])
+            let secret = "hunter2 is no secret"
+            #expect(try await Self.signIn(server, password: secret).status == 403)
+            #expect(
+                refusals() == [
+                    [
+                        "level": "notice", "message": "A sign-in was refused", "user": "\"Ada\"",
+                        "address": "192.0.2.1", "peer": "127.0.0.1",
+                    ]
+                ]
+            )
+            // A name can neither look like other metadata nor change a terminal, nor be without end.
+            let evil =
+                "x\" address=9.9.9.9\r\n\u{1B}[2J\u{202E}" + String(repeating: "y", count: 4000)
+            #expect(try await Self.signIn(server, name: evil, password: secret).status == 403)
+            let shown = try #require(refusals().last?["user"])
+            #expect(shown.hasPrefix("\"x\\\" address=9.9.9.9"), "\(shown)")
+            #expect(shown.utf8.count < 200)
+            #expect(shown.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+            #expect(!shown.contains("\u{202E}"))
+            // Users without a password are chosen on this machine alone.
+            let chosen = try await server.send(Self.page(server), Data("user=somebody".utf8))
+            #expect(chosen.status == 400)
+            #expect(refusals().last?["user"] == "\"somebody\"")
+            #expect(refusals().count == 3)
+            // Those that have to wait are one line a minute, not one for each try.
+            for _ in 0..<20 { _ = try await Self.signIn(server, password: secret) }
+            let all = refusals()
+            #expect(all.count == 3 + 9 + 1)
+            #expect(all.last?["message"]?.contains("have to wait") == true)
+            #expect(all.last?["count"] == "1")
+            #expect(all.allSatisfy { $0["level"] == "notice" })
+            let text = lines.all.map { "\($0)" }.joined()
+            #expect(!text.contains("hunter2"))
+            #expect(!text.contains("correct horse"))
+        }
+    }
+
     @Test("Who has to wait learns for how long, by a minute or by several")
     func wait() async throws {
         let clock = VirtualClock()

@@ -294,7 +294,7 @@ struct UsersDeleteCommand: AsyncParsableCommand {
             All zones, records and assets of the user go, in both environments, and with them what \
             the user shared; so do the password, sessions, keys, roles and subscriptions. What the \
             user saved in the public database and in zones of others stays. A running server \
-            notices within 5 seconds.
+            writes nothing more for the user, and notices within 5 seconds when the user reads.
             """
     )
 

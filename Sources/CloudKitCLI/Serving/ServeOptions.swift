@@ -43,7 +43,8 @@ struct ServeOptions: ParsableArguments {
     @Option(
         name: .customLong("trusted-proxy"),
         help: """
-            The address of a proxy whose X-Forwarded-For, -Host and -Proto are trusted; repeatable.
+            The address of a proxy whose X-Forwarded-For, -Host and -Proto are trusted, and of no \
+            other peer; repeatable.
             """
     )
     var trustedProxies: [String] = []

@@ -1,8 +1,7 @@
-import CloudKitServerCore
-import CloudKitServerSQLite
 import CloudKitWire
 import HTTPTypes
 package import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 
 /// A channel handler that enforces a connection's limits.
@@ -50,6 +49,8 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private var refusal: ConnectionLimit?
     /// `true` when nothing more is read because the connection is about to be closed.
     private var isEnding = false
+    /// `true` when the library closes the connection after the last response.
+    private var isQuiescing = false
     private var phase = Phase.idle
     private var requests = 0
     private var answers = 0
@@ -89,6 +90,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         if case ChannelEvent.inputClosed? = event as? ChannelEvent {
             connections.leave(context.channel)
         }
+        if event is ChannelShouldQuiesceEvent { isQuiescing = true }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -105,23 +107,20 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         guard let refusal else { return }
         end(
             context,
-            "503 Service Unavailable",
+            .serviceUnavailable,
             "The server has \(refusal.description); close some, or come again later"
         )
     }
 
     /// Sends an error that comes before any response, and closes the connection.
-    private func end(_ context: ChannelHandlerContext, _ status: String, _ reason: String) {
+    private func end(
+        _ context: ChannelHandlerContext,
+        _ status: HTTPResponseStatus,
+        _ reason: String
+    ) {
         isEnding = true
-        var writer = JSONWriter()
-        let id = SystemRandomness().uuid().lowercased()
-        writer.requestError(RequestError(.tryAgainLater, reason: reason, retryAfter: 1, uuid: id))
-        let body = String(decoding: writer.data, as: UTF8.self)
-        let answer =
-            "HTTP/1.1 \(status)\r\nRetry-After: 1\r\nX-Apple-Request-UUID: \(id)\r\n"
-            + "Content-Type: application/json; charset=UTF-8\r\n"
-            + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
-        let bytes = context.channel.allocator.buffer(string: answer)
+        let error = RequestError(.tryAgainLater, reason: reason, retryAfter: 1)
+        let bytes = EarlyRefusal(status, error).bytes
         let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(bytes)).whenComplete { _ in
             loopBound.value.close(promise: nil)
@@ -156,7 +155,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
             guard answerDeadline == nil, isAwaited else { return context.close(promise: nil) }
             return end(
                 context,
-                "408 Request Timeout",
+                .requestTimeout,
                 "The request did not come within \(times.request.nanoseconds / 1_000_000_000) seconds "
                     + "(--request-seconds), and one more for each \(times.bytesPerSecond / 1024) KiB"
             )
@@ -187,6 +186,14 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
         phase = answers == requests ? .idle : .answering
     }
 
+    /// `true` when the response that begins is the connection's last, because the server stops.
+    ///
+    /// Only here that is certain: a response may be built before the server begins to stop, and sent
+    /// after it.
+    fileprivate var endsWithAnswer: Bool {
+        (isQuiescing || connections.isStopping) && answers + 1 == requests
+    }
+
     fileprivate func answerBegan(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
         let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
         answerDeadline = deadline(in: times.time(for: length), context)
@@ -209,6 +216,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
 final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
 
     private var connection: ConnectionGuard?
 
@@ -228,7 +236,13 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(let head): connection?.answerBegan(head, context)
+        case .head(var head):
+            connection?.answerBegan(head, context)
+            guard connection?.endsWithAnswer == true, head.status.kind != .informational else {
+                break
+            }
+            head.headerFields[.connection] = "close"
+            return context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: break
         case .end:
             let written = promise ?? context.eventLoop.makePromise()

@@ -81,6 +81,7 @@ package final class Connections: Sendable {
 
     private let limits: Limits
     private let state = Mutex(State())
+    private let stopping = Atomic(false)
     /// A closure that is called for each connection that is refused.
     private let noteRefusal: @Sendable (ConnectionLimit) -> Void
 
@@ -94,6 +95,12 @@ package final class Connections: Sendable {
 
     /// The number of open connections.
     var count: Int { state.withLock(\.connections.count) }
+
+    /// `true` when the server stops, so that each connection ends with its next response.
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+    /// Records that the server stops.
+    func stop() { stopping.store(true, ordering: .relaxed) }
 
     /// Counts a connection; returns the limit that refuses it if there are too many.
     func admit(_ channel: any Channel) -> ConnectionLimit? {

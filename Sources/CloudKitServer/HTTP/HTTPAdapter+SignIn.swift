@@ -43,13 +43,16 @@ extension HTTPAdapter {
                 return html(visit.page.problem(Self.refusal(ofCallback: text)), visit, .badRequest)
             }
             let peer = peer(context)
-            let isLocal = policy.isLocal(request, from: peer)
+            let sender = SignInSender(
+                isLocal: policy.isLocal(request, from: peer),
+                address: policy.client(of: request, from: peer),
+                peer: peer.ip
+            )
             switch request.method {
-            case .post:
-                let client = policy.client(of: request, from: peer)
-                return try await signIn(request, visit, isLocal, client)
+            case .post: return try await signIn(request, visit, sender)
             case .get, .head:
-                let users = isLocal ? try await service.signInChoices(apiToken: apiToken) : nil
+                let users =
+                    sender.isLocal ? try await service.signInChoices(apiToken: apiToken) : nil
                 return html(visit.page.form(users ?? []), visit)
             default:
                 return Response(status: .methodNotAllowed, headers: [.allow: "GET, POST"])
@@ -102,12 +105,12 @@ extension HTTPAdapter {
     private func signIn(
         _ request: Request,
         _ visit: SignInVisit,
-        _ isLocal: Bool,
-        _ address: String
+        _ sender: SignInSender
     ) async throws -> Response {
         // A caller who may not sign in yet need not send a form. On this machine the form may name
         // a user without a password.
-        if !isLocal, let seconds = service.signInWait(address: address) {
+        if !sender.isLocal, let seconds = service.signInWait(address: sender.address) {
+            observer.noteDelayedSignIn(from: sender)
             return wait(seconds, visit)
         }
         if let length = WholeBody(request).length, length > Self.formBytes {
@@ -116,9 +119,12 @@ extension HTTPAdapter {
         guard let form = await form(of: request) else {
             return html(visit.page.form(error: "The form came in part only."), visit, .badRequest)
         }
-        if isLocal, let user = form["user"] {
-            let token = try await service.signIn(apiToken: visit.apiToken, userRecordName: user)
+        if let user = form["user"] {
+            let token =
+                sender.isLocal
+                ? try await service.signIn(apiToken: visit.apiToken, userRecordName: user) : nil
             if let token { return welcome(token, visit) }
+            observer.noteRefusedSignIn(as: user, from: sender)
         }
         let name = form["name"] ?? ""
         guard !name.isEmpty, let password = form["password"], !password.isEmpty else {
@@ -129,12 +135,15 @@ extension HTTPAdapter {
             apiToken: visit.apiToken,
             name: name,
             password: password,
-            address: address
+            address: sender.address
         )
         switch outcome {
         case .signedIn(let token): return welcome(token, visit)
-        case .limited(let seconds): return wait(seconds, visit, name: name)
+        case .limited(let seconds):
+            observer.noteDelayedSignIn(from: sender)
+            return wait(seconds, visit, name: name)
         case .refused, .unknownApp:
+            observer.noteRefusedSignIn(as: name, from: sender)
             let error = "The name or the password is wrong."
             return html(visit.page.form(name: name, error: error), visit, .forbidden)
         }

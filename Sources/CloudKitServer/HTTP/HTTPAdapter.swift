@@ -4,7 +4,6 @@ import CloudKitWire
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import ServiceLifecycle
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -42,7 +41,6 @@ struct HTTPAdapter: HTTPResponder {
         if let origin = request.headers[.origin], policy.allows(origin: origin) {
             allow(origin, in: &answer.response)
         }
-        if Task.isShuttingDownGracefully { answer.response.headers[.connection] = "close" }
         return try await deliver(answer, over: context.channel)
     }
 

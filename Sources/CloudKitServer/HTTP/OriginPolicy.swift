@@ -11,7 +11,8 @@ struct OriginPolicy: Sendable {
     /// `true` when only this machine is meant to reach the server: it listens on loopback, and no
     /// outside name leads to it.
     let isPrivate: Bool
-    /// `true` when others reach the server through a proxy on this machine.
+    /// `true` when any peer on this machine may be the proxy through which others reach the server,
+    /// because none was named.
     let isBehindProxy: Bool
     private let answersAnyName: Bool
     private let hosts: Set<String>
@@ -28,7 +29,7 @@ struct OriginPolicy: Sendable {
         proxies = Set(configuration.trustedProxies.compactMap(Self.address))
         let isOpen = !isLoopback || names.contains { !$0.isLoopback } || !proxies.isEmpty
         isPrivate = !isOpen
-        isBehindProxy = isLoopback && isOpen
+        isBehindProxy = isLoopback && isOpen && proxies.isEmpty
         hosts = Set(names.map(\.name))
         answersAnyName = !isLoopback && configuration.allowedHosts.isEmpty
         origins = Set(

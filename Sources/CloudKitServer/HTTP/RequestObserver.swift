@@ -27,6 +27,8 @@ struct RequestObserver: Sendable {
     private let hasWarnedOfProxy = WarningFlag()
     /// The refused connections since the last warning of them.
     private let refusals = WarningCount(interval: .seconds(60))
+    /// The sign-ins since the last notice of them that were refused because of earlier ones.
+    private let delays = WarningCount(interval: .seconds(60))
 
     init(
         journal: RequestJournal,
@@ -67,6 +69,34 @@ struct RequestObserver: Sendable {
                 : "A request had a wrong key for operators"
         )
     }
+
+    /// Logs that somebody was not signed in.
+    ///
+    /// - Parameters:
+    ///   - name: The name as it was given, which may be any text.
+    ///   - sender: The sender of the form.
+    func noteRefusedSignIn(as name: String, from sender: SignInSender) {
+        let start = String(decoding: name.utf8.prefix(Self.loggedNameBytes), as: UTF8.self)
+        var metadata = sender.metadata
+        // In quotes, so that no name looks like other metadata.
+        metadata["user"] = "\(TerminalText.line(start).debugDescription)"
+        logger.notice("A sign-in was refused", metadata: metadata)
+    }
+
+    /// Counts a sign-in that was refused because of earlier ones, and logs it, not more than once a
+    /// minute.
+    func noteDelayedSignIn(from sender: SignInSender) {
+        guard let count = delays.add() else { return }
+        var metadata = sender.metadata
+        metadata["count"] = .stringConvertible(count)
+        metadata["error"] = "too many tries have failed for the name or from the address"
+        logger.notice(
+            "Sign-ins were refused because their senders have to wait",
+            metadata: metadata
+        )
+    }
+
+    private static let loggedNameBytes = 100
 
     /// Counts a connection that was refused, and warns of it, not more than once a minute.
     func noteRefusal(_ limit: ConnectionLimit) {

@@ -1,5 +1,3 @@
-import CloudKitServerCore
-import CloudKitServerSQLite
 import CloudKitWire
 import NIOCore
 import NIOHTTP1
@@ -52,22 +50,9 @@ final class TargetGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Sends the error of a request that cannot be read, and closes the connection.
     private func refuse(_ context: ChannelHandlerContext, _ reason: String) {
-        var failure = RequestError(.badRequest, reason: reason)
-        failure.uuid = SystemRandomness().uuid().lowercased()
-        var writer = JSONWriter()
-        writer.requestError(failure)
-        let body = ByteBuffer(bytes: writer.data)
-        let head = HTTPResponseHead(
-            version: .http1_1,
-            status: .badRequest,
-            headers: [
-                "Content-Type": "application/json; charset=UTF-8",
-                "Content-Length": "\(body.readableBytes)", "Connection": "close",
-                "X-Apple-Request-UUID": failure.uuid ?? "",
-            ]
-        )
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        let refusal = EarlyRefusal(.badRequest, RequestError(.badRequest, reason: reason))
+        context.write(wrapOutboundOut(.head(refusal.head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil)
         let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
             loopBound.value.close(promise: nil)

@@ -138,7 +138,7 @@ public final class CloudServer: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // Requests read there, and no connection changes threads for it.
                 group.addTask(executorPreference: self.service.threads) {
-                    try await self.application().run()
+                    try await self.serve()
                 }
                 group.addTask {
                     await self.updateIndexes()
@@ -236,8 +236,20 @@ public final class CloudServer: Service {
         return "http://\(host):\(try await port())"
     }
 
-    private func application() -> Application<HTTPAdapter> {
-        let observer = RequestObserver(
+    /// Listens and responds to requests until the server stops.
+    private func serve() async throws {
+        let observer = self.observer()
+        let connections = self.connections(observer)
+        // Before any request learns that the server stops.
+        try await withGracefulShutdownHandler {
+            try await application(connections, observer).run()
+        } onGracefulShutdown: {
+            connections.stop()
+        }
+    }
+
+    private func observer() -> RequestObserver {
+        RequestObserver(
             journal: journal,
             logger: logger,
             clock: clock,
@@ -247,7 +259,10 @@ public final class CloudServer: Service {
             keepsBodies: policy.isPrivate,
             watcher: configuration.onRequest
         )
-        let connections = Connections(
+    }
+
+    private func connections(_ observer: RequestObserver) -> Connections {
+        Connections(
             .init(
                 all: configuration.maxConnections,
                 perAddress: configuration.maxConnectionsPerAddress,
@@ -257,6 +272,12 @@ public final class CloudServer: Service {
             ),
             noteRefusal: observer.noteRefusal
         )
+    }
+
+    private func application(
+        _ connections: Connections,
+        _ observer: RequestObserver
+    ) -> Application<HTTPAdapter> {
         let times = ConnectionGuard.Times(request: .seconds(Int64(configuration.requestSeconds)))
         return Application(
             responder: HTTPAdapter(
@@ -303,9 +324,11 @@ public final class CloudServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: nil
             ),
-            onServerRunning: { [bound, opening, answers, configuration] channel in
+            onServerRunning: { [bound, opening, answers, configuration, service] channel in
                 bound.set(channel.localAddress?.port ?? 0)
                 if configuration.holdsRequests { for await _ in opening {} }
+                // What another process has noticed is known before the first request writes.
+                _ = await service.damage(foundWithin: .zero)
                 answers.finish()
             },
             logger: logger

@@ -48,7 +48,8 @@ struct ServerFolder {
         guard FileManager.default.isWritableFile(atPath: path) else {
             throw StorageError(
                 .inputOutput,
-                "\(path) is not writable for this user; give another folder, or the user the right"
+                "\(path) is not writable for this user, which reading its database needs too; run the "
+                    + "command as the server's user, or on a copy, or give another folder"
             )
         }
         try checkIsWhole()

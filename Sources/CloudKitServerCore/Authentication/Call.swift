@@ -69,13 +69,29 @@ struct Call: Sendable {
     ///
     /// - Throws: `RequestError` with `AUTHENTICATION_REQUIRED` for an API token alone.
     func user() throws(RequestError) -> StoredUser {
-        guard let user = caller.user else {
-            throw RequestError(
-                .authenticationRequired,
-                reason: "request needs authorization",
-                redirectURL: SignInAddress.url(for: request, apiToken: parameters["ckAPIToken"])
-            )
-        }
+        guard let user = caller.user else { throw needsUser("request needs authorization") }
         return user
     }
+
+    /// Returns the error with which a client offers to sign in.
+    func needsUser(_ reason: String) -> RequestError {
+        RequestError(
+            .authenticationRequired,
+            reason: reason,
+            redirectURL: SignInAddress.url(for: request, apiToken: parameters["ckAPIToken"])
+        )
+    }
+
+    /// Refuses to write for a user who is no longer there: what is looked up with the credentials may
+    /// be seconds old.
+    ///
+    /// The engine reads the user's row once for all writes that share a transaction.
+    func checkUser(_ writer: any StorageWriter) throws {
+        guard let user = caller.user else { return }
+        // Only a number is left of a user who was deleted, because records name their creators.
+        guard try writer.user(user.id)?.container == user.container else { throw DeletedUser() }
+    }
 }
+
+/// An error that is thrown from a commit for a user who was deleted.
+struct DeletedUser: Error {}

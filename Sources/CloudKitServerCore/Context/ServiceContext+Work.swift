@@ -23,7 +23,23 @@ extension ServiceContext {
 
     /// Runs a write for a request, within its budget: together with others, or in a turn of its own
     /// if it takes long.
+    ///
+    /// - Throws: Also `RequestError` with `AUTHENTICATION_REQUIRED` if the user was deleted after the
+    ///   caller was looked up, which another process may have done.
     func write<Value: Sendable>(
+        _ call: Call,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await writeInTurn(call, body)
+        } catch is DeletedUser {
+            // Reads are refused from now on, too.
+            callers.removeAll()
+            throw call.needsUser("Authentication failed: the user was deleted")
+        }
+    }
+
+    private func writeInTurn<Value: Sendable>(
         _ call: Call,
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
@@ -35,12 +51,14 @@ extension ServiceContext {
                 return try await storage.write { writer in
                     // Another request of the user may have been found slow while this one waited.
                     guard !writerTurns.isSlow(user) else { throw NeedsOwnTurn() }
+                    try call.checkUser(writer)
                     work.begin(at: mark, besideOthers: true)
                     return try body(MeteredWriter(base: writer, work: work))
                 }
             } catch is NeedsOwnTurn {
                 return try await writerTurns.run(for: user) {
                     try await storage.writeExclusively { writer in
+                        try call.checkUser(writer)
                         work.begin(at: mark)
                         return try body(MeteredWriter(base: writer, work: work))
                     }

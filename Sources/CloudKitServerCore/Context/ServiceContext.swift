@@ -59,4 +59,11 @@ final class ServiceContext: Sendable {
 
     /// Returns the work of a request that the service makes itself.
     func ownWork() -> RequestWork { RequestWork(configuration.budget, clock) }
+
+    /// Looks for damage in the storage for a limited time; returns a description for the operator,
+    /// or nil if there is none.
+    func damage(foundWithin limit: Duration) async -> String? {
+        await storage.lookForDamage(within: limit)
+        return storage.damage
+    }
 }

@@ -41,6 +41,11 @@ package protocol RepairableStorage: Storage {
     /// - Returns: `false` when something is still damaged then; nothing was changed.
     /// - Throws: `StorageError`.
     func rebuildDamagedTables() async throws -> Bool
+    /// Lets this process write, and keeps for all others that nothing may be written until a repair
+    /// has ended: a rebuilt table may lack rows until its zones have been checked.
+    ///
+    /// - Throws: `StorageError` when that cannot be kept; nothing may be repaired then.
+    func beginRepair() throws
     /// Keeps what a complete check has found, also for other processes: damage that is left, or nil.
     func noteDamage(_ damage: String?)
 }

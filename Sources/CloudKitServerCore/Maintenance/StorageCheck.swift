@@ -37,13 +37,12 @@ struct StorageCheck: Sendable {
     /// Lets the engine check its own database; returns whether the database can be repaired, nil if
     /// only a repair would show that.
     private func checkDatabase(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool? {
-        let problems = try await context.storage.read {
-            try ($0 as? any DerivedRows)?.fileProblems() ?? []
-        }
+        let storage = context.storage
+        let problems = try await storage.read { try ($0 as? any DerivedRows)?.fileProblems() ?? [] }
+        let engine = storage as? any RepairableStorage
+        if repairs, !problems.isEmpty || storage.damage != nil { try engine?.beginRepair() }
         let isRepaired = repairs && !problems.isEmpty ? try await rebuildsDamagedTables() : false
-        (context.storage as? any RepairableStorage)?.noteDamage(
-            isRepaired ? nil : problems.first?.text
-        )
+        if !isRepaired, let problem = problems.first { engine?.noteDamage(problem.text) }
         guard !problems.isEmpty else { return true }
         let canBeRepaired: Bool? =
             repairs ? isRepaired : problems.allSatisfy(\.isDerived) ? true : nil
@@ -75,6 +74,8 @@ struct StorageCheck: Sendable {
     }
 
     private func check(_ repairs: Bool, _ report: inout CheckReport) async throws {
+        // What this or another process has noticed, or a repair that did not end.
+        let known = await context.damage(foundWithin: .zero)
         // A write to a damaged table may fail, or hide what the table has lost.
         report.canBeRepaired = try await checkDatabase(repairs, &report)
         let repairs = repairs && report.canBeRepaired == true
@@ -83,7 +84,50 @@ struct StorageCheck: Sendable {
             try await check(environment, repairs, &report)
         }
         try await checkLostAssets(repairs && report.canBeRepaired == true, &report)
+        try await forgetDamage(known, repairs, &report)
         try await checkFiles(&report)
+    }
+
+    /// Forgets damage of which nothing is left: a repair has ended, or all rows were compared and
+    /// nothing is wrong with them.
+    ///
+    /// SQLite alone would not do, because it does not miss rows that a repair has yet to derive.
+    /// What was known before the check, and still counts, is a finding.
+    private func forgetDamage(
+        _ known: String?,
+        _ repairs: Bool,
+        _ report: inout CheckReport
+    ) async throws {
+        // What SQLite itself finds was noted as it found it.
+        guard report.canBeRepaired == true else { return }
+        var isWhole = report.findings.isEmpty
+        if repairs {
+            isWhole = report.findings.allSatisfy { $0.isRepaired || !$0.isDerived }
+        } else if isWhole {
+            isWhole = try await comparesAllIndexes()
+        }
+        guard !isWhole else {
+            (context.storage as? any RepairableStorage)?.noteDamage(nil)
+            return
+        }
+        guard let known else { return }
+        report.findings.append(
+            CheckFinding(
+                "the database counts as damaged (\(known)), and nothing is written to it until a "
+                    + "check --repair has ended",
+                isDerived: true
+            )
+        )
+    }
+
+    /// Returns whether the index keys of all environments have the newest format, without which a
+    /// check does not compare them.
+    private func comparesAllIndexes() async throws -> Bool {
+        try await context.storage.read { reader in
+            try reader.environments().allSatisfy {
+                try IndexForm(environment: $0.id).isCurrent(reader)
+            }
+        }
     }
 
     private func check(

@@ -47,7 +47,7 @@ extension CloudService {
     /// Participants see the shared zones as deleted. What the user saved in the public database and in
     /// other users' zones stays, and shares of others name the user until their owners remove it. A
     /// snapshot does not bring the user's zones back. Another process on the same storage may let the
-    /// user in for five more seconds.
+    /// user read for five more seconds, and writes nothing more for the user.
     ///
     /// - Parameter user: The user.
     /// - Throws: `RequestError` with `NOT_FOUND` for a user who does not exist, or `StorageError`;

@@ -69,8 +69,7 @@ public final class CloudService: Sendable {
     /// Looks for damage in the storage for a limited time; returns a description for the operator,
     /// or nil if there is none.
     package func damage(foundWithin limit: Duration) async -> String? {
-        await context.storage.lookForDamage(within: limit)
-        return context.storage.damage
+        await context.damage(foundWithin: limit)
     }
 
     /// Responds to a request; asset bytes use `receiveAsset` and `openAsset` instead.

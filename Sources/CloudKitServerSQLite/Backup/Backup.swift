@@ -137,6 +137,7 @@ package struct Backup {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
             let path = "\(folder)/\(BackupNames.database)"
+            try Self.checkIsNotMarked(path)
             let source = try DatabaseQueue(path: path, configuration: configuration)
             // It is only read; nothing can be lost.
             defer { try? source.close() }
@@ -165,6 +166,18 @@ package struct Backup {
         } catch let error as DatabaseError {
             throw StorageError(error)
         }
+    }
+
+    /// Refuses a database that counts as damaged: SQLite does not miss the rows that an unfinished
+    /// repair has yet to derive, and the mark would not be in the backup.
+    private static func checkIsNotMarked(_ path: String) throws {
+        let note = DamageNote(besideDatabase: path)
+        note.read()
+        guard let damage = note.text else { return }
+        throw BackupError(
+            "\(path) is damaged (\(damage)), so nothing was written; cloudkit check --repair corrects "
+                + "it, or changes nothing; restore the last backup then"
+        )
     }
 
     private static func check(_ database: Database, _ path: String) throws {

@@ -7,10 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The first damage that was noticed while the database was in use.
+/// The first damage that was noticed while the database was in use, or a repair that has not ended.
 ///
 /// A file beside the database tells it to other processes, and to later ones: to find it again in a
-/// large database would take them long, and the damaged database itself may not take it.
+/// large database would take them long, and the damaged database itself may not take it. What a repair
+/// has not done yet, SQLite would not find at all.
 final class DamageNote: Sendable {
     private let first = Mutex<String?>(nil)
     /// The file; nil for a database in memory.
@@ -42,8 +43,48 @@ final class DamageNote: Sendable {
 
     /// Takes over the description that another process has kept, if there is one.
     func read() {
-        guard let file, let kept = FileManager.default.contents(atPath: file) else { return }
-        first.withLock { $0 = $0 ?? String(decoding: kept, as: UTF8.self) }
+        guard let file, FileManager.default.fileExists(atPath: file) else { return }
+        let kept = FileManager.default.contents(atPath: file) ?? Data()
+        let text = kept.isEmpty ? "see \(file)" : String(decoding: kept, as: UTF8.self)
+        first.withLock { $0 = $0 ?? text }
+    }
+
+    /// Forgets the damage in this process, which may write then, and keeps for all others that a
+    /// repair has begun; whatever ends the process, they know.
+    ///
+    /// - Throws: `StorageError` when the file cannot be written; nothing may be repaired then.
+    func beginRepair() throws {
+        do {
+            try keep("a repair has begun and not come to its end")
+        } catch let error as StorageError {
+            throw StorageError(
+                error.code,
+                "\(file ?? "") cannot be written, so nothing was repaired; make room on its disk, or "
+                    + "let this user write to its folder (\(error.message))"
+            )
+        }
+        first.withLock { $0 = nil }
+    }
+
+    /// Keeps a description in place of any other.
+    func replace(_ text: String) {
+        first.withLock { $0 = text }
+        // Where it cannot be written, an earlier one stays.
+        try? keep(text)
+    }
+
+    /// Writes a description to the file, which has the earlier one until then.
+    private func keep(_ text: String) throws {
+        guard let file else { return }
+        let new = file + ".new"
+        // A process that was killed may have left it.
+        try? FileManager.default.removeItem(atPath: new)
+        let mark = try AssetFile(creating: new)
+        // The new name is gone with the publication, and of no use after a failure.
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        try mark.write(Data(text.utf8))
+        try mark.sync(new)
+        try AssetFile.publish(new, as: file)
     }
 
     /// Forgets the damage, of which nothing is left.

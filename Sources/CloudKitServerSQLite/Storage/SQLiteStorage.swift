@@ -147,10 +147,11 @@ public final class SQLiteStorage: Storage, RepairableStorage {
 
     /// Lets SQLite check the database, unless it is in memory, until it is done or the time is over.
     ///
-    /// Damage that another process has noticed since the last complete check is found at once.
+    /// Damage that another process has noticed since the last complete check is found at once, and
+    /// nothing else if there is no time.
     public func lookForDamage(within limit: Duration) async {
         noticed.read()
-        guard readers != nil, damage == nil else { return }
+        guard limit > .zero, readers != nil, damage == nil else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [database, noticed] in
                 do {
@@ -198,8 +199,10 @@ public final class SQLiteStorage: Storage, RepairableStorage {
     }
 
     package func noteDamage(_ damage: String?) {
-        if let damage { noticed.add(damage) } else { noticed.clear() }
+        if let damage { noticed.replace(damage) } else { noticed.clear() }
     }
+
+    package func beginRepair() throws { try noticed.beginRepair() }
 
     package func rebuildDamagedTables() async throws -> Bool {
         do {

@@ -9,7 +9,9 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Each row and file is compared with its checksum, each value with the schema, and each \
             index entry and reference with its record. The server may be running. The exit status is \
-            1 when something is wrong.
+            1 when something is wrong. Stop the server for --repair: a repair that is interrupted \
+            leaves the data marked as damaged, so that nothing is written to it before another one \
+            has come to its end.
             """
     )
 
