@@ -1,3 +1,4 @@
+import CloudKitWebClient
 import Foundation
 import Testing
 

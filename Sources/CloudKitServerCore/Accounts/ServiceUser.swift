@@ -20,3 +20,10 @@ public struct ServiceUser: Hashable, Sendable {
         emailAddress = row.emailAddress
     }
 }
+
+extension ServiceUser {
+    /// The given and the family name.
+    package var fullName: String {
+        [givenName, familyName].compactMap(\.self).joined(separator: " ")
+    }
+}

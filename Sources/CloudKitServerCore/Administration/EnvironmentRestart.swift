@@ -45,7 +45,7 @@ struct EnvironmentRestart {
             if owner?.container.isEmpty == true {
                 for zone in try writer.zones(database.id) { try writer.removeZone(zone) }
             } else if try writer.zone(database.id, name: WireZoneID.defaultZoneName) == nil {
-                try CloudService.addDefaultZone(to: database, writer)
+                try ContainerDirectory.addDefaultZone(to: database, writer)
             }
         }
     }

@@ -128,4 +128,22 @@ struct RecordResponseWriter {
         writer.key(Key.zoneID)
         writer.zoneID(zone.id)
     }
+
+    /// Writes the zone's newest change token if the client requests it in the URL, as iCloud's own
+    /// web apps do.
+    static func writeSyncToken(
+        of zones: [ZoneView],
+        _ call: Call,
+        _ seal: TokenSeal,
+        to writer: inout JSONWriter
+    ) {
+        guard call.parameters.isTrue("getCurrentSyncToken"), zones.count == 1,
+            let zone = zones.first, !zone.isDefault
+        else { return }
+        let token = zone.syncToken(after: zone.zone.headSequence)
+        writer.member(
+            RecordsResponse.CodingKeys.syncToken,
+            token.sealed(by: seal, for: .zoneChanges)
+        )
+    }
 }

@@ -17,15 +17,15 @@ struct ShareResponseWriter {
     private typealias Key = ShareMetadata.CodingKeys
 
     /// Writes one element for each link; an error affects only its own link.
-    func answer(
-        _ asked: [SharesRequest.ShortGUID],
+    func write(
+        _ requested: [SharesRequest.ShortGUID],
         share: (SharesRequest.ShortGUID) throws -> StoredRecord
     ) throws -> Data {
         var writer = JSONWriter(capacity: 4096)
         writer.openObject()
         writer.key(SharesResponse.CodingKeys.results)
         writer.openArray()
-        for guid in asked {
+        for guid in requested {
             writer.openObject()
             writer.key(Key.shortGUID)
             writer.json(try WireJSON.encode(guid))
@@ -71,7 +71,7 @@ struct ShareResponseWriter {
         writer.key(Key.zoneID)
         writer.zoneID(view.id)
         writer.key(Key.share)
-        let answer = RecordResponseWriter(
+        let records = RecordResponseWriter(
             zone: view,
             namesZone: true,
             numbersAsStrings: false,
@@ -80,14 +80,14 @@ struct ShareResponseWriter {
             work: call.work,
             caller: user?.recordName
         )
-        try answer.write(row, desiredKeys: nil, to: &writer)
+        try records.write(row, desiredKeys: nil, to: &writer)
         writer.member(Key.rootRecordName, part.root)
         if guid.shouldFetchRootRecord == true, let name = part.root,
             let root = try reader.record(row.zone, name: name), !root.isDeleted,
             try view.sight(call, schema: nil).shows(root, reader)
         {
             writer.key(Key.rootRecord)
-            try answer.write(root, desiredKeys: guid.rootRecordDesiredKeys, to: &writer)
+            try records.write(root, desiredKeys: guid.rootRecordDesiredKeys, to: &writer)
         }
         writer.member(Key.participantType, (current?.type ?? .publicUser).rawValue)
         writer.member(Key.participantStatus, (current?.acceptanceStatus ?? .invited).rawValue)

@@ -17,20 +17,13 @@ enum DeviceRoute {
         else { return false }
         return endings.contains(path.endpoint)
     }
-}
 
-extension CloudService {
-    /// Returns the response observed from Apple's service, with the path that works.
-    func missedDeviceRoute(_ request: ServiceRequest) -> ServiceResponse {
-        var response = failure(
-            RequestError(
-                .badRequest,
-                reason: "\(request.path) does not accept \(request.method); use "
-                    + "/device/1/CONTAINER/ENVIRONMENT/tokens/create or …/register"
-            )
+    /// Returns the error with the path that works.
+    static func error(for request: ServiceRequest) -> RequestError {
+        RequestError(
+            .badRequest,
+            reason: "\(request.path) does not accept \(request.method); use "
+                + "/device/1/CONTAINER/ENVIRONMENT/tokens/create or …/register"
         )
-        response.status = 405
-        response.headers.append(("Allow", "OPTIONS"))
-        return response
     }
 }

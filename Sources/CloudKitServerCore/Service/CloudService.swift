@@ -1,10 +1,9 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+public import FoundationEssentials
 #else
-import Foundation
+public import Foundation
 #endif
-import CloudKitWire
-import Synchronization
+public import CloudKitWire
 
 /// CloudKit Web Services without HTTP and without SQL: receives requests and returns responses.
 ///
@@ -21,29 +20,13 @@ import Synchronization
 /// )
 /// ```
 ///
-/// All rules of the service are in this class; engines only store data. Any number of services may
-/// work on one storage.
+/// It owns the parts of the service, and leads every call to the one that is responsible for it. The
+/// rules are in those parts; engines only store data. Any number of services may work on one storage.
 public final class CloudService: Sendable {
-    let storage: any Storage
-    let assets: any AssetStorage
-    let configuration: ServiceConfiguration
-    let clock: any ServiceClock
-    let randomness: any ServiceRandomness
-    let schemas = SchemaCache()
-    let rotation = TokenRotation()
-    let callers = CallerCache()
-    let signInTries = SignInTries()
-    let uploads = UploadLedger()
-    let devices = DeviceDirectory()
-    let pushJournal = PushJournal()
-    /// Half of the engine's connections, and fewer than its threads.
-    let lane = SlowLane(width: 8, line: 1000)
-    let writerTurns: WriterTurns
-    let faults = Mutex<FaultScript?>(nil)
-    let waiters: PushWaiters
-    let lastForeignChange = Mutex<Int64?>(nil)
-    let throttle: RequestThrottle?
-    private let sealCache = Mutex<TokenSeal?>(nil)
+    let context: ServiceContext
+    let signIns: AccountSignIn
+    private let router: RequestRouter
+    private let reception: AssetReception
 
     /// Creates a service on a storage; it reads nothing before the first request.
     public init(
@@ -53,28 +36,31 @@ public final class CloudService: Sendable {
         clock: any ServiceClock,
         randomness: any ServiceRandomness
     ) {
-        self.storage = storage
-        self.assets = assets
-        self.configuration = configuration
-        self.clock = clock
-        self.randomness = randomness
-        writerTurns = WriterTurns(clock)
-        waiters = PushWaiters.shared(of: storage)
-        throttle = configuration.requestRate.map(RequestThrottle.init)
+        context = ServiceContext(
+            storage: storage,
+            assets: assets,
+            configuration: configuration,
+            clock: clock,
+            randomness: randomness
+        )
+        signIns = AccountSignIn(context: context)
+        router = RequestRouter(context: context)
+        reception = AssetReception(context: context)
     }
 
     /// The executor of requests; `nil` if it does not matter.
-    package var threads: (any TaskExecutor)? { storage.threads }
+    package var threads: (any TaskExecutor)? { context.storage.threads }
 
     /// `true` when requests create the containers that they name.
-    package var opensContainers: Bool { configuration.opensContainers }
+    package var opensContainers: Bool { context.configuration.opensContainers }
 
     /// Returns why requests cannot be served reliably; nil if they can.
     package func unreadiness() async -> String? {
-        guard (try? await storage.read { _ = try $0.setting("tokenKey") }) != nil else {
+        guard (try? await context.storage.read { _ = try $0.setting(TokenKey.setting) }) != nil
+        else {
             return "The storage cannot be read"
         }
-        return storage.damage == nil
+        return context.storage.damage == nil
             ? nil
             : "The database is damaged, so the server refuses writes; run cloudkit check --repair, "
                 + "and start the server again"
@@ -83,128 +69,170 @@ public final class CloudService: Sendable {
     /// Looks for damage in the storage for a limited time; returns a description for the operator,
     /// or nil if there is none.
     package func damage(foundWithin limit: Duration) async -> String? {
-        await storage.lookForDamage(within: limit)
-        return storage.damage
+        await context.damage(foundWithin: limit)
+    }
+
+    /// Responds to a request; asset bytes use `receiveAsset` and `openAsset` instead.
+    ///
+    /// This method never throws: a failure is a response with CloudKit's error code, status and reason.
+    public func respond(to request: ServiceRequest) async -> ServiceResponse {
+        await router.respond(to: request)
+    }
+
+    /// Refuses a request with an invalid path or invalid credentials before its body is read.
+    ///
+    /// Nothing is counted and no token is used up because the caller is looked up again when the
+    /// request is complete. A key's signature covers the body; here only the key itself is checked.
+    ///
+    /// - Parameter request: The request without its body.
+    /// - Returns: The response to a path that takes no body, or the parsed head if the body is needed.
+    /// - Throws: `RequestError`, the same as `respond(to:)`.
+    package func precheck(_ request: ServiceRequest) async throws -> HeadOutcome {
+        try await router.precheck(request)
+    }
+
+    /// Responds to a request whose head `precheck` admitted.
+    package func respond(
+        to request: ServiceRequest,
+        admittedAs admission: Admission
+    ) async -> ServiceResponse {
+        await router.respond(to: request, admittedAs: admission)
+    }
+
+    /// Returns the response to a request that is refused before it reaches the service.
+    package func refusal(_ error: any Error) -> ServiceResponse { context.responses.failure(error) }
+
+    /// Receives the bytes posted to an upload URL, once.
+    ///
+    /// - Parameters:
+    ///   - token: The token of `AssetRoute.upload`.
+    ///   - body: The bytes, received piece by piece; at most the limit is kept in memory or on disk.
+    ///   - length: The announced number of bytes, so that too many are refused before any are
+    ///     received; `nil` if it is unknown.
+    /// - Returns: The response, with the receipt to which a record's field is set.
+    public func receiveAsset<Body: AsyncSequence & Sendable>(
+        token: String,
+        body: Body,
+        length: Int? = nil
+    ) async -> ServiceResponse where Body.Element == Data {
+        await reception.receive(token: token, body: body, length: length)
+    }
+
+    /// Opens the bytes behind a download URL.
+    ///
+    /// - Parameter token: The token of `AssetRoute.download`.
+    /// - Returns: The bytes, which are read as they are requested.
+    /// - Throws: `RequestError` with `NOT_FOUND` for a token that this service did not create or
+    ///   that has expired, and for a missing file.
+    @concurrent
+    public func openAsset(token: String) async throws(RequestError) -> AssetContents {
+        do {
+            return try await asset(token: token)
+        } catch {
+            throw ResponseBuilder.requestError(for: error)
+        }
+    }
+
+    /// Opens the bytes behind a download URL; its errors also contain the cause for operators,
+    /// which `refusal` reads.
+    @concurrent
+    package func asset(token: String) async throws -> AssetContents {
+        try await AssetDelivery(context: context).open(token)
+    }
+
+    /// Returns the cause, for operators, of an error that ended the bytes of an asset; nil if their
+    /// reader caused it.
+    package static func damage(_ error: any Error) -> String? { ResponseBuilder.damage(error) }
+
+    /// The number of requests that currently wait for a notification.
+    package var waitingRequests: Int { context.pushes.waiters.count }
+
+    /// Returns the notifications that wait for a token, oldest first.
+    package func notifications(waitingFor token: String) async throws -> [Data] {
+        let queue = SecretHash.of(token)
+        return try await context.storage.read {
+            try $0.pushes(queue, limit: PushCommit.queueLimit).map(\.body)
+        }
+    }
+
+    /// Wakes the waiting requests if another process has written to the storage.
+    ///
+    /// A server on a storage that other processes use too calls this several times a second;
+    /// without waiting requests, it does nothing.
+    ///
+    /// - Throws: `StorageError`.
+    public func wakeAfterExternalChanges() async throws {
+        try await context.pushes.wakeAfterExternalChanges()
     }
 
     /// The last notifications that users of a container were to get, oldest first.
     ///
     /// 200 are kept in memory, of all containers together, since the service began.
-    public func pushes(container: String) -> [PushEntry] { pushJournal.entries(of: container) }
-
-    /// Wakes the requests that wait for a commit's notifications, and keeps these for operators.
-    func announce(_ news: PushNews) {
-        waiters.wake(news.queues)
-        pushJournal.add(news.entries)
+    public func pushes(container: String) -> [PushEntry] {
+        context.pushes.entries(of: container)
     }
 
-    /// Returns the response to a request that is refused before it reaches the service.
-    package func refusal(_ error: any Error) -> ServiceResponse { failure(error) }
-
-    /// Returns the seal of all tokens; its key is created on first use and kept in the storage.
-    func seal() async throws -> TokenSeal {
-        if let seal = sealCache.withLock({ $0 }) { return seal }
-        let name = "tokenKey"
-        let fresh = Data(randomness.bytes(32))
-        let stored = try await storage.read { try $0.setting(name) }
-        let key =
-            if let stored {
-                stored
-            } else {
-                try await storage.write { writer in
-                    if let stored = try writer.setting(name) { return stored }
-                    try writer.setSetting(name, fresh)
-                    return fresh
-                }
-            }
-        let seal = TokenSeal(key: key)
-        sealCache.withLock { $0 = seal }
-        return seal
+    /// Starts a fault plan from its beginning; `nil` ends the current plan.
+    public func setFaults(_ plan: FaultPlan?) {
+        context.faults.set(plan)
     }
 
-    /// Returns a response with status 200.
-    func ok(_ body: Data) -> ServiceResponse {
-        ServiceResponse(status: 200, headers: headers(id: randomness.uuid()), body: body)
+    /// Adds the rules of a plan to the current one, whose rules keep their counts; the plan's seed
+    /// counts when it is the first.
+    package func addFaults(_ plan: FaultPlan) {
+        context.faults.add(plan)
     }
 
-    /// Returns the response for an error.
-    func failure(_ failure: any Error) -> ServiceResponse {
-        var error = Self.requestError(for: failure)
-        let id = randomness.uuid().lowercased()
-        error.uuid = id
-        var writer = JSONWriter()
-        writer.requestError(error)
-        var response = ServiceResponse(
-            status: error.serverErrorCode.httpStatus,
-            headers: headers(id: id),
-            body: writer.data
-        )
-        if let seconds = error.retryAfter, (0...1e9).contains(seconds) {
-            response.headers.append(("Retry-After", "\(Int(seconds.rounded(.up)))"))
-        }
-        response.cause = Self.cause(of: failure)
-        return response
+    /// Removes a rule of the current plan; the others keep their counts.
+    ///
+    /// - Returns: `false` when there is no such rule.
+    package func removeFault(at index: Int) -> Bool {
+        context.faults.removeRule(at: index)
     }
 
-    /// Returns the cause of an error for operators, which clients do not receive.
-    private static func cause(of error: any Error) -> String? {
-        switch error {
-        case is RequestError, is CancellationError: nil
-        case is StorageError, is MissingAsset: damage(error)
-        case let error as UnreadableAsset: damage(error.error)
-        default: String(describing: type(of: error))
-        }
+    /// The current fault plan, if there is one.
+    public var faultPlan: FaultPlan? { context.faults.plan }
+
+    /// The number of matching requests and of faults for each rule of the plan, in the order of the
+    /// rules.
+    public var faultCounts: [FaultCount] {
+        context.faults.counts.map { FaultCount(fitting: $0.fitting, taken: $0.taken) }
     }
 
-    /// Returns the cause, for operators, of an error that ended the bytes of an asset; nil if their
-    /// reader caused it.
-    package static func damage(_ error: any Error) -> String? {
-        switch error {
-        // The damage itself was logged when it was noticed.
-        case let error as StorageError where error.code == .damaged: nil
-        case let error as StorageError: "\(error.code): \(error.message)"
-        case let error as MissingAsset: "corrupt: \(error)"
-        default: nil
-        }
+    /// Removes unusable data, and completes copies whose clients no longer request their status.
+    ///
+    /// It removes expired credentials, tombstones of records that were deleted long ago, archives
+    /// whose links have expired, copies that ended long ago, uploads that no record took over
+    /// within half an hour, and assets that no record holds and that no receipt or link refers to.
+    /// A server calls this every few minutes; it may run alongside requests.
+    ///
+    /// - Throws: `StorageError`.
+    @concurrent
+    public func clean() async throws {
+        try await Cleaning(context: context).run()
     }
 
-    private func headers(id: String) -> [(name: String, value: String)] {
-        [
-            ("Content-Type", "application/json; charset=UTF-8"),
-            ("X-Apple-Request-UUID", id),
-            ("X-Apple-CloudKit-Version", "1.0"),
-            (WireExtensions.header, WireExtensions.value),
-        ]
+    /// Updates the index keys of a database that an older version wrote.
+    ///
+    /// It works in small commits and may run alongside requests, whose results stay correct but
+    /// take longer. It does nothing if all keys are current; if interrupted, it starts again.
+    ///
+    /// - Throws: `StorageError`, or `CancellationError`.
+    @concurrent
+    public func updateIndexes() async throws {
+        try await IndexRenewal(context: context).run()
     }
 
-    /// Returns the error that a client receives; details of the storage are only in the log.
-    static func requestError(for error: any Error) -> RequestError {
-        switch error {
-        case let error as RequestError: error
-        case let error as MissingAsset: RequestError(.notFound, reason: error.description)
-        case is UnreadableAsset:
-            RequestError(.internalError, reason: "The server failed to read the asset")
-        case let error as StorageError where error.code == .busy:
-            RequestError(
-                .tryAgainLater,
-                reason: "The storage is busy; nothing was changed",
-                retryAfter: 1
-            )
-        case let error as StorageError where error.code == .full:
-            RequestError(
-                .tryAgainLater,
-                reason: "The server's disk is full; nothing was changed",
-                retryAfter: 60
-            )
-        case let error as StorageError where error.code == .damaged:
-            RequestError(
-                .tryAgainLater,
-                reason: "The server's database is damaged, so nothing is written; its "
-                    + "operator runs cloudkit check --repair and starts it again"
-            )
-        case is CancellationError:
-            RequestError(.tryAgainLater, reason: "The request was cancelled", retryAfter: 1)
-        default: RequestError(.internalError, reason: "The server failed; nothing was changed")
-        }
+    /// Checks that all rows, index entries, references and files match their checksums, the schema
+    /// and each other.
+    ///
+    /// It may run alongside requests; each zone is checked in the state of a single moment.
+    ///
+    /// - Parameter repairs: `true` to derive data from the records again where it is wrong.
+    /// - Returns: The extent and the results of the check.
+    /// - Throws: `StorageError` when the storage cannot be read at all.
+    @concurrent
+    package func check(repairs: Bool = false) async throws -> CheckReport {
+        try await StorageCheck(context: context).run(repairs: repairs)
     }
 }
