@@ -19,9 +19,10 @@ struct GoneReferences: ApplyPhase {
 
     /// Remembers that a record of one of the user's zones is deleted.
     ///
-    /// The server refuses references to it, except from shared records and where references are text.
+    /// The server refuses references to it, except from shared records and where references are text. The
+    /// owner of a zone that is shared as a whole has no places that would say so.
     func noteGone(_ name: String) throws {
-        guard context.hasPlaces || catalog.hasFormats, hasAllRows else { return }
+        guard hasAllRows else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
