@@ -209,7 +209,8 @@ extension CloudStore {
         _ table: TableSchema,
         _ defaults: Defaults
     ) -> StoreValue? {
-        if let value = base[field] { return value }
+        let isAbsent = base[field]?.isNull == true && table.byField[field]?.isNotNull == true
+        if let value = base[field], !isAbsent { return value }
         guard let column = table.byField[field], !column.isKey else { return nil }
         guard column.hasDefault else { return .null }
         // An asset's NULL, and that of another client's format, is a field that is not there.
