@@ -203,7 +203,6 @@ struct KnownRecord: Sendable {
             .map { try KnownRecord($0, database) }
     }
 
-    /// Returns the records with some names, by name.
     /// Returns the record of a name in a zone if it is quarantined, also for its key.
     static func quarantined(
         _ database: Database,
@@ -216,6 +215,7 @@ struct KnownRecord: Sendable {
         return known
     }
 
+    /// Returns the records with some names, by name.
     static func fetch(_ database: Database, names: [String]) throws -> [String: KnownRecord] {
         let statement = try database.cachedStatement(
             sql: selectPortion
@@ -372,6 +372,8 @@ struct KnownRecord: Sendable {
 
     /// Stores an accepted version of a record in the file, without clearing its save.
     ///
+    /// A quarantined record stays so: its row may lack other fields than the accepted ones.
+    ///
     /// - Parameters:
     ///   - database: The file.
     ///   - record: The accepted record.
@@ -396,7 +398,7 @@ struct KnownRecord: Sendable {
         try database.run(
             """
             UPDATE grdb_cloudkit_record SET tag = ?1, system = ?2, base = ?3,
-                session = \(savedHere), problem = NULL
+                session = \(savedHere)
             WHERE name = ?4 AND tag IS ?5
                 AND (SELECT version FROM grdb_cloudkit_sent WHERE name = ?4) IS ?6
                 AND (?7 IS NULL OR EXISTS (SELECT 1 FROM grdb_cloudkit_outbox WHERE version = ?7))
