@@ -168,7 +168,8 @@ struct TakenKeys: ApplyPhase {
             return
                 "The record '\(known.recordName)' that the user '\(owner)' shares waits: a row of "
                 + "your own has \(key); give your own row another key, or delete it"
-                + (known.archived()?.share != nil ? ", or leave(_:in:) the share"
+                + (known.archived()?.share != nil
+                    ? ", or leave(_:in:) the share"
                     : try JoinedZone.isShared(known.zone, database)
                         ? ", or \(try leaving(known.zone, owner))" : "")
         default:

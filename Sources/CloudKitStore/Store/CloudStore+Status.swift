@@ -79,7 +79,8 @@ extension CloudStore {
                 table: row["tbl"],
                 key: row["key"],
                 recordName: name,
-                isTargetQuarantined: try KnownRecord.quarantined(database, name, in: row["zone"]) != nil
+                isTargetQuarantined: try KnownRecord.quarantined(database, name, in: row["zone"])
+                    != nil
             )
         }
     }
