@@ -22,6 +22,10 @@ final class ApplyContext {
     private(set) var changes: [RowChange] = []
     /// The records whose rows lost to others with the same UNIQUE values.
     var displaced: Set<String> = []
+    /// The records whose rows gave way before they were written, with the rows that stay.
+    var replaced: [(candidate: Candidate, winner: RowKey)] = []
+    /// The number of temporary values that rows had while they exchanged UNIQUE ones.
+    var temporaryValues: Int64 = 0
     /// These rows, to be reported to the app.
     var replacedByDuplicate: [RowKey] = []
     /// The rows that were written, moved here, or whose share was added or removed, since their

@@ -104,6 +104,18 @@ struct ChangeApplier: ApplyPhase {
     /// The maximum number of rounds in which rows that show bring others their keys.
     private static let roundLimit = 100
 
+    /// Writes the rows of some records that were quarantined, if they can be written now.
+    func retryQuarantined(_ names: [String]) throws {
+        let any = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM grdb_cloudkit_record WHERE problem IS NOT NULL)"
+        )
+        guard try Bool.fetchOne(any) ?? true else { return }
+        let quarantined = try KnownRecord.fetch(database, names: names).values
+            .filter { $0.problem != nil && $0.zone == zone && $0.key != nil }
+        try placer.place(quarantined.map(\.name).sorted().compactMap(candidate))
+        try places.settleTrees()
+    }
+
     /// Inserts the rows of records that were quarantined because of their key, if they have it now.
     ///
     /// - Returns: Whether there are any.

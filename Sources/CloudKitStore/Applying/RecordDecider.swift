@@ -94,7 +94,7 @@ struct RecordDecider: ApplyPhase {
             return try keep(remote, known, nil, problem)
         }
         known.key = key
-        let fields: [String: StoreValue]
+        var fields: [String: StoreValue]
         do {
             fields = try remote.fields.get()
         } catch {
@@ -102,7 +102,9 @@ struct RecordDecider: ApplyPhase {
         }
         // The version that the other client had deleted is not known: it is taken to be this one.
         if isAssumed { known.base = KnownFields(fields) }
-        return try merge(
+        let cleared = try before.flatMap { try withoutStaleForms(fields, $0, table) }
+        if let cleared { fields = cleared }
+        let candidate = try merge(
             remote,
             fields,
             into: known,
@@ -113,6 +115,40 @@ struct RecordDecider: ApplyPhase {
             table,
             batch
         )
+        if cleared != nil { try sendForms(of: key, table) }
+        return candidate
+    }
+
+    /// Returns a record's fields without the values whose forms were out of date in the file's version; nil if there are
+    /// none.
+    private func withoutStaleForms(
+        _ fields: [String: StoreValue],
+        _ known: KnownRecord,
+        _ table: TableSchema
+    ) throws -> [String: StoreValue]? {
+        let isFormAlone = fields.values.contains { value in
+            if case .written(.null, _) = value { true } else { false }
+        }
+        guard isFormAlone, table.format == nil,
+            case .text(let text)? =
+                try known.baseFields(where: { $0 == RecordForms.field })[RecordForms.field]
+        else { return nil }
+        return RowMapping.forgetting(RecordForms(text), in: fields)
+    }
+
+    /// Adds the forms of a row's record to its unsent changes, so that devices which have seen no other version do not
+    /// take those that are out of date for values.
+    private func sendForms(of key: RowKey, _ table: TableSchema) throws {
+        guard try rows.row(key, table) != nil, try Place.fetch(database, key)?.writes != false
+        else { return }
+        let now = try StoreClock.tick(database)
+        var entry =
+            try OutboxEntry.fetch(database, key)
+            ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        guard !entry.isDeleted else { return }
+        entry.changed[RecordForms.field] = now
+        entry.version = now
+        try entry.save(database)
     }
 
     /// Keeps a record that cannot become a row now.
@@ -303,7 +339,8 @@ struct RecordDecider: ApplyPhase {
             MergeVersion(
                 fields: try mapping.fields(row, table),
                 times: (entry?.changed ?? [:]).mapValues(clock.edit),
-                overwritten: entry?.overwritten(table) ?? []
+                overwritten: entry?.overwritten(table) ?? [],
+                unedited: Set((entry?.changed ?? [:]).filter { $0.value == StoreClock.start }.keys)
             )
         }
         let known = fields.filter { table.byField[$0.key] != nil }
@@ -316,7 +353,8 @@ struct RecordDecider: ApplyPhase {
         let version = MergeVersion(
             fields: known,
             times: Self.times(of: fields, stamped, since: base, before ?? [:], remote.modified),
-            overwritten: Set(overwritten)
+            overwritten: Set(overwritten),
+            unedited: Set(stamped.filter { $0.value.microseconds == StoreClock.start }.keys)
         )
         return MergePlanner(table, edited: Set(entry?.changed.keys ?? [:].keys)).plan(
             base: base?.filter { table.byField[$0.key] != nil },

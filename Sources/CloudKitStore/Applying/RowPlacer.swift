@@ -36,22 +36,11 @@ struct RowPlacer: ApplyPhase {
         // Writing a row may still fail; the rows that need it are then held, too.
         var absent: Set<String> = []
         var written: [Candidate] = []
-        lazy var zones = Self.zones(order)
-        for candidate in order {
-            if !absent.isEmpty,
-                let name = try parents.first(
-                    of: candidate,
-                    besides: zones.filter { !absent.contains($0.key) }
-                )
-            {
-                try hold(candidate, for: name)
-                absent.insert(candidate.known.name)
-            } else if try write(candidate) {
-                written.append(candidate)
-            } else {
-                absent.insert(candidate.known.name)
-            }
-            absent.formUnion(context.displaced)
+        var rest = order[...]
+        while let table = rest.first?.table.name {
+            let group = rest.prefix { $0.table.name == table }
+            rest = rest.dropFirst(group.count)
+            written += try write(Array(group), among: order, &absent)
         }
         // In a cycle of tables a row can be written before its parent fails.
         while !absent.isEmpty,
@@ -61,6 +50,63 @@ struct RowPlacer: ApplyPhase {
         }
         // The edits of rows that existed were compared when they were merged.
         try LostEditRestorer(context: context).restore(written.filter { $0.existing == nil })
+        try DuplicateReplacer(context: context).replace()
+    }
+
+    /// Writes the rows of one table.
+    ///
+    /// - Parameters:
+    ///   - group: The rows.
+    ///   - order: All rows of the batch.
+    ///   - absent: The names of the records that did not become rows.
+    /// - Returns: The written rows.
+    /// - Throws: An error of the database.
+    private func write(
+        _ group: [Candidate],
+        among order: [Candidate],
+        _ absent: inout Set<String>
+    ) throws -> [Candidate] {
+        lazy var zones = Self.zones(order)
+        var written: [Candidate] = []
+        var next = group
+        while !next.isEmpty {
+            var colliding: [Collision] = []
+            var held: [(candidate: Candidate, name: String)] = []
+            for candidate in next {
+                if !absent.isEmpty,
+                    let name = try parents.first(
+                        of: candidate,
+                        besides: zones.filter { !absent.contains($0.key) }
+                    )
+                {
+                    held.append((candidate, name))
+                    absent.insert(candidate.known.name)
+                    continue
+                }
+                switch try attempt(candidate) {
+                case .written: written.append(candidate)
+                case .quarantined: absent.insert(candidate.known.name)
+                case .collides(let error):
+                    colliding.append((candidate, error))
+                    // A row that exists can be referred to, whatever values it gets.
+                    if candidate.existing == nil { absent.insert(candidate.known.name) }
+                }
+            }
+            let settled = try settle(colliding)
+            written += settled
+            absent.formUnion(colliding.map(\.candidate.known.name))
+            absent.subtract(settled.map(\.known.name))
+            absent.formUnion(context.displaced)
+            next = []
+            if settled.contains(where: { $0.existing == nil }) {
+                // One of them may be the row above others of the table.
+                next = held.map(\.candidate)
+                absent.subtract(next.map(\.known.name))
+            } else {
+                for (candidate, name) in held { try hold(candidate, for: name) }
+            }
+        }
+        return written
     }
 
     /// Returns the zones of some records, by name.
@@ -128,38 +174,100 @@ struct RowPlacer: ApplyPhase {
         return known
     }
 
+    /// The result of trying to write a row alone.
+    private enum Attempt {
+        case written
+        case quarantined
+        /// Another row has its UNIQUE values, as the error says.
+        case collides(DatabaseError)
+    }
+
+    private typealias Collision = (candidate: Candidate, error: DatabaseError)
+
     /// Writes a row, or quarantines its record with the reason.
     ///
     /// - Returns: Whether the row exists.
     private func write(_ candidate: Candidate) throws -> Bool {
-        var known = candidate.known
+        switch try attempt(candidate) {
+        case .written: true
+        case .quarantined: false
+        case .collides(let error): try !settle([(candidate, error)]).isEmpty
+        }
+    }
+
+    /// Writes a row, or quarantines its record, unless another row has its UNIQUE values.
+    private func attempt(_ candidate: Candidate) throws -> Attempt {
+        let kind: RowChange.Kind?
         do {
-            try insert(candidate, &known)
+            kind = try rows.write(candidate)
         } catch let error as UnmappableValue {
-            known.problem = "The record '\(known.name)': \(error)"
+            try quarantine(candidate, "The record '\(candidate.known.name)': \(error)")
+            return .quarantined
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             // Violations of other constraints involve no second row that could give way.
-            let isUnique = error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
-            switch isUnique ? try UniquenessJudge(context: context).decide(candidate) : false {
-            case nil: return false
-            case true?:
-                // The conflicting row was removed.
-                try insert(candidate, &known)
-            default:
-                known.problem =
-                    "The record '\(known.name)' violates a constraint of the table '\(candidate.table.name)"
-                    + "': \(error.message ?? "\(error.extendedResultCode)"); change the "
-                    + "conflicting row"
+            if error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE { return .collides(error) }
+            try quarantine(candidate, error)
+            return .quarantined
+        }
+        try finish(candidate, kind)
+        return .written
+    }
+
+    /// Writes rows that have UNIQUE values of each other, decides between those that cannot both be, and quarantines
+    /// the rest.
+    ///
+    /// - Returns: The rows that are written.
+    private func settle(_ colliding: [Collision]) throws -> [Candidate] {
+        var rest = colliding
+        var written: [Candidate] = []
+        var hasFreed = true
+        while hasFreed, !rest.isEmpty {
+            hasFreed = false
+            let exchanged = try UniqueExchange(context: context).write(rest.map(\.candidate))
+            for (candidate, kind) in exchanged {
+                try finish(candidate, kind)
+                written.append(candidate)
             }
+            let names = Set(exchanged.map(\.candidate.known.name))
+            rest.removeAll { names.contains($0.candidate.known.name) }
+            var undecided: [Collision] = []
+            for collision in rest {
+                switch try UniquenessJudge(context: context).decide(collision.candidate) {
+                case nil: continue
+                // The conflicting row was removed.
+                case true?: hasFreed = true
+                case false?: break
+                }
+                undecided.append(collision)
+            }
+            rest = undecided
         }
-        if known.problem != nil {
-            known.base = try postponed(candidate).base
-            try known.save(database)
-            return false
-        }
+        for (candidate, error) in rest { try quarantine(candidate, error) }
+        return written
+    }
+
+    private func quarantine(_ candidate: Candidate, _ error: DatabaseError) throws {
+        try quarantine(
+            candidate,
+            "The record '\(candidate.known.name)' violates a constraint of the table '"
+                + "\(candidate.table.name)': \(error.message ?? "\(error.extendedResultCode)"); "
+                + "change the conflicting row"
+        )
+    }
+
+    private func quarantine(_ candidate: Candidate, _ problem: String) throws {
+        var known = try postponed(candidate)
+        known.problem = problem
+        try known.save(database)
+    }
+
+    /// Saves the record of a row that was written, and notes the change.
+    private func finish(_ candidate: Candidate, _ kind: RowChange.Kind?) throws {
+        if let kind { context.note(kind, candidate.key) }
+        var known = candidate.known
+        known.lacks = try lacksAssets(candidate)
         try save(known, of: candidate)
         context.written.append(candidate.key)
-        return true
     }
 
     /// Saves the record of a written row.
@@ -170,24 +278,6 @@ struct RowPlacer: ApplyPhase {
         var row = try candidate.existing.map { try mapping.fields($0, candidate.table) } ?? [:]
         row.merge(candidate.fields) { $1 }
         try known.save(database, row: row, candidate.table)
-    }
-
-    private func insert(_ candidate: Candidate, _ known: inout KnownRecord) throws {
-        let kind: RowChange.Kind?
-        if let insertion = candidate.insertion {
-            try rows.insert(insertion, candidate.table)
-            kind = .inserted
-        } else {
-            kind = try rows.write(
-                candidate.fields,
-                candidate.key,
-                candidate.table,
-                over: candidate.existing,
-                files: candidate.files
-            )
-        }
-        if let kind { context.note(kind, candidate.key) }
-        known.lacks = try lacksAssets(candidate)
     }
 
     /// Returns whether assets of the row did not arrive with it, because it had to wait.

@@ -26,6 +26,8 @@ struct UniquenessJudge: ApplyPhase {
             // A row that the user may not delete cannot give way.
             guard try Place.fetch(database, key)?.writes != false else { return false }
             let record = try KnownRecord.fetch(database, name: key.recordName(candidate.table))
+            // The row may only lack the change by which its record freed the values.
+            if let record, try isBehind(row, record, candidate.table) { return false }
             let theirs = try order(of: record)
             if ours < theirs {
                 try giveWay(key, row, to: candidate)
@@ -35,6 +37,25 @@ struct UniquenessJudge: ApplyPhase {
             }
         }
         return true
+    }
+
+    /// Returns whether a row's UNIQUE values are older than its record's, which it could not get yet.
+    private func isBehind(
+        _ row: StoredRow,
+        _ record: KnownRecord,
+        _ table: TableSchema
+    ) throws -> Bool {
+        guard let key = record.key, record.system != nil, record.zone == zone else { return false }
+        let names = try rows.uniqueNames(table)
+        let fields = try mapping.fields(row, table)
+        let edited = try OutboxEntry.fetch(database, key)?.changed ?? [:]
+        let base = try record.baseFields(like: fields)
+        return table.columns.contains { column in
+            guard names.contains(column.name), !column.isKey, edited[column.field] == nil,
+                let value = base[column.field]
+            else { return false }
+            return value != fields[column.field]
+        }
     }
 
     /// Returns the order of a record: the time at which it reached the server, then its name.
@@ -55,15 +76,25 @@ struct UniquenessJudge: ApplyPhase {
     }
 
     /// Returns the rows that conflict with a row.
-    func rivals(of candidate: Candidate) throws -> [(key: RowKey, row: StoredRow)] {
+    ///
+    /// - Parameters:
+    ///   - candidate: The row.
+    ///   - rules: The columns of each UNIQUE rule of its table, if the caller has them.
+    /// - Returns: The other rows.
+    /// - Throws: An error of the database.
+    func rivals(
+        of candidate: Candidate,
+        _ rules: [[TableColumn]]? = nil
+    ) throws -> [(key: RowKey, row: StoredRow)] {
         let table = candidate.table
         var rivals: [(key: RowKey, row: StoredRow)] = []
-        for columns in try rows.uniqueColumns(table) {
+        for columns in try rules ?? rows.uniqueColumns(table) {
             var values: [DatabaseValue] = []
             for column in columns {
                 // NULL is equal to nothing, so it violates no UNIQUE rule.
-                guard let field = candidate.fields[column.field], !field.isNull else { break }
-                values.append(try mapping.databaseValue(field, column))
+                let value = try value(of: column, candidate)
+                guard !value.isNull else { break }
+                values.append(value)
             }
             guard values.count == columns.count else { continue }
             for row in try rows.rows(table, where: columns.map(\.name), are: values) {
@@ -74,6 +105,17 @@ struct UniquenessJudge: ApplyPhase {
             }
         }
         return rivals
+    }
+
+    /// Returns the value that a column of a row will have.
+    private func value(of column: TableColumn, _ candidate: Candidate) throws -> DatabaseValue {
+        let before = candidate.existing?[column.name] ?? .null
+        guard let field = candidate.fields[column.field] else { return before }
+        guard field.isNull, column.isNotNull else {
+            // A value that the column cannot hold is refused when it is written.
+            return (try? mapping.databaseValue(field, column)) ?? .null
+        }
+        return column.standard ?? before
     }
 
     /// Removes a row here and on the server in favor of one that has its values.
@@ -103,6 +145,7 @@ struct UniquenessJudge: ApplyPhase {
             .map { try mapping.fields($0, candidate.table) }
         try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
         context.replacedByDuplicate.append(candidate.key)
+        context.replaced.append((candidate, winner))
         var known = candidate.known
         known.waiting = nil
         known.problem = nil

@@ -71,9 +71,14 @@ struct AppTriggers {
         var seen: Set<String> = []
         while !next.isEmpty {
             let (trigger, way) = next.removeFirst()
-            let names = trigger.writtenTables
-            let synced = catalog.tables.first { names.contains($0.name.lowercased()) }
+            let writes = trigger.writes
+            let synced = catalog.tables.first { table in
+                writes.contains { $0.table == table.name.lowercased() && $0.isSynced(by: table) }
+            }
             if let synced { return (synced.name, way) }
+            // The triggers of a synced table are looked at for themselves.
+            let names = Set(writes.map(\.table))
+                .subtracting(catalog.tables.map { $0.name.lowercased() })
             for name in names.sorted() where seen.insert(name).inserted {
                 next += all.filter { $0.isOf(name) && !$0.isConditional }.map {
                     (trigger: $0, way: way + [name])
@@ -106,11 +111,11 @@ struct AppTriggers {
             }
         }
 
-        /// The tables whose rows the trigger's statements insert, update or delete, in lower case.
-        var writtenTables: Set<String> {
+        /// The statements of the trigger that insert, update or delete rows.
+        var writes: [Write] {
             let begin = tokens.firstIndex { $0.isWord(["BEGIN"]) } ?? tokens.endIndex
             let body = Array(tokens[begin...])
-            let names = body.indices.dropLast().compactMap { place -> String? in
+            return body.indices.dropLast().compactMap { place -> Write? in
                 var next = place + 1
                 switch body[place].text.uppercased() {
                 case "INTO" where body[place].kind == .word: break
@@ -120,11 +125,57 @@ struct AppTriggers {
                     if body[next].isWord(["OR"]) { next += 2 }
                     // Of an insertion's conflict.
                     guard next < body.endIndex, !body[next].isWord(["SET"]) else { return nil }
+                    return Write(body[next...], columns: Self.assigned(body[next...]))
                 default: return nil
                 }
-                return body[next].name.lowercased()
+                return Write(body[next...], columns: nil)
             }
-            return Set(names)
+        }
+
+        /// Returns the columns that an UPDATE assigns, in lower case; nil if they were not found.
+        private static func assigned(_ tokens: ArraySlice<SQLToken>) -> Set<String>? {
+            guard let set = tokens.firstIndex(where: { $0.isWord(["SET"]) }) else { return nil }
+            var names: Set<String> = []
+            var depth = 0
+            // A name, or a list of names in parentheses, stands before each sign of equality.
+            var isTarget = true
+            for token in tokens[(set + 1)...] {
+                let isEnd = token.isWord(["WHERE", "FROM", "RETURNING"]) || token.text == ";"
+                if depth == 0, token.kind != .quoted, isEnd { break }
+                switch (token.kind, token.text) {
+                case (.mark, "("): depth += 1
+                case (.mark, ")"): depth -= 1
+                case (.mark, "=") where depth == 0: isTarget = false
+                case (.mark, ",") where depth == 0: isTarget = true
+                case (.mark, _): break
+                default: if isTarget { names.insert(token.name.lowercased()) }
+                }
+            }
+            return names.isEmpty ? nil : names
+        }
+    }
+
+    /// A statement of a trigger that writes rows.
+    private struct Write {
+        /// The table, in lower case.
+        var table: String
+        /// The assigned columns of an UPDATE; nil for a statement that writes whole rows.
+        var columns: Set<String>?
+
+        init?(_ tokens: ArraySlice<SQLToken>, columns: Set<String>?) {
+            guard var table = tokens.first else { return nil }
+            // The name of the database may stand before the table's.
+            let rest = tokens.dropFirst()
+            if rest.first?.text == ".", let name = rest.dropFirst().first { table = name }
+            self.table = table.name.lowercased()
+            self.columns = columns
+        }
+
+        /// Returns whether the statement changes what a table's records hold.
+        func isSynced(by table: TableSchema) -> Bool {
+            guard let columns else { return true }
+            let local = Set(table.declaration.localOnly.map { $0.lowercased() })
+            return !columns.isSubset(of: local)
         }
     }
 

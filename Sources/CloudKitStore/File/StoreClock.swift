@@ -7,6 +7,9 @@ struct StoreClock {
     /// The offset to add to this device's times to get the server's.
     var shift: Int64
 
+    /// The time of values that were there before the first sync: older than every edit.
+    static let start: Int64 = 1
+
     init(_ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: "SELECT device, shift FROM grdb_cloudkit_control"

@@ -33,7 +33,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// moved or is no longer shared, or gave up its key to another row, `unique` when another row has
     /// the same values in UNIQUE columns, `deletion` when one of the user's own rows was deleted by
     /// someone who may not have seen this device's last save, `share` when an edit brought back a row
-    /// without the share that was deleted with it.
+    /// without the share that was deleted with it, `dropped` when a migration dropped the column before
+    /// the edit was sent.
     public var rule: String
     /// The side whose edit lost.
     public var side: Side
@@ -52,6 +53,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
 
     /// The rule of entries about another user's rows.
     static let access = "access"
+    /// The rule of entries about columns that a migration dropped.
+    static let dropped = "dropped"
     /// The rule of the entry for a lost share.
     static let share = "share"
 }

@@ -66,15 +66,19 @@ package struct MergeVersion: Hashable {
     package var times: [String: EditTime] = [:]
     /// The fields that were overwritten since the base, even if they have its values again.
     package var overwritten: Set<String> = []
+    /// The fields whose values are older than every edit: rows that were there before the first sync.
+    package var unedited: Set<String> = []
 
     package init(
         fields: [String: StoreValue],
         times: [String: EditTime] = [:],
-        overwritten: Set<String> = []
+        overwritten: Set<String> = [],
+        unedited: Set<String> = []
     ) {
         self.fields = fields
         self.times = times
         self.overwritten = overwritten
+        self.unedited = unedited
     }
 
     func value(_ field: String) -> StoreValue { fields[field] ?? .null }

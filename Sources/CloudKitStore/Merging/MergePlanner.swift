@@ -143,9 +143,10 @@ package struct MergePlanner {
         let (ours, theirs) = (local.value(field), remote.value(field))
         guard remote.hasEdited(field, since: base) else { return (ours, []) }
         guard local.hasEdited(field, since: base) else { return (theirs, []) }
+        let rule = Self.rule(rule(field), field, base, local, remote)
         if ours == theirs {
             // Equal values of a counter are two steps, not one.
-            guard ours != base, case .counter = rule(field) else { return (ours, []) }
+            guard ours != base, case .counter = rule else { return (ours, []) }
         }
         let conflict = FieldConflict(
             field: field,
@@ -155,7 +156,6 @@ package struct MergePlanner {
             remote: theirs,
             remoteTime: remote.times[field] ?? Self.never
         )
-        let rule = base.isUnknown ? rule(field).withoutBase : rule(field)
         let value = rule.value(of: conflict)
         var lost: [MergePlan.Overruled] = []
         let combines = rule.combines(conflict)
@@ -166,6 +166,23 @@ package struct MergePlanner {
             lost.append(.init(fields: [field: theirs], side: .remote, rule: rule.name))
         }
         return (value, lost)
+    }
+
+    /// Returns the rule that decides, given what is known of both edits.
+    private static func rule(
+        _ rule: MergeRule,
+        _ field: String,
+        _ base: StoreValue,
+        _ local: MergeVersion,
+        _ remote: MergeVersion
+    ) -> MergeRule {
+        let (isOurs, areTheirs) = (
+            local.unedited.contains(field), remote.unedited.contains(field)
+        )
+        // A value that nobody edited gives way to one that somebody did, whatever the rule.
+        if isOurs != areTheirs { return .laterEdit }
+        if isOurs { return rule.withoutEdits }
+        return base.isUnknown ? rule.withoutBase : rule
     }
 
     private static let never = EditTime(microseconds: 0, device: "")

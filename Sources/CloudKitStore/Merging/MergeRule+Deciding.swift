@@ -30,6 +30,14 @@ extension MergeRule {
         }
     }
 
+    /// The rule between two values that nobody edited, which are no steps and belong to no device.
+    var withoutEdits: MergeRule {
+        switch self {
+        case .minimum, .maximum, .set: self
+        default: .laterEdit
+        }
+    }
+
     // MARK: Deciding
 
     /// Returns the later edit; equal times, which order nothing, are resolved by the values, so

@@ -61,11 +61,13 @@ extension Database {
     /// ```
     ///
     /// The next ``CloudStore`` that is created installs them again and compares the table with the
-    /// server's last state, so that changes made meanwhile are not lost.
+    /// server's last state, so that changes made meanwhile are not lost. Unsent edits of columns that are
+    /// gone then are in the journal, under the rule `dropped`.
     ///
     /// - Parameter table: The table's name.
     /// - Throws: An error of the database.
     public func removeSyncTriggers(from table: String) throws {
+        try DroppedEdits(database: self).keep(table)
         try TrackingTriggers.remove(from: table, in: self)
         try SharingTriggers.remove(naming: table, in: self)
     }

@@ -394,6 +394,8 @@ struct KnownRecord: Sendable {
 
     /// Stores an accepted version of a record in the file, without clearing its save.
     ///
+    /// A quarantined record stays so: its row may lack other fields than the accepted ones.
+    ///
     /// - Parameters:
     ///   - database: The file.
     ///   - record: The accepted record.
@@ -418,7 +420,7 @@ struct KnownRecord: Sendable {
         try database.run(
             """
             UPDATE grdb_cloudkit_record SET tag = ?1, system = ?2, base = ?3,
-                session = \(savedHere), problem = NULL
+                session = \(savedHere)
             WHERE name = ?4 AND tag IS ?5
                 AND (SELECT version FROM grdb_cloudkit_sent WHERE name = ?4) IS ?6
                 AND (?7 IS NULL OR EXISTS (SELECT 1 FROM grdb_cloudkit_outbox WHERE version = ?7))

@@ -58,7 +58,10 @@ extension RowMapping {
                 return RecordForms(chosen, saysNull: table.saysNull).text
             }
             let (now, had) = (text(fields), text(before))
-            guard now != nil || had != nil else { continue }
+            // Those that another client's values replaced are in the record, too.
+            let areStale =
+                !isEncrypted && (fields[RecordForms.field] ?? before[RecordForms.field]) != nil
+            guard now != nil || had != nil || areStale else { continue }
             if isEncrypted {
                 record.encryptedValues[RecordForms.encryptedField] = now
             } else {

@@ -133,6 +133,9 @@ struct RowMapping: Sendable {
                 fields[place] = current(.null, form, column)
             }
         }
+        if let stale = Self.stale(forms.plain, fields, table) {
+            fields[RecordForms.field] = .text(stale)
+        }
         if let table, let format = table.format {
             try format.read(&fields, table) { field, isText in
                 try Self.content(of: record, field, isText: isText)
@@ -153,6 +156,49 @@ struct RowMapping: Sendable {
                     "what the field '\(column.field)' holds \(reason); correct it in the app"
             )
         }
+    }
+
+    /// Returns the forms of a record that another client's values have replaced; nil for none.
+    ///
+    /// The client leaves them beside its values. They are remembered under the name of their own field, because they would
+    /// count again once it clears the values: no form differs from that of a value which no field holds.
+    private static func stale(
+        _ forms: [String: String],
+        _ fields: [String: StoreValue],
+        _ table: TableSchema?
+    ) -> String? {
+        guard !forms.isEmpty, let table, table.format == nil else { return nil }
+        var stale = RecordForms("")
+        for (name, form) in forms.sorted(by: { $0.key < $1.key }) {
+            guard let column = table.byField[name], !column.isEncrypted, form != WrittenForm.null,
+                let value = fields[name], !value.isNull
+            else { continue }
+            if case .written = value { continue }
+            stale.forms.append((name, form))
+        }
+        return stale.text
+    }
+
+    /// Returns a record's fields without the values whose forms were stale in its previous version.
+    ///
+    /// - Parameters:
+    ///   - before: The stale forms of the previous version.
+    ///   - fields: The fields.
+    /// - Returns: The fields; nil if they have no such value.
+    static func forgetting(
+        _ before: RecordForms,
+        in fields: [String: StoreValue]
+    ) -> [String: StoreValue]? {
+        var fields = fields
+        var found = RecordForms("")
+        for (name, form) in before.forms where fields[name] == .written(.null, as: form) {
+            fields[name] = nil
+            found.forms.append((name, form))
+        }
+        guard let text = found.text else { return nil }
+        // Until the record is saved without them.
+        fields[RecordForms.field] = .text(text)
+        return fields
     }
 
     /// Returns the content of an asset that holds a value too large for the record.

@@ -44,20 +44,23 @@ struct RowStore {
     /// Returns the values of fields that were never set, where these are the same for every row.
     func defaults(of table: TableSchema) throws -> [String: StoreValue] {
         var defaults: [String: StoreValue] = [:]
-        for row in try Row.fetchAll(database, sql: "PRAGMA table_xinfo(\(table.name.quoted))") {
-            guard let sql: String = row["dflt_value"], let column = table.column(row["name"]),
-                Self.isConstant(sql),
-                let value = try DatabaseValue.fetchOne(database, sql: "SELECT \(sql)")
-            else { continue }
-            defaults[column.field] = try mapping.value(column.affinity.stored(value), column)
+        for column in table.columns {
+            guard let value = column.standard else { continue }
+            defaults[column.field] = try mapping.value(value, column)
         }
         return defaults
     }
 
-    /// Returns whether a default calls no function, such as the current time or a random number.
-    private static func isConstant(_ sql: String) -> Bool {
-        sql.hasPrefix("'")
-            || !(sql.contains("(") || sql.uppercased().contains("CURRENT_"))
+    /// Returns whether a field leaves the value of a row's column as it is.
+    ///
+    /// Where NULL is not allowed, the column's default takes its place, on every device: a row that has another value
+    /// would differ from those that are inserted later.
+    func keeps(_ field: StoreValue, _ column: TableColumn, of row: StoredRow) throws -> Bool {
+        let value = row[column.name] ?? .null
+        if try mapping.value(value, column) == field { return true }
+        guard field.isNull, column.isNotNull else { return false }
+        guard let standard = column.standard else { return true }
+        return try mapping.value(standard, column) == mapping.value(value, column)
     }
 
     /// Writes fields into the row of a key, and returns the kind of change; nil when nothing differed.
@@ -81,15 +84,18 @@ struct RowStore {
         var values: [DatabaseValue] = []
         for column in table.columns where !column.isKey {
             guard let field = fields[column.field] else { continue }
-            let old = try existing.map { try mapping.value($0[column.name] ?? .null, column) }
-            if field == old { continue }
+            if field.isNull, column.needsValue { throw UnmappableValue(column, found: "no value") }
+            if let existing, try keeps(field, column, of: existing) { continue }
             if field.isNull, column.isNotNull {
-                if column.needsValue { throw UnmappableValue(column, found: "no value") }
+                // A new row gets the default by itself.
+                guard existing != nil, let standard = column.standard else { continue }
+                columns.append(column.name)
+                values.append(standard)
                 continue
             }
             let value = try value(field, column, files)
             // An asset that is not downloaded is NULL before and after.
-            if value.isNull, old?.isNull == true { continue }
+            if value.isNull, existing?[column.name]?.isNull == true { continue }
             columns.append(column.name)
             values.append(value)
         }
@@ -172,6 +178,28 @@ struct RowStore {
             let columns = names.compactMap { $0.flatMap(table.column) }
             return columns.count == names.count ? columns : nil
         }
+    }
+
+    /// Returns the names of the columns on which a UNIQUE constraint or index depends, except the key's.
+    ///
+    /// A column of which an index only names the word, such as in an expression, counts too.
+    func uniqueNames(_ table: TableSchema) throws -> Set<String> {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT i.name, t.name, m.sql
+                FROM pragma_index_list(?) AS i, pragma_index_info(i.name) AS t
+                LEFT JOIN sqlite_master AS m ON m.type = 'index' AND m.name = i.name
+                WHERE i."unique" AND i.origin <> 'pk'
+                """
+        )
+        var names: Set<String> = []
+        for row in try Row.fetchAll(statement, arguments: [table.name]) {
+            if let name: String = row[1] { names.insert(name) }
+            guard let sql: String = row[2] else { continue }
+            let words = Set(SQLToken.tokens(sql).map { $0.name.lowercased() })
+            names.formUnion(table.columns.map(\.name).filter { words.contains($0.lowercased()) })
+        }
+        return names
     }
 
     func delete(_ key: RowKey, _ table: TableSchema) throws {

@@ -86,6 +86,15 @@ struct Acknowledgements {
         try KnownRecord.clearSent(database, names: noted)
         try OutboxEntry.clear(database, versions: whole.map(\.version))
         for (record, key, _) in whole { try locate(record, key) }
+        // The saved values may be those that stood in the way. Which of two rows stays is decided after a fetch.
+        let placing = try ChangeApplier(
+            database,
+            mapping,
+            zone: applier.zone,
+            defersUniqueness: true
+        )
+        try placing.retryQuarantined(records.map(\.name))
+        applier.context.add(placing.context)
     }
 
     /// Applies a save that requires a look at the file; returns whether it was saved.

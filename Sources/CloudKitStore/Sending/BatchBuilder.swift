@@ -295,7 +295,7 @@ struct BatchBuilder {
         let place = hasPlaces ? try Place.fetch(database, entry.key) : nil
         // Of a record that the server has, a change is compared with its field and the stamp alone.
         let base = try known.baseFields(like: fields, includesWritten: true) {
-            isNew || entry.changed[$0] != nil || $0 == RecordStamp.field
+            isNew || entry.changed[$0] != nil || $0 == RecordStamp.field || $0 == RecordForms.field
                 || table.format?.companions.values.contains($0) == true
         }
         if let sent, let version = known.sent?.version {
@@ -326,6 +326,8 @@ struct BatchBuilder {
             guard isChanged || isFirst else { continue }
             changes[field] = value
         }
+        // The forms are made for every save; this one is to be made.
+        if entry.changed[RecordForms.field] != nil { changes[RecordForms.field] = .null }
         let isUnlinked = try isUnlinked(row, table, known, entry, place)
         guard !changes.isEmpty || isNew || isUnlinked else {
             // Everything equals the server's version; only an open reference still has to be sent.

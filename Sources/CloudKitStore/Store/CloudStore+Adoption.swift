@@ -63,7 +63,7 @@ private struct Adoption {
         else { return }
         let now = try StoreClock.tick(database)
         for column in table.fieldColumns
-        where entry.changed[column.field] == Reconciliation.beforeAllEdits
+        where entry.changed[column.field] == StoreClock.start
             && row[column.name]?.isNull == false
         {
             entry.changed[column.field] = now
@@ -90,7 +90,7 @@ private struct Adoption {
     func lose(_ record: AdoptedChanges.Record) throws {
         guard let (found, key, _) = try assumed(record),
             let entry = try OutboxEntry.fetch(database, key), !entry.isDeleted,
-            entry.changed.values.allSatisfy({ $0 == Reconciliation.beforeAllEdits })
+            entry.changed.values.allSatisfy({ $0 == StoreClock.start })
         else { return }
         var known = found
         known.goes = true

@@ -65,7 +65,7 @@ private actor StatusWatch {
             "grdb_cloudkit_outbox",
             "grdb_cloudkit_control",
             in: store.file.writer
-        ) { [signal] in
+        ) { [signal] _ in
             signal.yield()
         }
     }

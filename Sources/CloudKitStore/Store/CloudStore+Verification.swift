@@ -209,8 +209,11 @@ extension CloudStore {
         _ table: TableSchema,
         _ defaults: Defaults
     ) -> StoreValue? {
-        // Another client takes no value for the default.
-        if let value = base[field], !value.isNull || table.format == nil { return value }
+        // Another client takes no value for the default, and so does every device for one that may not be NULL.
+        let isAbsent =
+            base[field]?.isNull == true
+            && (table.format != nil || table.byField[field]?.isNotNull == true)
+        if let value = base[field], !isAbsent { return value }
         guard let column = table.byField[field], !column.isKey else { return nil }
         if let value = table.format?.defaults(in: base)[field] {
             // An encrypted value may only be out of reach.

@@ -172,23 +172,24 @@ public final class CloudStore: Sendable {
             return exchange(&state.erased, with: [])
         }
         if !erased.isEmpty { configuration.onEvent(.erased(unsent: erased)) }
-        unsent.start()
+        await unsent.start()
         try await engine()
         try await trimJournal()
-        for warning in try await triggerWarnings() { configuration.onEvent(.warning(warning)) }
+        for warning in try await warnings() { configuration.onEvent(.warning(warning)) }
         try await checkOtherProcesses()
         watchOtherProcesses()
         guard configuration.syncsAutomatically else { return }
         let observation = TableObserver.observe("grdb_cloudkit_outbox", in: file.writer) {
-            [weak self] in
+            [weak self] _ in
             self?.hint()
         }
         state.withLock { $0.observation = observation }
     }
 
-    private func triggerWarnings() async throws -> [String] {
+    private func warnings() async throws -> [String] {
         try await file.read { [catalog = file.catalog] database in
             try AppTriggers(database, catalog).warnings()
+                + UndecidedIndexes(database: database, catalog: catalog).warnings()
         }
     }
 

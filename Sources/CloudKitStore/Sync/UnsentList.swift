@@ -5,20 +5,25 @@ import Synchronization
 /// A list of the unsent rows in a file beside the database, so that the loss can be reported after
 /// the database was erased or deleted.
 ///
-/// The list follows the outbox after a short delay, and is deleted when nothing waits.
+/// Each change is added before its write returns, because the process may be killed right after it. A short delay later
+/// the list is written again, without what was sent meanwhile; it is deleted when nothing waits.
 final class UnsentList: Sendable {
     private struct State {
         var observation: (any DatabaseCancellable)?
         /// The task that writes the list while it lacks changes.
         var task: Task<Void, Never>?
         var isStale = false
+        /// The newest version that the list has.
+        var last: Int64 = 0
+        /// The lines that were added since the rows were read for a new list.
+        var added = Data()
     }
 
-    /// The time that a change waits for others before the list is written, so that an app that
+    /// The time that a change waits for others before the list is written again, so that an app that
     /// writes continuously does not rewrite it with each row.
     private static let delay = Duration.milliseconds(500)
 
-    /// The maximum number of rows in the list.
+    /// The maximum number of rows that are listed at a time.
     private static let limit = 1_000
 
     private let url: URL?
@@ -38,24 +43,31 @@ final class UnsentList: Sendable {
     /// Returns the rows in the list of a database.
     static func rows(of writer: any DatabaseWriter) -> [RowChange] {
         // Without a list that can be read, losses are reported without names.
-        guard let url = url(of: writer), let data = try? Data(contentsOf: url),
-            let rows = try? JSONDecoder().decode([[String]].self, from: data)
-        else { return [] }
-        return rows.compactMap { row in
-            guard row.count == 3 else { return nil }
-            let key = RowKey(table: row[1], text: row[2])
-            return RowChange(row[0] == "deleted" ? .deleted : .updated, key)
+        guard let url = url(of: writer), let data = try? Data(contentsOf: url) else { return [] }
+        var rows: [RowChange] = []
+        for line in data.split(separator: UInt8(ascii: "\n")) {
+            // A line that was cut off is no row's.
+            let listed = (try? JSONDecoder().decode([[String]].self, from: Data(line))) ?? []
+            for row in listed where row.count == 3 {
+                let key = RowKey(table: row[1], text: row[2])
+                let change = RowChange(row[0] == "deleted" ? .deleted : .updated, key)
+                // Of a row that changed again, the last line counts.
+                rows.removeAll { $0.table == change.table && $0.key == change.key }
+                rows.append(change)
+            }
         }
+        return rows
     }
 
-    /// Starts following the outbox.
-    func start() {
+    /// Starts following the outbox, with an up-to-date list.
+    func start() async {
         guard url != nil else { return }
-        let observation = TableObserver.observe("grdb_cloudkit_outbox", in: writer) { [weak self] in
-            self?.refresh()
+        let observation = TableObserver.observe("grdb_cloudkit_outbox", in: writer) {
+            [weak self] database in
+            self?.add(database)
         }
         state.withLock { $0.observation = observation }
-        refresh()
+        await write()
     }
 
     /// Stops following the outbox, with an up-to-date list.
@@ -71,8 +83,16 @@ final class UnsentList: Sendable {
         await write()
     }
 
-    private func refresh() {
+    /// Adds the rows of a transaction that has just been committed.
+    private func add(_ database: Database) {
+        guard let url else { return }
         state.withLock { state in
+            // Only apps that erase their database miss a list that cannot be written.
+            if let (lines, last) = try? Self.lines(database, after: state.last) {
+                state.last = last
+                state.added += lines
+                try? Self.append(lines, to: url)
+            }
             state.isStale = true
             guard state.task == nil else { return }
             state.task = Task(priority: .utility) { [weak self] in
@@ -86,6 +106,34 @@ final class UnsentList: Sendable {
         }
     }
 
+    /// Returns the lines of the oldest rows after a version, and the newest version among them.
+    private static func lines(
+        _ database: Database,
+        after last: Int64
+    ) throws -> (lines: Data, last: Int64) {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT deleted, tbl, key, version FROM grdb_cloudkit_outbox
+                WHERE version > ? ORDER BY version LIMIT ?
+                """
+        )
+        let rows = try Row.fetchAll(statement, arguments: [last, limit])
+        guard let newest = rows.last else { return (Data(), last) }
+        let list = rows.map { [$0[0] ? "deleted" : "updated", $0[1] as String, $0[2] as String] }
+        return (try JSONEncoder().encode(list) + Data("\n".utf8), newest[3])
+    }
+
+    private static func append(_ lines: Data, to url: URL) throws {
+        guard !lines.isEmpty else { return }
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            return try lines.write(to: url)
+        }
+        let file = try FileHandle(forWritingTo: url)
+        try file.seekToEnd()
+        try file.write(contentsOf: lines)
+        try file.close()
+    }
+
     /// Returns whether there are changes to write; otherwise marks the task as finished.
     private func begin() -> Bool {
         state.withLock { state in
@@ -94,23 +142,23 @@ final class UnsentList: Sendable {
         }
     }
 
+    /// Writes the whole list.
     private func write() async {
         guard let url else { return }
+        // What is added while the rows are read may be missing among them.
+        state.withLock { $0.added = Data() }
         // Only apps that erase their database miss a list that cannot be written.
-        let rows = try? await writer.read { database in
-            try Row.fetchAll(
-                database,
-                sql: "SELECT deleted, tbl, key FROM grdb_cloudkit_outbox ORDER BY version LIMIT ?",
-                arguments: [Self.limit]
-            ).map { [$0[0] ? "deleted" : "updated", $0[1] as String, $0[2] as String] }
+        let read = try? await writer.read { try Self.lines($0, after: 0) }
+        guard let (lines, last) = read else { return }
+        state.withLock { state in
+            state.last = max(state.last, last)
+            let list = lines + state.added
+            // The list only serves a report; without it, losses are reported without names.
+            if list.isEmpty {
+                try? FileManager.default.removeItem(at: url)
+            } else {
+                try? list.write(to: url, options: .atomic)
+            }
         }
-        guard let rows else { return }
-        // The list only serves a report; without it, losses are reported without names.
-        guard !rows.isEmpty, let data = try? JSONEncoder().encode(rows) else {
-            try? FileManager.default.removeItem(at: url)
-            return
-        }
-        // Without the list, losses are reported without names.
-        try? data.write(to: url, options: .atomic)
     }
 }

@@ -7,6 +7,7 @@ struct TableReader {
         var type: String
         var isNotNull: Bool
         var hasDefault: Bool
+        var standard: DatabaseValue?
         /// The position in the key, from 1; 0 for other columns.
         var keyPlace: Int
     }
@@ -35,6 +36,7 @@ struct TableReader {
         let columns = try Self.columns(of: name, database)
         try Self.checkNames(declaration, columns.map(\.name))
         try Self.checkKey(declaration, columns, database)
+        try Self.checkCollation(declaration, database)
         let synced = try columns.filter { !declaration.localOnly.contains($0.name) }
             .map { try Self.column($0, declaration) }
         try Self.checkFields(declaration, synced)
@@ -108,9 +110,28 @@ struct TableReader {
                 type: row["type"] ?? "",
                 isNotNull: row["notnull"],
                 hasDefault: ((row["dflt_value"] as String?) ?? "NULL").uppercased() != "NULL",
+                standard: try standard(row["dflt_value"], row["type"] ?? "", database),
                 keyPlace: row["pk"]
             )
         }
+    }
+
+    /// Returns a column's default as it is stored; nil for one that calls a function, such as the current time or a
+    /// random number.
+    private static func standard(
+        _ sql: String?,
+        _ type: String,
+        _ database: Database
+    ) throws -> DatabaseValue? {
+        guard let sql,
+            sql.hasPrefix("'") || !(sql.contains("(") || sql.uppercased().contains("CURRENT_")),
+            let value = try DatabaseValue.fetchOne(database, sql: "SELECT \(sql)"), !value.isNull
+        else { return nil }
+        let affinity = ColumnAffinity(declaredType: type)
+        if case .string(let text) = value.storage, let number = affinity.number(text) {
+            return number
+        }
+        return affinity.stored(value)
     }
 
     private static func foreignKeys(
@@ -157,6 +178,7 @@ struct TableReader {
             isKey: column.keyPlace > 0,
             isNotNull: column.isNotNull,
             hasDefault: column.hasDefault,
+            standard: column.standard,
             isEncrypted: declaration.encrypted.contains(column.name),
             download: form == .asset ? download ?? .withRow : nil,
             notation: declaration.format.map { $0.notations[field] ?? .plain }
@@ -194,7 +216,8 @@ extension TableReader {
             throw CloudStoreError(
                 .unusableKey,
                 "The key column '\(column.name)' of the table '\(table)' has the type '"
-                    + "\(column.type)'; keys are text, integers, UUIDs or bytes"
+                    + "\(column.type)'; keys are text, integers, UUIDs or bytes: declare it as one of them, "
+                    + "such as forms: [\"\(column.name)\": .text] for a date that is written as text"
             )
         }
         let form = declaration.forms[key[0].name] ?? ColumnForm(declaredType: key[0].type)
@@ -214,6 +237,29 @@ extension TableReader {
                 + "different rows, and one of them is lost; call database.replaceIntegerKeys(in: ["
                 + "\"\(table)\"]) in a migration, or declare assignsIntegerKeys when the app assigns "
                 + "numbers that identify the same row on every device"
+        )
+    }
+
+    /// Checks that the table takes keys for equal only if their bytes are: others name different records.
+    private static func checkCollation(
+        _ declaration: SyncedTable,
+        _ database: Database
+    ) throws {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT c.name, c.coll FROM pragma_index_list(?) AS i, pragma_index_xinfo(i.name) AS c
+                WHERE i.origin = 'pk' AND c."key" AND upper(c.coll) <> 'BINARY' ORDER BY c.seqno
+                """,
+            arguments: [declaration.name]
+        )
+        guard let row else { return }
+        throw CloudStoreError(
+            .unusableKey,
+            "The key column '\(row["name"] as String? ?? "")' of the table '\(declaration.name)' has the "
+                + "collation \(row["coll"] as String), which takes different keys for equal, but they name "
+                + "different records; copy the rows into a table whose key has none, and give another column, or "
+                + "a UNIQUE index, that collation"
         )
     }
 

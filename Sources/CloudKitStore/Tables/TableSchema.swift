@@ -1,3 +1,5 @@
+import GRDB
+
 /// A synced table: its columns, keys and rules.
 ///
 /// A class, so that objects created for each of its rows hold it at the cost of one reference.
@@ -105,9 +107,10 @@ final class TableSchema: Sendable {
         }
     }
 
-    /// A description of the columns and their fields, for the detection of an upgrade.
+    /// A description of the columns, their fields and the record type, for the detection of an upgrade.
     var fingerprint: String {
-        columns.map { "\($0.name)=\($0.field):\($0.form)" }.sorted().joined(separator: " ")
+        let columns = columns.map { "\($0.name)=\($0.field):\($0.form)" }
+        return (columns + [Self.mark(ofType: recordType)]).sorted().joined(separator: " ")
             + (format == nil ? "" : Self.formatMark)
     }
 
@@ -119,6 +122,9 @@ final class TableSchema: Sendable {
     func readsOtherwise(than fingerprint: String) -> Bool {
         format != nil && !fingerprint.hasSuffix(Self.formatMark)
     }
+
+    /// Returns the record type's part of a fingerprint; that of a column has a name before the first sign.
+    static func mark(ofType type: String) -> String { "=\(type)" }
 }
 
 extension String {
@@ -142,6 +148,8 @@ struct TableColumn: Hashable, Sendable {
     var isKey = false
     var isNotNull = false
     var hasDefault = false
+    /// The default as the column stores it; nil for none, and for one that calls a function.
+    var standard: DatabaseValue?
     var isEncrypted = false
     var download: AssetDownload?
     /// The notation in records whose format another client determines; nil for the store's own format.

@@ -7,9 +7,6 @@ struct Reconciliation {
     let database: Database
     let mapping: RowMapping
 
-    /// The time of values that existed before the table was synced; every edit is later.
-    static let beforeAllEdits: Int64 = 1
-
     init(_ database: Database, _ mapping: RowMapping) {
         self.database = database
         self.mapping = mapping
@@ -25,14 +22,18 @@ struct Reconciliation {
         try nameWords()
         for table in mapping.catalog.tables {
             let hadTriggers = try !TrackingTriggers(table).install(in: database)
-            if let fingerprint = try known[table.name] ?? adopt(table, known) {
+            let former = try known[table.name] == nil ? adopt(table, known) : nil
+            if let fingerprint = known[former ?? table.name] {
+                try DroppedEdits(database: database)
+                    .note(table, formerly: former ?? table.name, mapping.catalog)
                 if table.readsOtherwise(than: fingerprint) { try readAgain(table) }
                 let new = Self.newFields(table, fingerprint)
                 if !new.isEmpty { changes += try fill(table, new) }
                 // Without triggers, changes may have been missed.
                 if !hadTriggers { changes += try compare(table, new: new) }
             } else {
-                try add(table, editedAt: Self.beforeAllEdits)
+                // Existing values are older than any edit.
+                try add(table, editedAt: StoreClock.start)
             }
             guard known[table.name] != table.fingerprint else { continue }
             try database.run(
@@ -86,7 +87,7 @@ struct Reconciliation {
 
     /// Adopts the state of a table that was renamed but kept its record type.
     ///
-    /// - Returns: The table's previous columns; nil when the table is new.
+    /// - Returns: The table's previous name; nil when the table is new.
     private func adopt(_ table: TableSchema, _ known: [String: String]) throws -> String? {
         let names = try String.fetchAll(
             database,
@@ -96,11 +97,16 @@ struct Reconciliation {
                 """,
             arguments: [table.recordType]
         )
-        let gone = names.filter { mapping.catalog[$0] == nil && known[$0] != nil }
-        // The tables of all links have one record type.
-        guard table.format?.link == nil, gone.count == 1, let fingerprint = known[gone[0]] else {
-            return nil
+        var gone = names.filter { mapping.catalog[$0] == nil && known[$0] != nil }
+        if gone.isEmpty {
+            // Before the first sync there are no records, only rows that wait.
+            gone = known.filter { name, fingerprint in
+                mapping.catalog[name] == nil && Self.isOf(table.recordType, name, fingerprint)
+            }
+            .map(\.key)
         }
+        // The tables of all links have one record type.
+        guard table.format?.link == nil, gone.count == 1 else { return nil }
         try database.execute(
             sql: """
                 UPDATE grdb_cloudkit_record SET tbl = \(Words.sql("?"))
@@ -114,7 +120,15 @@ struct Reconciliation {
                 arguments: [table.name, gone[0]]
             )
         }
-        return fingerprint
+        return gone[0]
+    }
+
+    /// Returns whether a table had a record type.
+    private static func isOf(_ type: String, _ name: String, _ fingerprint: String) -> Bool {
+        let marks = fingerprint.split(separator: " ").filter { $0.hasPrefix("=") }
+        // A file of an older version does not say; by default the type is the name.
+        return marks.isEmpty
+            ? name == type : marks.contains { $0 == TableSchema.mark(ofType: type) }
     }
 
     /// Adds to the outbox the rows that the server does not have and that are not in it already.
@@ -218,7 +232,11 @@ struct Reconciliation {
             // An asset that was never downloaded is NULL in its row, which is no edit.
             let found = fields.filter { $0.value != base[$0.key] ?? .null }.keys
                 .filter { !isUndownloaded($0, fields, table) && edit.changed[$0] == nil }
-                .filter { base[$0] != nil || defaults[$0] == nil || fields[$0] != defaults[$0] }
+                .filter { field in
+                    let allowsNull = table.byField[field]?.isNotNull != true
+                    let isThere = base[field].map { allowsNull || !$0.isNull } ?? false
+                    return isThere || defaults[field] == nil || fields[field] != defaults[field]
+                }
             let differing = try Set(found)
                 .subtracting(hidden.fields(among: Set(found), of: fields, record, table))
             if !differing.isEmpty {
@@ -227,7 +245,7 @@ struct Reconciliation {
                     let isEdit =
                         fields[field]?.plain != base[field]?.plain
                         && !(new.contains(field) && base[field] == nil)
-                    edit.changed[field] = isEdit ? Self.unknownTime : Self.beforeAllEdits
+                    edit.changed[field] = isEdit ? Self.unknownTime : StoreClock.start
                 }
                 edits.append(edit)
             }

@@ -8,13 +8,13 @@ import Synchronization
 final class TableObserver: TransactionObserver, Sendable {
     private struct State {
         var hasChanged = false
-        var onChange: (@Sendable () -> Void)?
+        var onChange: (@Sendable (Database) -> Void)?
     }
 
     private let tables: [String]
     private let state: Mutex<State>
 
-    private init(_ tables: [String], _ onChange: @escaping @Sendable () -> Void) {
+    private init(_ tables: [String], _ onChange: @escaping @Sendable (Database) -> Void) {
         self.tables = tables
         state = Mutex(State(onChange: onChange))
     }
@@ -24,12 +24,12 @@ final class TableObserver: TransactionObserver, Sendable {
     /// - Parameters:
     ///   - tables: The names of the tables.
     ///   - writer: The database, with which the observation ends.
-    ///   - onChange: A closure that is called in the queue of the database's writes.
+    ///   - onChange: A closure that is called in the queue of the database's writes, before the write returns.
     /// - Returns: The observation, which also ends when it is released.
     static func observe(
         _ tables: String...,
         in writer: any DatabaseWriter,
-        onChange: @escaping @Sendable () -> Void
+        onChange: @escaping @Sendable (Database) -> Void
     ) -> AnyDatabaseCancellable {
         let observer = TableObserver(tables, onChange)
         writer.asyncWriteWithoutTransaction { database in
@@ -55,7 +55,7 @@ final class TableObserver: TransactionObserver, Sendable {
             defer { state.hasChanged = false }
             return state.hasChanged ? state.onChange : nil
         }
-        onChange?()
+        onChange?(database)
     }
 
     func databaseDidRollback(_ database: Database) {

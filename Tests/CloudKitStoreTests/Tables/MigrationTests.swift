@@ -101,6 +101,60 @@ struct MigrationTests {
         }
     }
 
+    @Test("A process that is killed right after a write leaves the names of what was not sent")
+    func killed() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "killed-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let path = folder.appending(path: "notes.sqlite").path
+            let database = try DatabaseQueue(path: path)
+            try await database.write { try $0.execute(sql: Device.schema) }
+            let device = try await Device(cloud, user, database: database)
+            try await device.run("INSERT INTO note (id, title) VALUES ('a', 'x'), ('b', 'x')")
+            try await device.store.sync()
+            // The list of what was sent is gone then, and not only a moment later.
+            await device.store.stop()
+            try await device.store.start()
+            for (step, sql) in [
+                "UPDATE note SET title = 'y' WHERE id = 'a'", "DELETE FROM note WHERE id = 'b'",
+                "INSERT INTO note (id) VALUES ('c')", "DELETE FROM note WHERE id = 'a'",
+            ].enumerated() {
+                try await device.run(sql)
+                // What is beside the database at this moment is all that a killed process leaves.
+                let copy = folder.appending(path: "copy-\(step).sqlite").path
+                try FileManager.default.copyItem(
+                    atPath: path + "-cloudkit-unsent",
+                    toPath: copy + "-cloudkit-unsent"
+                )
+                let events = Mutex<[RowChange]>([])
+                var configuration = Device.configuration
+                configuration.onEvent = { event in
+                    if case .erased(let unsent) = event { events.withLock { $0 += unsent } }
+                }
+                let erased = try DatabaseQueue(path: copy)
+                try await erased.write { try $0.execute(sql: Device.schema) }
+                let next = try await Device(
+                    cloud,
+                    user,
+                    database: erased,
+                    configuration: configuration
+                )
+                let told = events.withLock(\.self).map { "\($0.kind) \($0.key)" }.sorted()
+                let expected = [
+                    ["updated a"], ["deleted b", "updated a"],
+                    ["deleted b", "updated a", "updated c"],
+                    ["deleted a", "deleted b", "updated c"],
+                ]
+                #expect(told == expected[step])
+                await next.store.stop()
+            }
+            await device.store.stop()
+        }
+    }
+
     @Test("A database that another library synced is the store's once what noted changes is gone")
     func otherLibrary() async throws {
         let theirs = """

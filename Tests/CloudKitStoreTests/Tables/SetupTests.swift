@@ -46,6 +46,31 @@ struct SetupTests {
             words: ["note", "'id'", "REAL"]
         ),
         Mistake(
+            name: "a date as a key",
+            schema: "CREATE TABLE note (day DATE PRIMARY KEY NOT NULL)",
+            tables: [.table("note")],
+            code: .unusableKey,
+            words: ["note", "'day'", "forms: [\"day\": .text]"]
+        ),
+        Mistake(
+            name: "a key that takes two spellings for one",
+            schema: "CREATE TABLE note (id TEXT PRIMARY KEY COLLATE NOCASE NOT NULL)",
+            tables: [.table("note")],
+            code: .unusableKey,
+            words: ["note", "'id'", "NOCASE", "UNIQUE index"]
+        ),
+        Mistake(
+            name: "a part of a key that takes two spellings for one",
+            schema: """
+                CREATE TABLE note (
+                    one TEXT NOT NULL, two TEXT NOT NULL COLLATE RTRIM, PRIMARY KEY (one, two)
+                ) WITHOUT ROWID
+                """,
+            tables: [.table("note")],
+            code: .unusableKey,
+            words: ["note", "'two'", "RTRIM"]
+        ),
+        Mistake(
             name: "a column without type",
             schema: "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, thing)",
             tables: [.table("note")],

@@ -66,6 +66,41 @@ struct AppTriggerTests {
         }
     }
 
+    @Test("One that writes no more than columns that never leave the device is not reported")
+    func localColumns() async throws {
+        let schema = """
+            CREATE TABLE part (id TEXT PRIMARY KEY NOT NULL, name TEXT, seen TEXT, "at all" INTEGER);
+            CREATE TRIGGER one AFTER UPDATE OF name ON part BEGIN
+                UPDATE part SET seen = (SELECT NEW.name), "at all" = coalesce("at all", 0) + 1
+                    WHERE id = NEW.id AND name = NEW.name;
+            END;
+            CREATE TRIGGER two AFTER INSERT ON part
+                BEGIN UPDATE part SET (seen, "at all") = (SELECT NEW.name, 2) WHERE id = NEW.id; END;
+            CREATE TRIGGER three AFTER INSERT ON part
+                BEGIN UPDATE part SET seen = 'x', Name = upper(NEW.name) WHERE id = NEW.id; END;
+            CREATE TRIGGER four AFTER INSERT ON part
+                BEGIN UPDATE part SET (seen, name) = ('x', 'y'); END;
+            """
+        let warnings = Mutex<[String]>([])
+        var configuration = Device.configuration
+        configuration.onEvent = { event in
+            if case .warning(let text) = event { warnings.withLock { $0.append(text) } }
+        }
+        let settings = configuration
+        try await CloudFixture.inProcess.run { cloud in
+            _ = try await Device(
+                cloud,
+                cloud.addUser(),
+                tables: [.table("part", localOnly: ["seen", "at all"])],
+                schema: schema,
+                configuration: settings
+            )
+        }
+        let names = warnings.withLock(\.self)
+            .map { text in ["'one'", "'two'", "'three'", "'four'"].filter(text.contains) }
+        #expect(names == [["'four'"], ["'three'"]])
+    }
+
     @Test("It is reported by way of other tables too, whatever the names are, and if it skips rows")
     func hiddenWarnings() async throws {
         let schema = """

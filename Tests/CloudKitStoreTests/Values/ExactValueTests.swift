@@ -139,6 +139,54 @@ struct ExactValueTests {
         }
     }
 
+    @Test("A form that another client has overwritten does not return when it clears the field")
+    func forgottenForm() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let user = try await cloud.addUser()
+            let schema =
+                "CREATE TABLE book (id TEXT PRIMARY KEY NOT NULL, pages INTEGER, size INTEGER, note TEXT)"
+            func open() async throws -> Device {
+                try await Device(cloud, user, tables: [.table("book")], schema: schema)
+            }
+            let (phone, laptop) = (try await open(), try await open())
+            func write(_ pages: Int?) async throws {
+                let record = try await phone.cloud.record(for: Device.id("book:b"))
+                record["pages"] = pages
+                _ = try await phone.cloud.modifyRecords(saving: [record], deleting: [])
+                try await settle(phone, laptop)
+            }
+            try await phone.run("INSERT INTO book VALUES ('b', 'many', 'big', NULL)")
+            try await settle(phone, laptop)
+            try await write(7)
+            try await write(nil)
+            // A device that has seen no other version of the record has the same.
+            let tablet = try await open()
+            try await settle(tablet, laptop, phone)
+            for device in [phone, laptop, tablet] {
+                #expect(
+                    try await device.value("SELECT quote(pages) || quote(size) FROM book")
+                        == "NULL'big'"
+                )
+                #expect(try await device.store.verify().differences == [])
+                #expect(try await device.store.status.waitingToSend == 0)
+            }
+            let record = try await phone.cloud.record(for: Device.id("book:b"))
+            #expect(record["storeForms"] as String? == "size=4:tbig")
+            // Nor does it after a save of another column.
+            try await phone.run("UPDATE book SET pages = 'few'")
+            try await settle(phone, laptop)
+            try await write(8)
+            try await laptop.run("UPDATE book SET note = 'n'")
+            try await settle(laptop, phone)
+            try await write(nil)
+            let late = try await open()
+            try await settle(late, laptop, phone)
+            for device in [phone, laptop, late] {
+                #expect(try await device.value("SELECT quote(pages) || note FROM book") == "NULLn")
+            }
+        }
+    }
+
     @Test("Another client's spelling of a value is no edit of this one")
     func otherSpelling() async throws {
         try await withTwoDevices(

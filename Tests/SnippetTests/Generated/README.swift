@@ -38,7 +38,7 @@ func snippet2InREADME() async throws {
         try database.execute(sql: "INSERT INTO note (id, title) VALUES ('first', 'Milk')")
     }
     let summary = try await store.sync()
-    print(summary.saved, "sent,", summary.received, "received")
+    print(summary.saved, "sent,", summary.received.count, "received")
 }
 
 func snippet3InREADME() async throws {

@@ -35,7 +35,7 @@ func snippet1Instore() async throws {
     )
     try await store.start()
     let summary = try await store.sync()
-    print(summary.saved, summary.deleted, summary.received)
+    print(summary.saved, summary.deleted, summary.received.count)
 
     // The rows that other devices changed.
     Task {
@@ -81,6 +81,14 @@ func snippet1Instore() async throws {
     }
     let familyShare = try await store.shareEverything { $0.publicPermission = .readWrite }
     print(familyShare.url as Any)
+    let visits = SyncedTable.table(
+        "visit",
+        encrypted: ["notes"],
+        localOnly: ["draft"],
+        // `tags` is TEXT with a JSON array, `ended` INTEGER, and `day` a DATE that is part of the key.
+        forms: ["tags": .list, "ended": .secondsSince1970, "day": .text]
+    )
+    print(visits.name)
     let library = try DatabaseQueue()
     try await library.write {
         try $0.execute(

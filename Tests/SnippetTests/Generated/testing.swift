@@ -149,4 +149,14 @@ func snippet6Intesting() async throws {
     ]
     let report = try await simulation.run(seeds: 1...10)
     print("\(report.edits) edits, \(report.crashes) crashes")
+    migrator.registerMigration("2") { database in
+        try database.execute(sql: "ALTER TABLE list RENAME TO folder")
+    }
+    var upgrades = StoreSimulation(
+        migrator: migrator,
+        tables: [.table("folder", recordType: "list"), .table("task")]
+    )
+    upgrades.earlier = .init(migratedUpTo: "1", tables: [.table("list"), .table("task")])
+    upgrades.values = simulation.values
+    print(try await upgrades.run(seeds: 1...10).edits)
 }
