@@ -34,12 +34,26 @@ struct ValueTests {
             (1_769_860_800_000, "2026-01-31T12:00:00Z"),
             (1_769_860_800_007, "2026-01-31T12:00:00.007Z"), (0, "1970-01-01T00:00:00Z"),
             (-1, "1969-12-31T23:59:59.999Z"), (-500, "1969-12-31T23:59:59.500Z"),
-            (-1000, "1969-12-31T23:59:59Z"),
+            (-1000, "1969-12-31T23:59:59Z"), (951_782_400_000, "2000-02-29T00:00:00Z"),
+            // Before the first day that all calendars have in common, too.
+            (-12_219_292_800_000, "1582-10-15T00:00:00Z"),
+            (-12_219_292_800_001, "1582-10-14T23:59:59.999Z"),
+            (-62_135_596_800_000, "0001-01-01T00:00:00Z"),
+            (-62_162_121_600_000, "0000-02-29T00:00:00Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ]
     )
     func shownDates(milliseconds: Int64, text: String) throws {
         #expect(ValueText.date(milliseconds) == text)
         #expect(try FieldExpression("d:TIMESTAMP=\(text)").field.value == .timestamp(milliseconds))
+    }
+
+    @Test("A date of any year is shown")
+    func farDates() {
+        #expect(ValueText.date(253_402_300_800_000) == "10000-01-01T00:00:00Z")
+        #expect(ValueText.date(-62_167_219_200_001) == "-0001-12-31T23:59:59.999Z")
+        #expect(ValueText.date(.max).hasPrefix("292278994-08-17T07:12:55.807"))
+        #expect(ValueText.date(.min).hasPrefix("-292275055-05-16T16:47:04.192"))
     }
 
     /// The unreadable values, with texts in their errors.
@@ -74,7 +88,8 @@ struct ValueTests {
         arguments: [
             "2026-02-30T12:00:00Z", "2026-13-01T12:00:00Z", "2026-01-31T25:00:00Z",
             "2026-01-31T12:60:00Z", "2026-01-31T12:00:00Z and more", "2026-01-31T12:00:00+24:00",
-            "2026-01-31", "2026-01-31T12:00:00", "yesterday", "",
+            "2026-01-31", "2026-01-31T12:00:00", "yesterday", "", "1900-02-29T00:00:00Z",
+            "2026-00-01T12:00:00Z", "2026-01-00T12:00:00Z", "2026-01-31T12:00:60Z",
         ]
     )
     func dates(text: String) {

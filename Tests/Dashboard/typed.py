@@ -35,7 +35,7 @@ RECORD TYPE Sample (
 # Conditions on a sample: field, comparison and what is typed.
 CONDITIONS = [
     ("title", "==", "12"), ("title", "is one of", "[draft], 12, it's"), ("title", "==", ""), ("title", "begins with", '"q'), ("title", "!=", "plain text"),
-    ("title", "<=", "1.5"), ("count", ">=", "9007199254740993"), ("count", "is one of", "9007199254740993, 3"), ("counts", "contains", "2"),
+    ("title", "<=", "1.5"), ("title", "==", "[draft]"), ("taken", "==", "0001-01-01"), ("taken", "<=", "1582-10-14"), ("ratio", "==", "-0.0"), ("count", ">=", "9007199254740993"), ("count", "is one of", "9007199254740993, 3"), ("counts", "contains", "2"),
     ("ratio", "<", "3"), ("ratio", "is one of", "2, 2.5"), ("taken", ">=", "1950-06-01"), ("taken", "is one of", "1969-12-31T23:59:59.999Z, 2024-02-29"),
     ("taken", "<", "2024-05-01 10:00:30.25"), ("tags", "contains", "7"), ("tags", "contains", "a b"), ("link", "==", "s0"), ("link", "is one of", "s0, s1"),
     ("___recordID", "==", "s1"), ("___recordID", "is one of", "s0, s2"), ("___createTime", ">", "2020-01-01"),
@@ -44,7 +44,7 @@ SAMPLES = [
     {"title": "12", "count": 3, "counts": [1, 2], "ratio": 2.0, "taken": -1, "tags": ["7"]},
     {"title": "[draft]", "count": 9007199254740993, "counts": [2], "ratio": 2.5, "taken": 1709164800000, "tags": ["a b", "c"], "link": {"recordName": "s0", "action": "NONE"}},
     {"title": '"quoted', "count": 4, "ratio": 7.5, "taken": 4102444800000, "link": {"recordName": "s1", "action": "NONE"}},
-    {"title": "", "count": 0}, {"title": "plain text"}, {"title": "it's"},
+    {"title": "", "count": 0, "taken": -62135596800000, "ratio": -0.0}, {"title": "plain text"}, {"title": "it's"},
 ]
 
 # Moments with what a person types for them; whoever names no zone means UTC.

@@ -46,8 +46,10 @@ function reviveLong(_, value, context) {
 export function parse(text) { return JSON.parse(text, hasLong.test(text) ? reviveLong : undefined); }
 
 export function stringify(value, indent) {
-    return JSON.stringify(value, (_, part) => typeof part !== "bigint" ? part
-        : JSON.rawJSON ? JSON.rawJSON(String(part)) : Number(part), indent);
+    // JSON.stringify has no 64-bit numbers, and takes the sign from -0.0.
+    const raw = (text, part) => JSON.rawJSON ? JSON.rawJSON(text) : Number(part);
+    return JSON.stringify(value, (_, part) => typeof part === "bigint" ? raw(String(part), part)
+        : Object.is(part, -0) ? raw("-0.0", part) : part, indent);
 }
 
 /** Whether the server can be reached; it is looked for until it can. */

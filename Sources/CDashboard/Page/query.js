@@ -22,6 +22,8 @@ function comparators(type) {
     const equal = ["EQUALS", "NOT_EQUALS", "IN", "NOT_IN"];
     const order = ["LESS_THAN", "LESS_THAN_OR_EQUALS", "GREATER_THAN", "GREATER_THAN_OR_EQUALS"];
     if (type === "STRING") return [...equal, "BEGINS_WITH", "NOT_BEGINS_WITH", ...order];
+    // A place has a comma of its own, which separates the values of a list, and no order.
+    if (type === "LOCATION") return ["EQUALS", "NOT_EQUALS"];
     return type === "REFERENCE" ? equal : [...equal, ...order];
 }
 

@@ -47,7 +47,8 @@ export function editable(field) {
     const {value, type} = field;
     if (value === null || value === undefined) return "";
     switch (type) {
-    case "STRING": case "BYTES": case "INT64": case "DOUBLE": return String(value);
+    case "STRING": case "BYTES": case "INT64": return String(value);
+    case "DOUBLE": return Object.is(value, -0) ? "-0.0" : String(value);
     case "TIMESTAMP": return moment(value).replace(" ", "T") + "Z";
     case "REFERENCE": return value.recordName;
     case "LOCATION": return `${value.latitude}, ${value.longitude}`;
@@ -81,8 +82,13 @@ export function read(text, type, old) {
         if (numbers.length !== 2 || !numbers.every(Number.isFinite)) wrong("a latitude and a longitude: 47.4, 8.5");
         return {...old, latitude: numbers[0], longitude: numbers[1]};
     }
-    default:
-        try { return parse(text); } catch { return wrong("JSON, as the value stands on the wire"); }
+    default: {
+        let value;
+        try { value = parse(text); } catch { return wrong("JSON, as the value stands on the wire"); }
+        // The moments of a list may be written as a single one is.
+        return type !== "TIMESTAMP_LIST" || !Array.isArray(value) ? value
+            : value.map(each => typeof each === "string" ? read(each, "TIMESTAMP") : each);
+    }
     }
 }
 
@@ -104,7 +110,8 @@ export function swift(value, type) {
     switch (element) {
     case "STRING": return swiftText(value);
     case "TIMESTAMP": return `Date(timeIntervalSince1970: ${Number(value) / 1000})`;
-    case "BYTES": return `Data(base64Encoded: ${swiftText(value)})`;
+    case "BYTES": return `Data(base64Encoded: ${swiftText(value)})!`;
+    case "DOUBLE": return decimal(value);
     case "LOCATION": return `CLLocation(latitude: ${value.latitude}, longitude: ${value.longitude})`;
     case "REFERENCE": return `CKRecord.Reference(recordID: CKRecord.ID(recordName: ${swiftText(value.recordName)}, `
         + `zoneID: zoneID), action: ${value.action === "DELETE_SELF" ? ".deleteSelf" : ".none"})`;
@@ -126,9 +133,13 @@ export function argument(value, type) {
     }
     case "REFERENCE": return value.recordName;
     case "LOCATION": return `${value.latitude},${value.longitude}`;
+    case "DOUBLE": return decimal(value);
     default: return String(value);
     }
 }
+
+/** A number that reads as one with a fraction, with its sign. */
+const decimal = value => Object.is(value, -0) ? "-0.0" : Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : String(value);
 
 /** A text as one word of a shell. */
 export const shell = text => /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -52,8 +52,11 @@ package struct FilterExpression: Sendable {
         }
         let system = SystemField(name: name.key)
         let scalar = name.type ?? system.map { FieldType($0.type) }
-        // A list of texts for IN is read as a list even if the field has a single value.
-        let isListed = text.hasPrefix("[")
+        // A list of texts for IN is read as a list even if the field has a single value. Any other text may begin like one
+        // where its type is stated.
+        let isListed =
+            text.hasPrefix("[")
+            && (comparator == .in || comparator == .notIn || name.type?.scalar != .string)
         let type = isListed ? scalar.map { FieldType(listOf: $0.scalar) } : scalar
         let value: WireValue
         if system?.type == .reference, isListed {

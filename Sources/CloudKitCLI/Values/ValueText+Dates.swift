@@ -1,5 +1,3 @@
-import Foundation
-
 extension ValueText {
     /// Returns the milliseconds of a date in ISO 8601 with time and zone, or of milliseconds since
     /// 1970; nil for anything else.
@@ -8,17 +6,33 @@ extension ValueText {
     static func milliseconds(_ text: String) -> Int64? {
         if let milliseconds = Int64(text) { return milliseconds }
         let form =
-            /([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:?[0-9]{2})/
-        guard let parts = text.wholeMatch(of: form) else { return nil }
-        let moment = parts.1 + "Z"
-        let style = Date.ISO8601FormatStyle()
-        // The style reads February 30 as March 2.
-        guard let date = try? style.parse(String(moment)), date.formatted(style) == moment,
-            let seconds = Int64(exactly: date.timeIntervalSince1970), let offset = offset(parts.3)
+            /([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:?[0-9]{2})/
+        guard let parts = text.wholeMatch(of: form), let year = Int64(parts.1),
+            let month = Int64(parts.2), let day = Int64(parts.3), let hour = Int64(parts.4),
+            let minute = Int64(parts.5), let second = Int64(parts.6),
+            let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60,
+            second < 60, let offset = offset(parts.8)
         else { return nil }
-        let digits = (parts.2 ?? "").prefix(3)
+        let digits = (parts.7 ?? "").prefix(3)
         let fraction = Int64(digits + String(repeating: "0", count: 3 - digits.count)) ?? 0
+        let seconds = date.since1970 * 86_400 + hour * 3600 + minute * 60 + second
         return (seconds - offset) * 1000 + fraction
+    }
+
+    /// Returns a date in UTC, with milliseconds if it has any.
+    package static func date(_ milliseconds: Int64) -> String {
+        let (seconds, fraction) = CalendarDay.divide(milliseconds, by: 1000)
+        let (days, second) = CalendarDay.divide(seconds, by: 86_400)
+        let date = CalendarDay(since1970: days)
+        let time = [second / 3600, second / 60 % 60, second % 60].map { digits($0, 2) }
+        return "\(date.year < 0 ? "-" : "")\(digits(abs(date.year), 4))-"
+            + "\(digits(date.month, 2))-\(digits(date.day, 2))T\(time.joined(separator: ":"))"
+            + (fraction == 0 ? "Z" : ".\(digits(fraction, 3))Z")
+    }
+
+    private static func digits(_ number: Int64, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
     /// Returns the seconds of `Z`, `+02:00` or `-0330`; nil for invalid hours or minutes.

@@ -50,20 +50,6 @@ package enum ValueText {
         }
     }
 
-    /// Returns a date in UTC, with milliseconds if it has any.
-    package static func date(_ milliseconds: Int64) -> String {
-        let (second, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-        // The second that has begun, before 1970 too.
-        let (whole, fraction) = rest < 0 ? (second - 1, rest + 1000) : (second, rest)
-        let text = Date(timeIntervalSince1970: Double(whole))
-            .formatted(Date.ISO8601FormatStyle())
-        guard fraction != 0 else { return text }
-        // Foundation's own fractions lose a millisecond of some dates.
-        let digits = String(fraction)
-        return text.dropLast() + "." + String(repeating: "0", count: 3 - digits.count) + digits
-            + "Z"
-    }
-
     private static func parse<Value>(
         _ text: String,
         _ expected: String,
