@@ -91,7 +91,7 @@ final class UnsentList: Sendable {
             if let (lines, last) = try? Self.lines(database, after: state.last) {
                 state.last = last
                 state.added += lines
-                // As above.
+                // The edits themselves are in the database.
                 try? Self.append(lines, to: url)
             }
             state.isStale = true
