@@ -5,8 +5,9 @@ import Synchronization
 /// A list of the unsent rows in a file beside the database, so that the loss can be reported after
 /// the database was erased or deleted.
 ///
-/// Each change is added before its write returns, because the process may be killed right after it. A short delay later
-/// the list is written again, without what was sent meanwhile; it is deleted when nothing waits.
+/// A short delay after a change the list is written again, without what was sent meanwhile; it is deleted when nothing
+/// waits. In debug builds, whose migrations may erase the database, each change is also added before its write returns: the
+/// process may be killed right after it. In others each write would pay for that.
 final class UnsentList: Sendable {
     private struct State {
         var observation: (any DatabaseCancellable)?
@@ -87,6 +88,7 @@ final class UnsentList: Sendable {
     private func add(_ database: Database) {
         guard let url else { return }
         state.withLock { state in
+            #if DEBUG
             // Only apps that erase their database miss a list that cannot be written.
             if let (lines, last) = try? Self.lines(database, after: state.last) {
                 state.last = last
@@ -94,6 +96,7 @@ final class UnsentList: Sendable {
                 // The edits themselves are in the database.
                 try? Self.append(lines, to: url)
             }
+            #endif
             state.isStale = true
             guard state.task == nil else { return }
             state.task = Task(priority: .utility) { [weak self] in
@@ -124,6 +127,7 @@ final class UnsentList: Sendable {
         return (try JSONEncoder().encode(list) + Data("\n".utf8), newest[3])
     }
 
+    #if DEBUG
     private static func append(_ lines: Data, to url: URL) throws {
         guard !lines.isEmpty else { return }
         guard FileManager.default.fileExists(atPath: url.path) else {
@@ -134,6 +138,7 @@ final class UnsentList: Sendable {
         try file.write(contentsOf: lines)
         try file.close()
     }
+    #endif
 
     /// Returns whether there are changes to write; otherwise marks the task as finished.
     private func begin() -> Bool {
