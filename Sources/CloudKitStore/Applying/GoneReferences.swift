@@ -19,10 +19,9 @@ struct GoneReferences: ApplyPhase {
 
     /// Remembers that a record of one of the user's zones is deleted.
     ///
-    /// The server refuses references to it, except from shared records and where references are text. The
-    /// owner of a zone that is shared as a whole has no places that would say so.
+    /// The server refuses references to it, except from shared records and where references are text.
     func noteGone(_ name: String) throws {
-        guard hasAllRows else { return }
+        guard context.hasPlaces || catalog.hasFormats, hasAllRows else { return }
         try database.run("INSERT OR REPLACE INTO grdb_cloudkit_gone (name) VALUES (?)", [name])
     }
 
