@@ -1,3 +1,5 @@
+import CloudKitBasics
+
 extension ValueText {
     /// Returns the milliseconds of a date in ISO 8601 with time and zone, or of milliseconds since
     /// 1970; nil for anything else.
@@ -10,19 +12,22 @@ extension ValueText {
         guard let parts = text.wholeMatch(of: form), let year = Int64(parts.1),
             let month = Int64(parts.2), let day = Int64(parts.3), let hour = Int64(parts.4),
             let minute = Int64(parts.5), let second = Int64(parts.6),
-            let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60,
-            second < 60, let offset = offset(parts.8)
+            hour < 24, minute < 60, second < 60, let offset = offset(parts.8)
         else { return nil }
+        let date = CalendarDay(year: year, month: month, day: day)
+        let days = date.since1970()
+        // No calendar has the 30th of February, nor a 13th month.
+        guard CalendarDay(since1970: days) == date else { return nil }
         let digits = (parts.7 ?? "").prefix(3)
         let fraction = Int64(digits + String(repeating: "0", count: 3 - digits.count)) ?? 0
-        let seconds = date.since1970 * 86_400 + hour * 3600 + minute * 60 + second
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
         return (seconds - offset) * 1000 + fraction
     }
 
     /// Returns a date in UTC, with milliseconds if it has any.
     package static func date(_ milliseconds: Int64) -> String {
-        let (seconds, fraction) = CalendarDay.divide(milliseconds, by: 1000)
-        let (days, second) = CalendarDay.divide(seconds, by: 86_400)
+        let (seconds, fraction) = milliseconds.floorDivided(by: 1000)
+        let (days, second) = seconds.floorDivided(by: 86_400)
         let date = CalendarDay(since1970: days)
         let time = [second / 3600, second / 60 % 60, second % 60].map { digits($0, 2) }
         return "\(date.year < 0 ? "-" : "")\(digits(abs(date.year), 4))-"

@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Foundation
 import GRDB
 
@@ -62,13 +63,13 @@ enum DateText {
             else { return nil }
             return text
         }
-        let (year, month, day) = civil(days)
+        let day = CalendarDay(since1970: days)
         let (seconds, fraction) = (time / 1000, time % 1000)
         var text: [UInt8] = []
         text.reserveCapacity(23)
-        append(year, 4, "-", to: &text)
-        append(month, 2, "-", to: &text)
-        append(day, 2, " ", to: &text)
+        append(day.year, 4, "-", to: &text)
+        append(day.month, 2, "-", to: &text)
+        append(day.day, 2, " ", to: &text)
         append(seconds / 3600, 2, ":", to: &text)
         append(seconds / 60 % 60, 2, ":", to: &text)
         append(seconds % 60, 2, ".", to: &text)
@@ -88,24 +89,5 @@ enum DateText {
             divisor /= 10
         }
         if let mark = mark?.asciiValue { text.append(mark) }
-    }
-
-    /// Returns year, month and day of a number of days since 1970, in the Gregorian calendar.
-    private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {
-        let shifted = days + 719_468
-        let (era, ofEra) = shifted.floorDivided(by: 146_097)
-        let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-        let part = (5 * ofYear + 2) / 153
-        let month = part < 10 ? part + 3 : part - 9
-        return (year + era * 400 + (month <= 2 ? 1 : 0), month, ofYear - (153 * part + 2) / 5 + 1)
-    }
-}
-
-extension Int64 {
-    /// Returns the quotient rounded down, and a remainder that is not negative.
-    fileprivate func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

@@ -94,13 +94,8 @@ enum DatabaseForms {
 
     /// Returns milliseconds since 1970 as `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
     static func text(milliseconds: Int64) -> String {
-        var days = milliseconds / 86_400_000
-        var rest = milliseconds % 86_400_000
-        if rest < 0 {
-            rest += 86_400_000
-            days -= 1
-        }
-        let (year, month, day) = date(days)
+        let (days, rest) = milliseconds.floorDivided(by: 86_400_000)
+        let day = CalendarDay(since1970: days, in: days < firstGregorianDay ? .julian : .gregorian)
         // Digits are written from the last to the first.
         var text = Array("0000-00-00 00:00:00.000".utf8)
         func write(_ number: Int64, before end: Int, _ count: Int) {
@@ -110,17 +105,17 @@ enum DatabaseForms {
                 rest /= 10
             }
         }
-        let isPlain = (0...9999).contains(year)
-        if isPlain { write(year, before: 4, 4) }
-        write(month, before: 7, 2)
-        write(day, before: 10, 2)
+        let isPlain = (0...9999).contains(day.year)
+        if isPlain { write(day.year, before: 4, 4) }
+        write(day.month, before: 7, 2)
+        write(day.day, before: 10, 2)
         write(rest / 3_600_000, before: 13, 2)
         write(rest / 60_000 % 60, before: 16, 2)
         write(rest / 1000 % 60, before: 19, 2)
         write(rest % 1000, before: 23, 3)
         return isPlain
             ? String(decoding: text, as: UTF8.self)
-            : String(year) + String(decoding: text[4...], as: UTF8.self)
+            : String(day.year) + String(decoding: text[4...], as: UTF8.self)
     }
 
     /// Returns the usual notation of 16 bytes.
@@ -144,50 +139,11 @@ enum DatabaseForms {
     /// Earlier days have Julian dates, because GRDB writes and reads dates with Foundation's calendar, which does so.
     private static let firstGregorianDay: Int64 = -141_427
 
-    /// The calendars, each with the day of its 1 March of the year 0, counted from 1970.
-    private enum FirstMarch {
-        static let gregorian: Int64 = -719_468
-        static let julian: Int64 = -719_470
-    }
-
-    /// Returns the days from 1970 to a date, counted in years that begin in March.
+    /// Returns the days from 1970 to a date.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let year = month <= 2 ? year - 1 : year
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let (era, yearOfEra) = year.floorDivided(by: 400)
-        let gregorian =
-            era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            + FirstMarch.gregorian
+        let day = CalendarDay(year: year, month: month, day: day)
+        let gregorian = day.since1970()
         // As Foundation reads the ten dates that neither calendar has, too.
-        guard gregorian < firstGregorianDay else { return gregorian }
-        return year * 365 + year.floorDivided(by: 4).quotient + dayOfYear + FirstMarch.julian
-    }
-
-    private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let year: Int64
-        let dayOfYear: Int64
-        if days < firstGregorianDay {
-            let (era, dayOfEra) = (days - FirstMarch.julian).floorDivided(by: 1461)
-            let yearOfEra = (dayOfEra - dayOfEra / 1460) / 365
-            year = era * 4 + yearOfEra
-            dayOfYear = dayOfEra - yearOfEra * 365
-        } else {
-            let (era, dayOfEra) = (days - FirstMarch.gregorian).floorDivided(by: 146_097)
-            let yearOfEra =
-                (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-            year = era * 400 + yearOfEra
-            dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        }
-        let part = (5 * dayOfYear + 2) / 153
-        let month = part < 10 ? part + 3 : part - 9
-        return (year + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * part + 2) / 5 + 1)
-    }
-}
-
-extension Int64 {
-    /// Returns the quotient rounded down, and a remainder that is not negative.
-    fileprivate func floorDivided(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+        return gregorian < firstGregorianDay ? day.since1970(in: .julian) : gregorian
     }
 }
