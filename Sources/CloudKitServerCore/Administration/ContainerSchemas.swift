@@ -9,10 +9,7 @@ struct ContainerSchemas: Sendable {
         from container: String,
         _ kind: ServiceEnvironment
     ) async throws -> String {
-        try await context.storage.read { reader in
-            let environment = try ContainerDirectory(container).environment(kind, reader)
-            return SchemaDefinition(try Schema(reader.schema(environment.id))).text
-        }
+        SchemaDefinition(try await schema(of: container, kind)).text
     }
 
     /// Returns the record types of an environment in structured form.
@@ -20,9 +17,13 @@ struct ContainerSchemas: Sendable {
         of container: String,
         _ kind: ServiceEnvironment
     ) async throws -> SchemaOutline {
+        SchemaOutline(try await schema(of: container, kind))
+    }
+
+    private func schema(of container: String, _ kind: ServiceEnvironment) async throws -> Schema {
         try await context.storage.read { reader in
             let environment = try ContainerDirectory(container).environment(kind, reader)
-            return SchemaOutline(try Schema(reader.schema(environment.id)))
+            return try Schema(reader.schema(environment.id))
         }
     }
 

@@ -113,11 +113,22 @@ struct RecordCommit {
         return outcomes
     }
 
-    /// Removes users who are no longer participants of any share in the zone, once they have been
-    /// notified.
-    func forgetGone() throws {
+    /// Notifies everyone who sees the changes, and then removes users who are no longer participants of
+    /// any share in the zone.
+    ///
+    /// - Returns: The news to announce after the transaction.
+    func notify(_ randomness: any ServiceRandomness) throws -> PushNews {
+        var push = PushCommit(
+            call: call,
+            writer: writer,
+            zone: zone,
+            schema: rules.schema,
+            randomness: randomness
+        )
+        try push.notify(of: changes)
         let shares = ShareDirectory(environment: call.environment.id)
         try shares.removeMembers(gone, of: zone.zone.id, writer)
+        return push.news
     }
 
     /// Returns the outcome of an operation; a failed one leaves the schema unchanged.

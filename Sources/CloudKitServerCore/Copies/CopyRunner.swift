@@ -77,20 +77,12 @@ struct CopyRunner: Sendable {
                 )
                 _ = try commit.run()
                 try commit.finish(context.schemas, context.randomness)
-                var push = PushCommit(
-                    call: call,
-                    writer: writer,
-                    zone: target,
-                    schema: commit.rules.schema,
-                    randomness: context.randomness
-                )
-                try push.notify(of: commit.changes)
-                try commit.forgetGone()
+                let news = try commit.notify(context.randomness)
                 job.done = batch.items.last.map { $0.position + 1 } ?? job.total
                 job.changed = call.now
                 if job.done >= job.total { job.status = .completed }
                 try directory.save(job, writer)
-                return (job.status, push.news)
+                return (job.status, news)
             }
             context.pushes.announce(news)
             return status

@@ -122,17 +122,9 @@ struct ModifyRecordsEndpoint: Sendable {
                 let outcomes = try commit.run()
                 for case .saved(let record) in outcomes { try call.work.reserve(record) }
                 try commit.finish(context.schemas, context.randomness)
-                var push = PushCommit(
-                    call: call,
-                    writer: writer,
-                    zone: zone,
-                    schema: commit.rules.schema,
-                    randomness: context.randomness
-                )
-                try push.notify(of: commit.changes)
-                try commit.forgetGone()
+                let news = try commit.notify(context.randomness)
                 zone.zone.headSequence = commit.sequence
-                return (outcomes, zone, push.news)
+                return (outcomes, zone, news)
             }
             context.pushes.announce(news)
             return (outcomes, zone)
