@@ -36,11 +36,12 @@ struct RowPlacer: ApplyPhase {
         // Writing a row may still fail; the rows that need it are then held, too.
         var absent: Set<String> = []
         var written: [Candidate] = []
+        lazy var zones = Self.zones(order)
         var rest = order[...]
         while let table = rest.first?.table.name {
             let group = rest.prefix { $0.table.name == table }
             rest = rest.dropFirst(group.count)
-            written += try write(Array(group), among: order, &absent)
+            written += try write(Array(group), &absent) { zones }
         }
         // In a cycle of tables a row can be written before its parent fails.
         while !absent.isEmpty,
@@ -57,16 +58,15 @@ struct RowPlacer: ApplyPhase {
     ///
     /// - Parameters:
     ///   - group: The rows.
-    ///   - order: All rows of the batch.
     ///   - absent: The names of the records that did not become rows.
+    ///   - zones: A closure that returns the zones of all records of the batch, by name.
     /// - Returns: The written rows.
     /// - Throws: An error of the database.
     private func write(
         _ group: [Candidate],
-        among order: [Candidate],
-        _ absent: inout Set<String>
+        _ absent: inout Set<String>,
+        _ zones: () -> [String: StoreZone]
     ) throws -> [Candidate] {
-        lazy var zones = Self.zones(order)
         var written: [Candidate] = []
         var next = group
         while !next.isEmpty {
@@ -76,7 +76,7 @@ struct RowPlacer: ApplyPhase {
                 if !absent.isEmpty,
                     let name = try parents.first(
                         of: candidate,
-                        besides: zones.filter { !absent.contains($0.key) }
+                        besides: zones().filter { !absent.contains($0.key) }
                     )
                 {
                     held.append((candidate, name))

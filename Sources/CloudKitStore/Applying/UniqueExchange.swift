@@ -96,10 +96,11 @@ struct UniqueExchange: ApplyPhase {
     ) throws -> (written: [Written], refused: Set<RowKey>) {
         var written: [Written] = []
         var refused: Set<RowKey> = []
+        let unique = try members.first.map { try rows.uniqueNames($0.table) } ?? []
         try database.inSavepoint {
             // Temporary values are in no row that a reader sees, so rules about them do not matter.
             try database.with("ignore_check_constraints", atLeast: 1) {
-                for member in members where try !vacate(member, usesNull: usesNull) {
+                for member in members where try !vacate(member, unique, usesNull: usesNull) {
                     refused.insert(member.key)
                 }
             }
@@ -121,10 +122,13 @@ struct UniqueExchange: ApplyPhase {
     // MARK: Temporary values
 
     /// Replaces a row's UNIQUE values that are about to change; returns whether the row allows that.
-    private func vacate(_ member: Candidate, usesNull: Bool) throws -> Bool {
+    private func vacate(
+        _ member: Candidate,
+        _ unique: Set<String>,
+        usesNull: Bool
+    ) throws -> Bool {
         guard let existing = member.existing else { return true }
         let table = member.table
-        let unique = try rows.uniqueNames(table)
         var names: [String] = []
         var values: [DatabaseValue] = []
         for column in table.columns where !column.isKey && unique.contains(column.name) {

@@ -225,16 +225,13 @@ struct KnownRecord: Sendable {
             .map { try KnownRecord($0, database) }
     }
 
-    /// Returns the record of a name in a zone if it is quarantined, also for its key.
-    static func quarantined(
-        _ database: Database,
-        _ name: String,
-        in zone: StoreZone
-    ) throws -> KnownRecord? {
-        if let aside = try fetch(database, name: Self.name(name, asideIn: zone)) { return aside }
-        guard let known = try fetch(database, name: name), known.zone == zone, known.problem != nil
-        else { return nil }
-        return known
+    /// Returns the names of the quarantined records with their zones, as ``name(_:asideIn:)`` writes them.
+    static func quarantinedNames(_ database: Database) throws -> Set<String> {
+        try Set(
+            fetchAll(database, where: "problem IS NOT NULL").map {
+                name($0.recordName, asideIn: $0.zone)
+            }
+        )
     }
 
     /// Returns the records with some names, by name.

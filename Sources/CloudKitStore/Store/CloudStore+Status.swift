@@ -67,7 +67,8 @@ extension CloudStore {
         _ database: Database,
         where condition: String
     ) throws -> [StoreStatus.WaitingRow] {
-        try Row.fetchAll(
+        let quarantined = try KnownRecord.quarantinedNames(database)
+        return try Row.fetchAll(
             database,
             sql: """
                 SELECT \(Words.sql(ofNumber: "tbl")) AS tbl, key, waiting, zone FROM grdb_cloudkit_record
@@ -79,8 +80,8 @@ extension CloudStore {
                 table: row["tbl"],
                 key: row["key"],
                 recordName: name,
-                isTargetQuarantined: try KnownRecord.quarantined(database, name, in: row["zone"])
-                    != nil
+                isTargetQuarantined:
+                    quarantined.contains(KnownRecord.name(name, asideIn: row["zone"]))
             )
         }
     }

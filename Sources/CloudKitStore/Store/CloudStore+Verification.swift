@@ -123,6 +123,7 @@ extension CloudStore {
         let defaults = try defaults(rows)
         let trees = SharedTrees(database, mapping)
         let hasPlaces = try Place.exist(database)
+        let quarantined = try KnownRecord.quarantinedNames(database)
         for record in known {
             let version = server[record.recordName]
             var kind = try difference(record, version?.tag, rows, defaults)
@@ -135,7 +136,7 @@ extension CloudStore {
             if let kind {
                 result.differences.append(.init(kind: kind, recordName: record.recordName))
             }
-            if let reason = try reasonForHiding(record, rows) {
+            if let reason = try reasonForHiding(record, quarantined, rows) {
                 result.hidden.append(
                     .init(recordName: record.recordName, owner: zone.owner, reason: reason)
                 )
@@ -147,6 +148,7 @@ extension CloudStore {
     /// Returns why a record does not show; nil when it does, or when nothing waits for it to.
     private static func reasonForHiding(
         _ known: KnownRecord,
+        _ quarantined: Set<String>,
         _ rows: RowStore
     ) throws -> String? {
         if let problem = known.problem { return problem }
@@ -155,7 +157,7 @@ extension CloudStore {
         else { return nil }
         if name.isEmpty { return "It waits for a record that has not arrived" }
         let why =
-            try KnownRecord.quarantined(rows.database, name, in: known.zone) != nil
+            quarantined.contains(KnownRecord.name(name, asideIn: known.zone))
             ? "which is quarantined"
             : known.zone.isShared
                 ? "which its owner does not share, or which has not arrived"

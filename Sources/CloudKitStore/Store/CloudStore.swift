@@ -125,9 +125,7 @@ public final class CloudStore: Sendable {
                 let catalog = try TableCatalog(reading: database, tables)
                 try AppTriggers(database, catalog).check()
                 let mapping = RowMapping(catalog: catalog)
-                let reconciliation = Reconciliation(database, mapping)
-                let readAgain = try reconciliation.tablesToReadAgain()
-                _ = try reconciliation.run()
+                let readAgain = try Reconciliation(database, mapping).run()
                 if isUpgraded { try KnownRecord.keepOnce(database, mapping) }
                 return (catalog, isNew, readAgain)
             }

@@ -14,11 +14,18 @@ struct Reconciliation {
 
     /// Installs triggers, and adopts the changes since the store was last open.
     ///
-    /// - Returns: The rows that were filled with values kept for them.
-    func run() throws -> [RowChange] {
+    /// - Returns: The tables whose records have to be read again, because the previous version of the app did not know
+    ///   their format.
+    func run() throws -> [String] {
         try OutboxEntry.separate(database)
-        var changes: [RowChange] = []
-        let known = try fingerprints()
+        let known = Dictionary(
+            uniqueKeysWithValues: try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM grdb_cloudkit_table"
+            )
+            .map { ($0["name"] as String, $0["fingerprint"] as String) }
+        )
+        var unread: [String] = []
         try nameWords()
         for table in mapping.catalog.tables {
             let hadTriggers = try !TrackingTriggers(table).install(in: database)
@@ -26,11 +33,11 @@ struct Reconciliation {
             if let fingerprint = known[former ?? table.name] {
                 try DroppedEdits(database: database)
                     .note(table, formerly: former ?? table.name, mapping.catalog)
-                if table.readsOtherwise(than: fingerprint) { try readAgain(table) }
+                if table.readsOtherwise(than: fingerprint) { unread.append(table.name) }
                 let new = Self.newFields(table, fingerprint)
-                if !new.isEmpty { changes += try fill(table, new) }
+                if !new.isEmpty { try fill(table, new) }
                 // Without triggers, changes may have been missed.
-                if !hadTriggers { changes += try compare(table, new: new) }
+                if !hadTriggers { try compare(table, new: new) }
             } else {
                 // Existing values are older than any edit.
                 try add(table, editedAt: StoreClock.start)
@@ -54,26 +61,9 @@ struct Reconciliation {
         if try Place.exist(database) {
             try SharingTriggers.install(mapping.catalog, in: database)
         }
-        return changes + (try fillNewTypes())
-    }
-
-    /// Returns the tables whose records have to be read again, because the previous version of the app did not know
-    /// their format.
-    func tablesToReadAgain() throws -> [String] {
-        let known = try fingerprints()
-        return mapping.catalog.tables.filter { table in
-            known[table.name].map(table.readsOtherwise) ?? false
-        }.map(\.name)
-    }
-
-    /// Returns the columns of the tables in the previous version of the app.
-    private func fingerprints() throws -> [String: String] {
-        let rows = try Row.fetchAll(database, sql: "SELECT * FROM grdb_cloudkit_table")
-        return Dictionary(
-            uniqueKeysWithValues: rows.map {
-                ($0["name"] as String, $0["fingerprint"] as String)
-            }
-        )
+        try fillNewTypes()
+        try readAgain(unread)
+        return unread
     }
 
     /// Assigns numbers to the words of the records, the smallest to the most frequent.
@@ -163,17 +153,19 @@ struct Reconciliation {
 
     // MARK: Upgrades
 
-    /// Schedules a fetch of everything that reads a table's records again, even unchanged ones.
-    private func readAgain(_ table: TableSchema) throws {
-        try database.execute(
-            sql: "UPDATE grdb_cloudkit_record SET tag = NULL WHERE tbl = \(Words.sql("?"))",
-            arguments: [table.name]
-        )
-        try StoreFile.fetchEverything(database)
+    /// Schedules a fetch of everything that reads the records of some tables again, even unchanged ones.
+    private func readAgain(_ tables: [String]) throws {
+        for table in tables {
+            try database.execute(
+                sql: "UPDATE grdb_cloudkit_record SET tag = NULL WHERE tbl = \(Words.sql("?"))",
+                arguments: [table]
+            )
+        }
+        if !tables.isEmpty { try StoreFile.fetchEverything(database) }
     }
 
     /// Fills new columns with the values that the server had sent for them.
-    private func fill(_ table: TableSchema, _ fields: Set<String>) throws -> [RowChange] {
+    private func fill(_ table: TableSchema, _ fields: Set<String>) throws {
         try write(table) { _, base, _, entry in
             base.filter { fields.contains($0.key) && entry?.changed[$0.key] == nil }
         }
@@ -189,9 +181,8 @@ struct Reconciliation {
     }
 
     /// Creates rows from records whose type was unknown.
-    private func fillNewTypes() throws -> [RowChange] {
-        var changes: [RowChange] = []
-        return try ControlTables.applying(database, mapping.catalog) {
+    private func fillNewTypes() throws {
+        try ControlTables.applying(database, mapping.catalog) {
             for table in mapping.catalog.tables {
                 let records = try KnownRecord.fetchAll(
                     database,
@@ -206,14 +197,10 @@ struct Reconciliation {
                         continue
                     }
                     try record.delete(database)
-                    let applier = try ChangeApplier(database, mapping, zone: record.zone)
-                    try applier.apply([remote])
-                    changes += applier.changes
+                    try ChangeApplier(database, mapping, zone: record.zone).apply([remote])
                 }
             }
-            let applier = try ChangeApplier(database, mapping)
-            try applier.retryHidden()
-            return changes + applier.changes
+            try ChangeApplier(database, mapping).retryHidden()
         }
     }
 
@@ -222,12 +209,12 @@ struct Reconciliation {
     /// Rows that differ are edits. Missing rows are restored: a rebuilt table is not a request to
     /// delete everything everywhere. Values that a migration put into new columns are older than
     /// every edit. A column's default is no edit where the server has no value.
-    private func compare(_ table: TableSchema, new: Set<String>) throws -> [RowChange] {
+    private func compare(_ table: TableSchema, new: Set<String>) throws {
         try add(table)
         let defaults = try RowStore(database: database, mapping: mapping).defaults(of: table)
         var edits: [OutboxEntry] = []
         let hidden = HiddenReferences(database: database, mapping: mapping)
-        let changes = try write(table) { record, base, fields, entry in
+        try write(table) { record, base, fields, entry in
             guard let fields, var edit = entry else { return base }
             // An asset that was never downloaded is NULL in its row, which is no edit.
             let found = fields.filter { $0.value != base[$0.key] ?? .null }.keys
@@ -259,7 +246,6 @@ struct Reconciliation {
             if edit.version == 0 { entry.since = now }
             try entry.save(database)
         }
-        return changes
     }
 
     private static let unknownTime: Int64 = -1
@@ -295,9 +281,8 @@ struct Reconciliation {
             _ record: KnownRecord, _ base: [String: StoreValue], _ fields: [String: StoreValue]?,
             _ entry: OutboxEntry?
         ) throws -> [String: StoreValue]
-    ) throws -> [RowChange] {
+    ) throws {
         let rows = RowStore(database: database, mapping: mapping)
-        var changes: [RowChange] = []
         try ControlTables.applying(database, mapping.catalog) {
             // A record that waits or is quarantined says nothing about the table's rows.
             let records = try KnownRecord.fetchAll(
@@ -323,10 +308,8 @@ struct Reconciliation {
                     values = existing == nil ? [:] : values.known
                 }
                 guard !values.isEmpty else { continue }
-                let kind = try rows.write(values, key, table, over: existing, files: [:])
-                if let kind { changes.append(RowChange(kind, key)) }
+                _ = try rows.write(values, key, table, over: existing, files: [:])
             }
         }
-        return changes
     }
 }
