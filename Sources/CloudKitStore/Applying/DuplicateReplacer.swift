@@ -57,13 +57,8 @@ struct DuplicateReplacer: ApplyPhase {
         try RowPlacer(context: context).place([candidate])
         // Not when it waits for yet another row.
         guard try rows.row(candidate.key, table) != nil else { return }
-        let now = try StoreClock.tick(database)
-        var entry =
-            try OutboxEntry.fetch(database, candidate.key)
-            ?? OutboxEntry(key: candidate.key, isDeleted: false, changed: [:], version: now)
-        entry.version = now
-        for name in edited { entry.changed[table.column(name)?.field ?? name] = now }
-        try entry.save(database)
+        let fields = edited.map { table.column($0)?.field ?? $0 }
+        try OutboxEntry.noteEdit(of: candidate.key, fields, database)
     }
 
     /// Inserts a row under the key that it has with the row that stays, and deletes its record: a row with another key is
@@ -85,30 +80,21 @@ struct DuplicateReplacer: ApplyPhase {
             )
             guard try parents.all(of: moved).isEmpty, try insert(moved) else { return }
         }
-        var known = candidate.known
-        known.waiting = nil
-        known.problem = nil
-        // Kept although it has no row: its deletion is sent with its tag.
-        try known.save(database)
         if candidate.existing != nil { try rows.delete(candidate.key, table) }
-        let now = try StoreClock.tick(database)
-        try OutboxEntry(key: candidate.key, isDeleted: true, changed: [:], version: now)
-            .save(database)
-        context.replaced.append((candidate, key))
+        try UniquenessJudge(context: context).replace(candidate, by: key)
     }
 
     /// Inserts a row as this device's own; returns whether that was possible.
     private func insert(_ candidate: Candidate) throws -> Bool {
-        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
-        // If it fails, the transaction fails with it and is undone.
-        defer { try? database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1") }
-        do {
-            if let kind = try rows.write(candidate) { context.note(kind, candidate.key) }
-            return true
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            return false
-        } catch is UnmappableValue {
-            return false
+        try ControlTables.asEdit(database) {
+            do {
+                if let kind = try rows.write(candidate) { context.note(kind, candidate.key) }
+                return true
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                return false
+            } catch is UnmappableValue {
+                return false
+            }
         }
     }
 

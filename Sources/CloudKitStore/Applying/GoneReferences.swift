@@ -81,7 +81,7 @@ struct GoneReferences: ApplyPhase {
         try journal.add([lost], candidate.key, kept: nil, at: clock.edit(0))
         // It may show without the referenced row.
         if let row = candidate.existing { try deleter.remove(candidate.key, candidate.table, row) }
-        try send(candidate.key, isDeleted: true, [])
+        try OutboxEntry.noteDeletion(of: candidate.key, database)
     }
 
     /// Removes references from a row that can exist without them.
@@ -89,7 +89,7 @@ struct GoneReferences: ApplyPhase {
         let fields = foreignKeys.flatMap(\.columns).compactMap(candidate.table.column)
             .filter { !$0.isNotNull && !$0.isKey }.map(\.field)
         for field in fields { candidate.fields[field] = .null }
-        try send(candidate.key, isDeleted: false, fields)
+        try send(candidate.key, fields)
         return candidate
     }
 
@@ -104,12 +104,11 @@ struct GoneReferences: ApplyPhase {
         }
     }
 
-    private func send(_ key: RowKey, isDeleted: Bool, _ fields: [String]) throws {
+    private func send(_ key: RowKey, _ fields: [String]) throws {
         let now = try StoreClock.tick(database)
-        var entry = OutboxEntry(key: key, isDeleted: isDeleted, changed: [:], version: now)
-        // A save keeps the entry's earlier edits with their times; a deletion has nothing else to
-        // send.
-        if !isDeleted, let before = try OutboxEntry.fetch(database, key) {
+        var entry = OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        // The entry's earlier edits keep their times.
+        if let before = try OutboxEntry.fetch(database, key) {
             entry.changed = before.changed
             entry.since = before.since
         }
@@ -143,7 +142,7 @@ struct GoneReferences: ApplyPhase {
             } else {
                 // An entry without fields makes the next batch remove the link, after which the
                 // record can be deleted.
-                try send(key, isDeleted: false, [])
+                try send(key, [])
             }
         }
     }

@@ -139,16 +139,10 @@ struct RecordDecider: ApplyPhase {
     /// Adds the forms of a row's record to its unsent changes, so that devices which have seen no other version do not
     /// take those that are out of date for values.
     private func sendForms(of key: RowKey, _ table: TableSchema) throws {
-        guard try rows.row(key, table) != nil, try Place.fetch(database, key)?.writes != false
+        guard try rows.row(key, table) != nil, try Place.fetch(database, key)?.writes != false,
+            try OutboxEntry.fetch(database, key)?.isDeleted != true
         else { return }
-        let now = try StoreClock.tick(database)
-        var entry =
-            try OutboxEntry.fetch(database, key)
-            ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
-        guard !entry.isDeleted else { return }
-        entry.changed[RecordForms.field] = now
-        entry.version = now
-        try entry.save(database)
+        try OutboxEntry.noteEdit(of: key, [RecordForms.field], database)
     }
 
     /// Keeps a record that cannot become a row now.

@@ -194,9 +194,7 @@ struct RowDeleter: ApplyPhase {
             try keepEdits(under: row, table, depth: 0)
             // With the triggers on, the rows that SQLite cascades to are noted as edits; the entry
             // of the row itself is removed below, because its deletion came from the server.
-            try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
-            try rows.delete(key, table)
-            try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
+            try ControlTables.asEdit(database) { try rows.delete(key, table) }
             try OutboxEntry.fetch(database, key)?.clear(database)
         }
         context.note(.deleted, key)

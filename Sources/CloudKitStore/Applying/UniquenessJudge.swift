@@ -130,9 +130,7 @@ struct UniquenessJudge: ApplyPhase {
         try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
         try redirect(from: row, to: winner.key, table)
         // The deletion is this device's own edit, to be sent to the server.
-        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
-        try rows.delete(key, table)
-        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1")
+        try ControlTables.asEdit(database) { try rows.delete(key, table) }
         context.note(.deleted, key)
         context.displaced.insert(try key.recordName(table))
         context.replacedByDuplicate.append(key)
@@ -145,35 +143,37 @@ struct UniquenessJudge: ApplyPhase {
             .map { try mapping.fields($0, candidate.table) }
         try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))
         context.replacedByDuplicate.append(candidate.key)
-        context.replaced.append((candidate, winner))
+        try replace(candidate, by: winner)
+    }
+
+    /// Has a record deleted on the server, and the rows that wait for its row refer to another.
+    func replace(_ candidate: Candidate, by winner: RowKey) throws {
         var known = candidate.known
         known.waiting = nil
         known.problem = nil
         // Kept although it has no row: its deletion is sent with its tag.
         try known.save(database)
-        let now = try StoreClock.tick(database)
-        try OutboxEntry(key: candidate.key, isDeleted: true, changed: [:], version: now)
-            .save(database)
+        try OutboxEntry.noteDeletion(of: candidate.key, database)
+        context.replaced.append((candidate, winner))
     }
 
     /// Redirects references from one row to another, as this device's own edit.
     private func redirect(from row: StoredRow, to winner: RowKey, _ table: TableSchema) throws {
         guard let values = winner.values(table) else { return }
         let target = Dictionary(uniqueKeysWithValues: zip(table.keyColumns.map(\.name), values))
-        try database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 0")
-        // If it fails, the transaction fails with it and is undone.
-        defer { try? database.execute(sql: "UPDATE grdb_cloudkit_control SET applying = 1") }
-        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
-            let parts = foreignKey.parentColumns.compactMap { target[$0] }
-            guard parts.count == foreignKey.columns.count else { continue }
-            let set = foreignKey.columns.map { "\($0.quoted) = ?" }
-            let old = foreignKey.parentColumns.map { row[$0] ?? .null }
-            let condition = zip(foreignKey.columns, old).map { "\($0.quoted) = \($1.mark)" }
-            try database.execute(
-                sql: "UPDATE \(name.quoted) SET \(set.joined(separator: ", ")) "
-                    + "WHERE \(condition.joined(separator: " AND "))",
-                arguments: StatementArguments(values: parts + old.map(\.bound))
-            )
+        try ControlTables.asEdit(database) {
+            for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
+                let parts = foreignKey.parentColumns.compactMap { target[$0] }
+                guard parts.count == foreignKey.columns.count else { continue }
+                let set = foreignKey.columns.map { "\($0.quoted) = ?" }
+                let old = foreignKey.parentColumns.map { row[$0] ?? .null }
+                let condition = zip(foreignKey.columns, old).map { "\($0.quoted) = \($1.mark)" }
+                try database.execute(
+                    sql: "UPDATE \(name.quoted) SET \(set.joined(separator: ", ")) "
+                        + "WHERE \(condition.joined(separator: " AND "))",
+                    arguments: StatementArguments(values: parts + old.map(\.bound))
+                )
+            }
         }
     }
 }

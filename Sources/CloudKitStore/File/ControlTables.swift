@@ -171,4 +171,16 @@ enum ControlTables {
             return value
         }
     }
+
+    /// Runs a closure whose writes are this device's own edits, even while the server's changes are applied.
+    static func asEdit<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
+        let isApplying = try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT applying FROM grdb_cloudkit_control")
+        )
+        // If the closure throws, the flag is undone with the transaction.
+        try database.run("UPDATE grdb_cloudkit_control SET applying = 0")
+        let value = try body()
+        try database.run("UPDATE grdb_cloudkit_control SET applying = ?", [isApplying ?? 0])
+        return value
+    }
 }

@@ -89,6 +89,27 @@ struct OutboxEntry {
         )
     }
 
+    /// Notes edits of a row's fields, beside those that wait, where no trigger sees them.
+    static func noteEdit(
+        of key: RowKey,
+        _ fields: some Sequence<String>,
+        _ database: Database
+    ) throws {
+        let now = try StoreClock.tick(database)
+        var entry =
+            try fetch(database, key)
+            ?? OutboxEntry(key: key, isDeleted: false, changed: [:], version: now)
+        for field in fields { entry.changed[field] = now }
+        entry.version = now
+        try entry.save(database)
+    }
+
+    /// Notes the deletion of a row, or of a record without one, where no trigger sees it.
+    static func noteDeletion(of key: RowKey, _ database: Database) throws {
+        let now = try StoreClock.tick(database)
+        try OutboxEntry(key: key, isDeleted: true, changed: [:], version: now).save(database)
+    }
+
     /// Removes the entry, unless it has changed since.
     func clear(_ database: Database) throws {
         try database.run(

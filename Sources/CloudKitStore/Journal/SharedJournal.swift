@@ -48,7 +48,7 @@ enum SharedJournal {
     ) throws {
         let time = try StoreClock.tick(database)
         let device = try StoreClock(database).device
-        try asEdit(database) {
+        try ControlTables.asEdit(database) {
             try database.run(
                 "INSERT INTO \(table) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
@@ -58,15 +58,5 @@ enum SharedJournal {
                 ]
             )
         }
-    }
-
-    /// Enables the triggers for the writes of a closure.
-    private static func asEdit(_ database: Database, _ body: () throws -> Void) throws {
-        let isApplying = try Int.fetchOne(
-            database.cachedStatement(sql: "SELECT applying FROM grdb_cloudkit_control")
-        )
-        try database.run("UPDATE grdb_cloudkit_control SET applying = 0")
-        try body()
-        try database.run("UPDATE grdb_cloudkit_control SET applying = ?", [isApplying ?? 0])
     }
 }

@@ -79,8 +79,7 @@ private struct Adoption {
             try RowStore(database: database, mapping: file.mapping).row(key, table) == nil
         else { return }
         try known.save(database)
-        let now = try StoreClock.tick(database)
-        try OutboxEntry(key: key, isDeleted: true, changed: [:], version: now).save(database)
+        try OutboxEntry.noteDeletion(of: key, database)
         guard known.zone != .own else { return }
         if try !Place.exist(database) { try SharingTriggers.install(file.catalog, in: database) }
         try Place(zone: known.zone, writes: true).save(database, key)
