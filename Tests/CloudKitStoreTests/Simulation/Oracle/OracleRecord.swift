@@ -78,6 +78,8 @@ extension OracleRecord {
         _ form: OracleForm?,
         in attempt: OracleAttempt
     ) -> OracleValue? {
+        // A new record has no value where it says none, also where a deleted one had a value.
+        if attempt.tag == nil, !attempt.says(column) { return OracleValue.none }
         guard let form else { return attempt.fields[column].map(rule.compared) }
         let forms = attempt.forms[form.formsField] ?? forms[form.formsField]
         return form.value(attempt.fields[column], form: forms?[column])
