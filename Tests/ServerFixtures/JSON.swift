@@ -2,7 +2,7 @@ public import Foundation
 
 /// A JSON value for tests: accessed by any path, without a model.
 @dynamicMemberLookup
-public enum JSON: Hashable, Sendable, Codable {
+public enum JSON: Hashable, Sendable, Encodable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -11,26 +11,28 @@ public enum JSON: Hashable, Sendable, Codable {
     case array([JSON])
     case object([String: JSON])
 
+    /// Parses a text; without `JSONDecoder`, where each form that is tried in vain throws an error.
     public init(_ data: Data) throws {
-        self = try JSONDecoder().decode(JSON.self, from: data)
+        self.init(try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed))
     }
 
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .int(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .double(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSON].self) {
-            self = .array(value)
+    private init(_ object: Any) {
+        switch object {
+        case let text as String: self = .string(text)
+        case let elements as [Any]: self = .array(elements.map { JSON($0) })
+        case let members as [String: Any]: self = .object(members.mapValues { JSON($0) })
+        case let number as NSNumber: self.init(number)
+        default: self = .null
+        }
+    }
+
+    private init(_ number: NSNumber) {
+        if String(cString: number.objCType) == "c" {
+            self = .bool(number.boolValue)
+        } else if let whole = Int64(exactly: number) {
+            self = .int(whole)
         } else {
-            self = .object(try container.decode([String: JSON].self))
+            self = .double(number.doubleValue)
         }
     }
 
