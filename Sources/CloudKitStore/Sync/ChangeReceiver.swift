@@ -40,10 +40,12 @@ final class ChangeReceiver: Sendable {
     }
 
     func receive(_ records: [CKRecord], _ zone: StoreZone) async throws {
-        // Shares first: a row shows when it is known whether it may be written.
-        if zone.isShared {
-            try await followPermissions(records.compactMap { $0 as? CKShare }, zone)
+        // Shares first: a row shows when it is known whether it may be written. Of the user's own ones,
+        // the share of everything counts: what members write may refer to what the owner has deleted.
+        let shares = records.compactMap { $0 as? CKShare }.filter {
+            zone.isShared || $0.recordID.recordName == CKRecordNameZoneWideShare
         }
+        try await followPermissions(shares, zone)
         try await add(records.filter { !($0 is CKShare) }, zone)
     }
 
@@ -67,7 +69,9 @@ final class ChangeReceiver: Sendable {
     /// Updates permissions from fetched shares, in one transaction with the rows that waited for them.
     private func followPermissions(_ shares: [CKShare], _ zone: StoreZone) async throws {
         guard !shares.isEmpty else { return }
-        let permissions = shares.map { (name: $0.recordID.recordName, writes: Self.writes($0)) }
+        let permissions = shares.map {
+            (name: $0.recordID.recordName, writes: !zone.isShared || Self.writes($0))
+        }
         let changes = try await file.apply { database, mapping in
             for share in permissions {
                 try database.execute(
