@@ -169,9 +169,12 @@ def check_record(cloud, page):
     page.press("Save")
     page.reads("Somebody else changed the record", "theirs", "mine")
     page.run("[...document.querySelectorAll('input[type=radio]')].find(each => each.name === 'side-name').click()")
+    cloud.save("Berne", "City", {"people": 61234})
+    page.press("Save what is chosen")
+    page.reads("Somebody else changed the record", "61234")
     page.press("Save what is chosen")
     page.wait(lambda: (cloud.value("Berne", "name"), cloud.value("Berne", "people")) == ("theirs", 5), "the choice")
-    check(True, "a conflict is shown side by side, and resolved as chosen")
+    check(True, "a conflict is shown side by side, and resolved as chosen, also when another one follows meanwhile")
 
     page.press("Delete")
     page.press("Delete record")

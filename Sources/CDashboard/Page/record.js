@@ -137,13 +137,18 @@ class RecordPage extends HTMLElement {
         await this.#attempt(async () => {
             const fields = await collect(this.#edits, this.database, this.zoneID, this.record);
             if (Object.keys(fields).length === 0) { notify("Nothing was changed"); return; }
-            try {
-                await this.#write(this.record, fields);
-            } catch (error) {
-                if (error.code !== "CONFLICT") throw error;
-                await this.#resolve(fields);
-            }
+            await this.#writeOrResolve(this.record, fields);
         });
+    }
+
+    /** Saves fields over a version of the record; when there is a newer one, the person chooses, as often as that happens. */
+    async #writeOrResolve(before, fields) {
+        try {
+            await this.#write(before, fields);
+        } catch (error) {
+            if (error.code !== "CONFLICT") throw error;
+            await this.#resolve(fields);
+        }
     }
 
     /** Saves fields over a version of the record; the files that are replaced are kept, to be able to go back. */
@@ -196,7 +201,7 @@ class RecordPage extends HTMLElement {
                 element.close();
                 await this.#attempt(async () => {
                     const mine = Object.fromEntries(Object.entries(fields).filter(([name]) => chosen.get(name) === "mine"));
-                    if (Object.keys(mine).length > 0) { await this.#write(theirs, mine); return; }
+                    if (Object.keys(mine).length > 0) { await this.#writeOrResolve(theirs, mine); return; }
                     this.record = theirs;
                     this.#saved({}, null);
                 });
