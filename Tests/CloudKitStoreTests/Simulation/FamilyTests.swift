@@ -31,7 +31,7 @@ struct FamilyTests {
             case .families: 20
             case .keys: 20
             case .replacements: 10
-            case .wholeZone: 30
+            case .wholeZone: 15
             case .http: 1
             }
         }

@@ -21,10 +21,10 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     /// The variants of ``StoreSimulation``.
     static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets, .meetings]
 
-    /// The number of its schedules that run with the other tests: 1,000 in all, with 20 of families.
+    /// The number of its schedules that run with the other tests: 600 in all, with 20 of families.
     var count: UInt64 {
         switch self {
-        case .plain: 700
+        case .plain: 300
         case .unique: 100
         case .permissions: 70
         case .everything: 30
