@@ -15,21 +15,21 @@ struct ResponseOrder {
     /// An item without a name, as errors may be, belongs to the request at its position.
     ///
     /// - Throws: When there are more or fewer items than names, or one is about something else.
-    func sort<Answer>(
-        _ answers: [Answer],
-        by name: (Answer) -> ResponseItemName?
-    ) throws(WebClientError) -> [Answer] {
-        guard answers.count == names.count else {
-            throw .misplaced("\(answers.count) results for \(names.count) \(item)s")
+    func sort<Item>(
+        _ results: [Item],
+        by name: (Item) -> ResponseItemName?
+    ) throws(WebClientError) -> [Item] {
+        guard results.count == names.count else {
+            throw .misplaced("\(results.count) results for \(names.count) \(item)s")
         }
-        var match = ResponseMatch(names, answers.map(name))
+        var match = ResponseMatch(names, results.map(name))
         match.findEqual()
         match.findAgreeing(byPlace: false)
         match.findAgreeing(byPlace: true)
         match.findNameless()
         match.findNew()
         let missing = names.indices.first { match.places[$0] == nil }
-        guard let missing else { return match.places.compactMap { $0.map { answers[$0] } } }
+        guard let missing else { return match.places.compactMap { $0.map { results[$0] } } }
         let name = names[missing].map { "'\($0)'" } ?? "without a name"
         throw .misplaced(
             "No result is about the \(item) \(name), and \(match.restCount) are about something "
@@ -187,7 +187,7 @@ extension Array {
     ) throws(WebClientError) -> [ItemResult<Success>] where Element == ItemResult<Success> {
         try ResponseOrder(item: "zone", names: zones.map(ResponseItemName.init(zone:))).sort(self) {
             switch $0 {
-            case .success(let answer): ResponseItemName(zone: zoneID(answer))
+            case .success(let item): ResponseItemName(zone: zoneID(item))
             case .failure(let error): error.zoneID.map(ResponseItemName.init(zone:))
             }
         }

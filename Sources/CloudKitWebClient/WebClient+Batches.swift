@@ -41,10 +41,10 @@ extension WebClient {
                 ),
                 in: database
             )
-            let answers = response.records
-            receive(answers)
+            let results = response.records
+            receive(results)
             rest = rest.dropFirst(batch.count)
-            if atomic == true, answers.contains(where: \.isFailure) { break }
+            if atomic == true, results.contains(where: \.isFailure) { break }
         }
         if !rest.isEmpty { receive(rest.map(Self.abandoned)) }
     }

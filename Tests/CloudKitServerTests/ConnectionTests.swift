@@ -24,7 +24,7 @@ struct ConnectionTests {
     @Test("A head that comes byte by byte ends its connection when its time is over")
     func deadline() throws {
         let connections = Connections(
-            .init(all: 10, perAddress: 10, countsLoopback: true, answerBytes: 1 << 20)
+            .init(all: 10, perAddress: 10, countsLoopback: true, responseBytes: 1 << 20)
         )
         let times = ConnectionGuard.Times(request: .seconds(60))
         let channel = EmbeddedChannel(

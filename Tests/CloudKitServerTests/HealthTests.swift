@@ -176,7 +176,7 @@ extension HealthTests {
                 // A server that does not wait answers before.
                 connection.channel.eventLoop.scheduleTask(in: .milliseconds(300)) {
                     isTold.withLock { $0 = true }
-                    cloud.answerRequests()
+                    cloud.acceptRequests()
                 }
                 let answer = try await connection.answer()
                 #expect(answer?.status == 200)

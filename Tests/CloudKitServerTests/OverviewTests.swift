@@ -206,7 +206,7 @@ struct OverviewTests {
             #expect(modify.bodies.isWhole == false)
             #expect(modify.bodies.request.text?.utf8.count == 8192)
             let token = try await Self.ask(server, "GET", "journal/3")
-            #expect(token.body.bodies.answer.text?.contains("webcourierURL") == true)
+            #expect(token.body.bodies.response.text?.contains("webcourierURL") == true)
             let shown = String(decoding: token.data, as: UTF8.self)
             for hidden in [secret, made.body.apnsToken.text ?? secret, server.webToken] {
                 #expect(

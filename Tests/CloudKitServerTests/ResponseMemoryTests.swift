@@ -6,7 +6,7 @@ import Testing
 @Suite("The memory of responses", .timeLimit(.minutes(10)))
 struct ResponseMemoryTests {
     private let connections = Connections(
-        .init(all: 10, perAddress: 10, countsLoopback: true, answerBytes: 100)
+        .init(all: 10, perAddress: 10, countsLoopback: true, responseBytes: 100)
     )
 
     @Test("A response that finds no memory gets it when another is given up")
@@ -17,12 +17,12 @@ struct ResponseMemoryTests {
         try #require(!second.reserve(30))
         #expect(second.reserve(20))
         // What it has is no reason to wait for itself.
-        #expect(connections.answerBytes == 100)
+        #expect(connections.responseBytes == 100)
         async let isReserved = second.waitToReserve(90)
-        while connections.answerBytes > 80 { await Task.yield() }
+        while connections.responseBytes > 80 { await Task.yield() }
         first = nil
         #expect(await isReserved)
-        #expect(connections.answerBytes == 90)
+        #expect(connections.responseBytes == 90)
     }
 
     @Test("A response larger than the memory is built while others take at most half of it")
@@ -46,8 +46,8 @@ struct ResponseMemoryTests {
         let memory = connections.memory()
         #expect(memory.reserve(80))
         connections.hold(30, memory, for: channel)
-        #expect(connections.answerBytes == 30)
+        #expect(connections.responseBytes == 30)
         _ = try? channel.finish(acceptAlreadyClosed: true)
-        #expect(connections.answerBytes == 0)
+        #expect(connections.responseBytes == 0)
     }
 }

@@ -80,7 +80,7 @@ class Requests extends Room {
                 h("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
                 entry.problems.map(each => h("div", {class: "problem"}, h("p", {}, words`${[each.item, each.code].filter(Boolean).join(" ")}: ${each.reason}`),
                     h("p", {}, words`→ ${each.remedy}`))),
-                bodies ? [code("Request", bodies.request), code("Answer", bodies.answer),
+                bodies ? [code("Request", bodies.request), code("Answer", bodies.response),
                     !bodies.isWhole && h("p", {class: "note"}, "Only the beginnings of long bodies are kept.")]
                     : h("p", {class: "note"}, "This server keeps no bodies, because other machines may reach it."),
                 this.#canReplay(entry, bodies) && h("footer", {}, outcome,

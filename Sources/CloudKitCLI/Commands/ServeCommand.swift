@@ -84,7 +84,7 @@ struct ServeCommand: AsyncParsableCommand {
             } catch {
                 // Cancelled instead, the services would log errors that nobody can do anything about.
                 await services.triggerGracefulShutdown()
-                server.answerRequests()
+                server.acceptRequests()
                 // The error below is the one to report.
                 try? await group.waitForAll()
                 throw error
@@ -114,7 +114,7 @@ struct ServeCommand: AsyncParsableCommand {
             try files.write(OperatorOptions.settings(url: url, container: container, key: $0))
         }
         let written = try await files.write(access, server.service)
-        server.answerRequests()
+        server.acceptRequests()
         var lines = Self.greeting(access, written, at: url)
         if let key, let operators {
             lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")

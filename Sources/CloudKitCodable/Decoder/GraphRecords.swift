@@ -11,7 +11,7 @@ struct GraphRecords {
     let isLoading: Bool
 
     private var absent: Set<CKRecord.ID> = []
-    private var answered: [GraphNeeds.Children: Set<CKRecord.ID>] = [:]
+    private var loaded: [GraphNeeds.Children: Set<CKRecord.ID>] = [:]
 
     /// The children of each owner, in their order, by the field that refers to the owner.
     private var childrenByField: [String: [CKRecord.ID: [CKRecord]]] = [:]
@@ -33,8 +33,8 @@ struct GraphRecords {
     mutating func addAbsent(_ recordID: CKRecord.ID) { absent.insert(recordID) }
 
     /// Notes that all children of owners are here.
-    mutating func addAnswer(_ query: GraphNeeds.Children, for owners: [CKRecord.ID]) {
-        answered[query, default: []].formUnion(owners)
+    mutating func noteLoaded(_ query: GraphNeeds.Children, for owners: [CKRecord.ID]) {
+        loaded[query, default: []].formUnion(owners)
     }
 
     /// Returns whether a record is missing and may be fetched.
@@ -44,7 +44,7 @@ struct GraphRecords {
 
     /// Returns whether the children of an owner may be fetched.
     func canFetch(_ query: GraphNeeds.Children, of owner: CKRecord.ID) -> Bool {
-        isLoading && answered[query]?.contains(owner) != true
+        isLoading && loaded[query]?.contains(owner) != true
     }
 
     /// Returns the records that refer to an owner through a field, in the order of their positions.

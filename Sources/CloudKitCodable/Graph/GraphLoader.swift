@@ -138,7 +138,7 @@ struct GraphLoader {
         announce(found.count)
         progress?.completedUnitCount += Int64(found.count)
         for record in found { records.add(record) }
-        records.addAnswer(query, for: owners)
+        records.noteLoaded(query, for: owners)
         return found.map(\.recordID)
     }
 

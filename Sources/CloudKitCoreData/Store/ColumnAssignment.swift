@@ -277,7 +277,7 @@ struct ColumnAssignment {
                 column: column.name,
                 numbers: numbers
             )
-            value.isExternal = try ExternalDataQuestion(reader, table.name, value).answer()
+            value.isExternal = try ExternalDataQuestion(reader, table.name, value).isExternal()
             values.append(value)
         } else if let relationship = property.relationship,
             let target = model.entity(named: relationship.destination)

@@ -91,7 +91,7 @@ struct ExternalDataQuestion {
 
     private var name: String { "\(value.owner).\(value.key)" }
 
-    func answer() throws -> Bool {
+    func isExternal() throws -> Bool {
         if let said = reader.externalData[name] { return said }
         if value.attribute.allowsExternalStorage { return true }
         guard reader.model.isArchived,

@@ -38,7 +38,7 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     }
 
     private enum Phase {
-        case idle, head, body, answering
+        case idle, head, body, responding
     }
 
     private let connections: Connections
@@ -53,11 +53,11 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     private var isQuiescing = false
     private var phase = Phase.idle
     private var requests = 0
-    private var answers = 0
+    private var responses = 0
     /// The time by which the request must have arrived; nil while none arrives.
     private var requestDeadline: NIODeadline?
     /// The time by which the response must have been read; nil while none is sent.
-    private var answerDeadline: NIODeadline?
+    private var responseDeadline: NIODeadline?
     /// The next look at the deadlines, which may outlive them.
     ///
     /// A timer for each deadline would be six calls of the event loop for every request.
@@ -148,11 +148,13 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
 
     private func checkDeadlines(_ context: ChannelHandlerContext) {
         timer = nil
-        guard let next = [requestDeadline, answerDeadline].compactMap(\.self).min() else { return }
+        guard let next = [requestDeadline, responseDeadline].compactMap(\.self).min() else {
+            return
+        }
         let now = context.eventLoop.now
         if next <= now {
-            if next == answerDeadline { connections.cut(context.channel) }
-            guard answerDeadline == nil, isAwaited else { return context.close(promise: nil) }
+            if next == responseDeadline { connections.cut(context.channel) }
+            guard responseDeadline == nil, isAwaited else { return context.close(promise: nil) }
             return end(
                 context,
                 .requestTimeout,
@@ -166,9 +168,9 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
     /// `true` while a request arrives and every earlier one was answered.
     private var isAwaited: Bool {
         switch phase {
-        case .head: answers == requests
-        case .body: answers + 1 == requests
-        case .idle, .answering: false
+        case .head: responses == requests
+        case .body: responses + 1 == requests
+        case .idle, .responding: false
         }
     }
 
@@ -183,29 +185,29 @@ package final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHand
 
     fileprivate func requestEnded() {
         requestDeadline = nil
-        phase = answers == requests ? .idle : .answering
+        phase = responses == requests ? .idle : .responding
     }
 
     /// `true` when the response that begins is the connection's last, because the server stops.
     ///
     /// Only here that is certain: a response may be built before the server begins to stop, and sent
     /// after it.
-    fileprivate var endsWithAnswer: Bool {
-        (isQuiescing || connections.isStopping) && answers + 1 == requests
+    fileprivate var endsWithResponse: Bool {
+        (isQuiescing || connections.isStopping) && responses + 1 == requests
     }
 
-    fileprivate func answerBegan(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
+    fileprivate func responseBegan(_ head: HTTPResponse, _ context: ChannelHandlerContext) {
         let length = head.headerFields[.contentLength].flatMap { Int64($0) } ?? longestBody
-        answerDeadline = deadline(in: times.time(for: length), context)
+        responseDeadline = deadline(in: times.time(for: length), context)
     }
 
-    fileprivate func answerEnded(_ context: ChannelHandlerContext) {
-        answers += 1
-        answerDeadline = nil
+    fileprivate func responseEnded(_ context: ChannelHandlerContext) {
+        responses += 1
+        responseDeadline = nil
         connections.release(context.channel)
-        guard answers == requests else { return }
+        guard responses == requests else { return }
         switch phase {
-        case .answering: phase = .idle
+        case .responding: phase = .idle
         case .body: requestDeadline = deadline(in: times.lingering, context)
         case .idle, .head: break
         }
@@ -237,8 +239,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            connection?.answerBegan(head, context)
-            guard connection?.endsWithAnswer == true, head.status.kind != .informational else {
+            connection?.responseBegan(head, context)
+            guard connection?.endsWithResponse == true, head.status.kind != .informational else {
                 break
             }
             head.headerFields[.connection] = "close"
@@ -249,7 +251,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             let loopBound = NIOLoopBound((connection, context), eventLoop: context.eventLoop)
             written.futureResult.whenComplete { _ in
                 let (connection, context) = loopBound.value
-                connection?.answerEnded(context)
+                connection?.responseEnded(context)
             }
             return context.write(data, promise: written)
         }

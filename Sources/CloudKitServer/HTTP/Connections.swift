@@ -30,7 +30,7 @@ package final class Connections: Sendable {
         /// The addresses of proxies, whose connections count toward no address.
         var proxies: Set<String> = []
         /// The maximum number of bytes of responses that are built or wait for their readers.
-        var answerBytes: Int
+        var responseBytes: Int
         /// The time that a reader has before its connection may be closed to free memory for others.
         var patience: Duration = .seconds(2)
         /// The time that a response waits for memory before it is refused.
@@ -42,13 +42,13 @@ package final class Connections: Sendable {
             perAddress: Int,
             countsLoopback: Bool,
             proxies: Set<String> = [],
-            answerBytes: Int
+            responseBytes: Int
         ) {
             self.proxies = proxies
             self.all = all
             self.perAddress = perAddress
             self.countsLoopback = countsLoopback
-            self.answerBytes = answerBytes
+            self.responseBytes = responseBytes
         }
     }
 
@@ -57,8 +57,8 @@ package final class Connections: Sendable {
         let peer: Peer
         /// The address that the connection counts toward; nil for a proxy's.
         let address: String?
-        var answerBytes = 0
-        var answeredSince = ContinuousClock.now
+        var responseBytes = 0
+        var respondedSince = ContinuousClock.now
         /// Receives the news that the connection is closed although its response was not read.
         var noteCut: (@Sendable () -> Void)?
         var leaveWatchers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -75,7 +75,7 @@ package final class Connections: Sendable {
         var connections: [ObjectIdentifier: Connection] = [:]
         var addresses: [String: Int] = [:]
         /// The bytes of all responses, those that are being built among them.
-        var answerBytes = 0
+        var responseBytes = 0
         var lastWatcher = 0
     }
 
@@ -140,7 +140,7 @@ package final class Connections: Sendable {
             guard let gone = state.connections.removeValue(forKey: ObjectIdentifier(channel)) else {
                 return
             }
-            state.answerBytes -= gone.answerBytes
+            state.responseBytes -= gone.responseBytes
             if let address = gone.address {
                 let left = state.addresses[address, default: 0] - 1
                 state.addresses[address] = left > 0 ? left : nil
@@ -151,7 +151,7 @@ package final class Connections: Sendable {
     // MARK: Responses that wait for their readers
 
     /// The bytes of responses that are built or wait for their readers.
-    package var answerBytes: Int { state.withLock(\.answerBytes) }
+    package var responseBytes: Int { state.withLock(\.responseBytes) }
 
     /// Returns the memory of a response that is about to be built; it is returned when the memory
     /// is released.
@@ -174,14 +174,16 @@ package final class Connections: Sendable {
         noteCut: @escaping @Sendable () -> Void = {}
     ) {
         let slow = state.withLock { state -> [Connection] in
-            state.answerBytes -= memory?.take() ?? 0
+            state.responseBytes -= memory?.take() ?? 0
             let id = ObjectIdentifier(channel)
             guard state.connections[id] != nil else { return [] }
-            state.connections[id]?.answerBytes += bytes
-            state.connections[id]?.answeredSince = .now
+            state.connections[id]?.responseBytes += bytes
+            state.connections[id]?.respondedSince = .now
             state.connections[id]?.noteCut = noteCut
-            state.answerBytes += bytes
-            return Self.slowest(&state, limits, but: id) { $0.answerBytes <= limits.answerBytes }
+            state.responseBytes += bytes
+            return Self.slowest(&state, limits, but: id) {
+                $0.responseBytes <= limits.responseBytes
+            }
         }
         for connection in slow { connection.cut() }
     }
@@ -195,12 +197,12 @@ package final class Connections: Sendable {
     ) -> [Connection] {
         guard !hasRoom(state) else { return [] }
         var closed: [Connection] = []
-        let waiting = state.connections.filter { $0.value.answerBytes > 0 && $0.key != own }
-            .sorted { $0.value.answeredSince < $1.value.answeredSince }
+        let waiting = state.connections.filter { $0.value.responseBytes > 0 && $0.key != own }
+            .sorted { $0.value.respondedSince < $1.value.respondedSince }
         for (id, connection) in waiting where !hasRoom(state) {
-            guard ContinuousClock.now - connection.answeredSince >= limits.patience else { break }
-            state.connections[id]?.answerBytes = 0
-            state.answerBytes -= connection.answerBytes
+            guard ContinuousClock.now - connection.respondedSince >= limits.patience else { break }
+            state.connections[id]?.responseBytes = 0
+            state.responseBytes -= connection.responseBytes
             closed.append(connection)
         }
         return closed
@@ -210,8 +212,8 @@ package final class Connections: Sendable {
     func release(_ channel: any Channel) {
         state.withLock { state in
             let id = ObjectIdentifier(channel)
-            state.answerBytes -= state.connections[id]?.answerBytes ?? 0
-            state.connections[id]?.answerBytes = 0
+            state.responseBytes -= state.connections[id]?.responseBytes ?? 0
+            state.connections[id]?.responseBytes = 0
             state.connections[id]?.noteCut = nil
         }
     }
@@ -244,16 +246,16 @@ package final class Connections: Sendable {
         /// A response of any size is built while all others take at most half of the memory, since
         /// one that is larger than the memory would find no room ever.
         package func reserve(_ bytes: Int) -> Bool {
-            let limit = connections.limits.answerBytes
+            let limit = connections.limits.responseBytes
             let (isReserved, slow) = connections.state.withLock { state in
                 let own = reservation.withLock(\.bytes)
                 let hasRoom = { (state: State) in
-                    let others = state.answerBytes - own
+                    let others = state.responseBytes - own
                     return others + bytes <= limit || others <= limit / 2
                 }
                 let slow = Connections.slowest(&state, connections.limits, until: hasRoom)
                 guard hasRoom(state) else { return (false, slow) }
-                state.answerBytes += bytes - own
+                state.responseBytes += bytes - own
                 reservation.withLock { $0.bytes = bytes }
                 return (true, slow)
             }
@@ -264,7 +266,7 @@ package final class Connections: Sendable {
         /// Returns what is reserved, and waits until a number of bytes can be reserved; returns
         /// false if all waits of the response together take too long.
         package func waitToReserve(_ bytes: Int) async -> Bool {
-            connections.state.withLock { $0.answerBytes -= take() }
+            connections.state.withLock { $0.responseBytes -= take() }
             let since = reservation.withLock { reservation in
                 reservation.waitingSince = reservation.waitingSince ?? .now
                 return reservation.waitingSince ?? .now
@@ -289,7 +291,7 @@ package final class Connections: Sendable {
         deinit {
             let bytes = take()
             guard bytes > 0 else { return }
-            connections.state.withLock { $0.answerBytes -= bytes }
+            connections.state.withLock { $0.responseBytes -= bytes }
         }
     }
 

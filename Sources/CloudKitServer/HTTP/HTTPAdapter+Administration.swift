@@ -24,7 +24,7 @@ extension HTTPAdapter {
         }
         let client = policy.client(of: request, from: peer(context))
         if let refusal = refusal(ofKeyIn: request, client, isAllowed, isLocal) {
-            return answer(service.refusal(refusal))
+            return adapt(service.refusal(refusal))
         }
         do {
             let share = memory.share(of: "operator")
@@ -37,7 +37,7 @@ extension HTTPAdapter {
                 await carryOut(request, body, context)
             }
         } catch {
-            return answer(service.refusal(error))
+            return adapt(service.refusal(error))
         }
     }
 
@@ -48,16 +48,16 @@ extension HTTPAdapter {
     ) async -> AdapterResponse {
         do {
             try await checkContainer(of: request)
-            if let answer = try await route(request, body) { return answer }
-            if let answer = try await overviewRoute(request, body, context) { return answer }
-            if let answer = try await inspectionRoute(request, body, context) { return answer }
+            if let result = try await route(request, body) { return result }
+            if let result = try await overviewRoute(request, body, context) { return result }
+            if let result = try await inspectionRoute(request, body, context) { return result }
             return noSuchRoute(request)
         } catch let error as FaultPlanError {
-            return answer(
+            return adapt(
                 service.refusal(RequestError(.badRequest, reason: error.description))
             )
         } catch {
-            return answer(service.refusal(error))
+            return adapt(service.refusal(error))
         }
     }
 
@@ -121,13 +121,13 @@ extension HTTPAdapter {
         metrics.setGauge("cloudkit_connections", Double(connections.count))
         metrics.setGauge("cloudkit_waiting_requests", Double(service.waitingRequests))
         metrics.setGauge("cloudkit_request_memory_bytes", Double(memory.taken))
-        metrics.setGauge("cloudkit_response_memory_bytes", Double(connections.answerBytes))
+        metrics.setGauge("cloudkit_response_memory_bytes", Double(connections.responseBytes))
         ProcessMetrics.set(metrics)
         return metrics.text
     }
 
     func noSuchRoute(_ request: Request, _ remedy: String = "") -> AdapterResponse {
-        answer(
+        adapt(
             service.refusal(
                 RequestError(
                     .notFound,

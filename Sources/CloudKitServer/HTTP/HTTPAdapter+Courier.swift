@@ -19,9 +19,9 @@ extension HTTPAdapter {
         // receive. The connection is watched from its side because reading on would take the next
         // request from it.
         let leaving = connections.leaving(context.channel)
-        return answer(
+        return adapt(
             await cancelWhenGracefulShutdown {
-                await Self.answer(within: time, unless: leaving) {
+                await Self.respond(within: time, unless: leaving) {
                     await service.respond(to: asked)
                 }
             }
@@ -31,7 +31,7 @@ extension HTTPAdapter {
     /// Cancels an operation that takes longer than a time limit, or whose client has disconnected.
     ///
     /// A cancelled operation still returns a response.
-    private static func answer(
+    private static func respond(
         within time: Duration,
         unless leaving: AsyncStream<Void>,
         _ body: @escaping @Sendable () async -> ServiceResponse
@@ -49,7 +49,7 @@ extension HTTPAdapter {
             }
             defer { group.cancelAll() }
             while let result = await group.next() {
-                if let answer = result { return answer }
+                if let result { return result }
                 group.cancelAll()
             }
             return ServiceResponse(status: 200)

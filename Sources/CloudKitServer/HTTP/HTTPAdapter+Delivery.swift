@@ -22,8 +22,8 @@ import Darwin
 // Responses that a fault plan delays, slows down, cuts off or drops.
 extension HTTPAdapter {
     /// Sends a response as its delivery requires.
-    func deliver(_ answer: AdapterResponse, over channel: any Channel) async throws -> Response {
-        let delivery = answer.delivery
+    func deliver(_ result: AdapterResponse, over channel: any Channel) async throws -> Response {
+        let delivery = result.delivery
         if delivery.delayMilliseconds > 0 {
             // A server that stops sends at once what it has; another cancellation is thrown below.
             await cancelWhenGracefulShutdown {
@@ -37,7 +37,7 @@ extension HTTPAdapter {
             try? await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
             try? await channel.close()
         }
-        return answer.response
+        return result.response
     }
 
     /// Returns a body of one piece that is sent as its delivery requires.

@@ -58,8 +58,8 @@ extension HTTPAdapter {
                 return Response(status: .methodNotAllowed, headers: [.allow: "GET, POST"])
             }
         } catch {
-            let answer = service.refusal(error)
-            return Response(status: .init(code: answer.status))
+            let refusal = service.refusal(error)
+            return Response(status: .init(code: refusal.status))
         }
     }
 

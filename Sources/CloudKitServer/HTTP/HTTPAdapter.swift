@@ -26,29 +26,29 @@ struct HTTPAdapter: HTTPResponder {
 
     func respond(to request: Request, context: AdapterContext) async throws -> Response {
         let observation = observer.begin(request)
-        var answer = await answer(request, context)
-        if answer.response.headers[.requestID] == nil {
-            answer.response.headers[.requestID] = SystemRandomness().uuid().lowercased()
+        var result = await respond(to: request, context)
+        if result.response.headers[.requestID] == nil {
+            result.response.headers[.requestID] = SystemRandomness().uuid().lowercased()
         }
-        let noteCut = observation.end(answer)
+        let noteCut = observation.end(result)
         if request.method == .head {
             // A body after it would be read as the next response.
-            answer.response = answer.response.createHeadResponse()
+            result.response = result.response.createHeadResponse()
         } else {
-            let bytes = answer.service?.body.count ?? Self.heldBytes(of: answer.response)
-            connections.hold(bytes, answer.memory, for: context.channel, noteCut: noteCut)
+            let bytes = result.service?.body.count ?? Self.heldBytes(of: result.response)
+            connections.hold(bytes, result.memory, for: context.channel, noteCut: noteCut)
         }
         if let origin = request.headers[.origin], policy.allows(origin: origin) {
-            allow(origin, in: &answer.response)
+            allow(origin, in: &result.response)
         }
-        return try await deliver(answer, over: context.channel)
+        return try await deliver(result, over: context.channel)
     }
 
-    private func answer(_ request: Request, _ context: AdapterContext) async -> AdapterResponse {
-        if let answer = await health(request) { return answer }
+    private func respond(to request: Request, _ context: AdapterContext) async -> AdapterResponse {
+        if let result = await health(request) { return result }
         let peer = peer(context)
         if let refusal = refusal(of: request, from: peer) {
-            return answer(service.refusal(refusal))
+            return adapt(service.refusal(refusal))
         }
         if publicURL == nil, policy.isForwardedByUntrustedProxy(request, from: peer) {
             observer.warnOfProxy()
@@ -134,21 +134,21 @@ struct HTTPAdapter: HTTPResponder {
         do {
             // An unauthenticated client cannot make the server read a body.
             switch try await service.precheck(asked) {
-            case .answered(let early): return answer(early)
+            case .responded(let early): return adapt(early)
             case .admitted(let admission):
                 let share = memory.share(of: policy.client(of: request, from: peer))
                 let responseMemory = connections.memory()
                 asked.responseMemory = responseMemory
                 asked.body = try await WholeBody(request).collect(upTo: bodyLimit, share)
                 defer { withExtendedLifetime(share) {} }
-                var answer = answer(await service.respond(to: asked, admittedAs: admission))
-                answer.memory = responseMemory
-                answer.requestBody = asked.body
-                answer.path = admission.path
-                return answer
+                var result = adapt(await service.respond(to: asked, admittedAs: admission))
+                result.memory = responseMemory
+                result.requestBody = asked.body
+                result.path = admission.path
+                return result
             }
         } catch {
-            return answer(service.refusal(error))
+            return adapt(service.refusal(error))
         }
     }
 
@@ -162,7 +162,7 @@ struct HTTPAdapter: HTTPResponder {
             )
         }
         let body = WholeBody(request)
-        return answer(
+        return adapt(
             await service.receiveAsset(token: token, body: body, length: body.length)
         )
     }
@@ -231,11 +231,11 @@ struct HTTPAdapter: HTTPResponder {
                 memory: memory
             )
         } catch {
-            return answer(service.refusal(error))
+            return adapt(service.refusal(error))
         }
     }
 
-    func answer(_ response: ServiceResponse) -> AdapterResponse {
+    func adapt(_ response: ServiceResponse) -> AdapterResponse {
         AdapterResponse(
             response: self.response(response),
             delivery: response.delivery,
@@ -243,16 +243,16 @@ struct HTTPAdapter: HTTPResponder {
         )
     }
 
-    func response(_ answer: ServiceResponse) -> Response {
+    func response(_ result: ServiceResponse) -> Response {
         var headers = HTTPFields()
-        for (name, value) in answer.headers {
+        for (name, value) in result.headers {
             guard let name = HTTPField.Name(name) else { continue }
             headers.append(HTTPField(name: name, value: value))
         }
         return Response(
-            status: HTTPResponse.Status(code: answer.status),
+            status: HTTPResponse.Status(code: result.status),
             headers: headers,
-            body: Self.body(answer.body, answer.delivery)
+            body: Self.body(result.body, result.delivery)
         )
     }
 

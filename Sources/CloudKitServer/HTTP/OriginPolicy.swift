@@ -14,7 +14,7 @@ struct OriginPolicy: Sendable {
     /// `true` when any peer on this machine may be the proxy through which others reach the server,
     /// because none was named.
     let isBehindProxy: Bool
-    private let answersAnyName: Bool
+    private let allowsAnyName: Bool
     private let hosts: Set<String>
     private let origins: Set<WebOrigin>
     private let callbacks: Set<String>
@@ -31,7 +31,7 @@ struct OriginPolicy: Sendable {
         isPrivate = !isOpen
         isBehindProxy = isLoopback && isOpen && proxies.isEmpty
         hosts = Set(names.map(\.name))
-        answersAnyName = !isLoopback && configuration.allowedHosts.isEmpty
+        allowsAnyName = !isLoopback && configuration.allowedHosts.isEmpty
         origins = Set(
             configuration.allowedOrigins.compactMap { WebOrigin($0) } + (own.map { [$0] } ?? [])
         )
@@ -41,7 +41,7 @@ struct OriginPolicy: Sendable {
     /// Returns whether requests for a host (with or without a port) are accepted.
     func allows(host text: String) -> Bool {
         guard let host = HostName(text) else { return false }
-        return host.isLoopback || hosts.contains(host.name) || answersAnyName
+        return host.isLoopback || hosts.contains(host.name) || allowsAnyName
     }
 
     /// Returns whether requests from pages of an origin are accepted.

@@ -146,16 +146,16 @@ struct RequestObserver: Sendable {
         /// Records the response.
         ///
         /// - Returns: A closure that records that the server cut the response because nobody read it.
-        func end(_ answer: AdapterResponse) -> @Sendable () -> Void {
+        func end(_ result: AdapterResponse) -> @Sendable () -> Void {
             observer.series.inFlight.decrement()
-            let path = answer.path ?? ServicePath(request.uri.path)
+            let path = result.path ?? ServicePath(request.uri.path)
             let endpoint = endpoint(path)
             // Requests by operators do not count as clients' requests.
             guard endpoint != Self.administration else { return {} }
             let duration = ContinuousClock.now - start
-            let status = answer.response.status.code
-            let size = answer.response.body.contentLength ?? 0
-            let problems = answer.service.map(JournalEntry.Problem.all) ?? []
+            let status = result.response.status.code
+            let size = result.response.body.contentLength ?? 0
+            let problems = result.service.map(JournalEntry.Problem.all) ?? []
             let code = status >= 400 ? problems.first?.code ?? "" : ""
             observer.series.record(
                 endpoint,
@@ -165,26 +165,26 @@ struct RequestObserver: Sendable {
                 bytes: size
             )
             var entry = JournalEntry(
-                id: answer.response.headers[.requestID] ?? "",
+                id: result.response.headers[.requestID] ?? "",
                 time: time,
                 method: request.method.rawValue,
                 endpoint: path?.endpoint ?? AssetRoute(path: request.uri.path).map(Self.name)
                     ?? request.uri.path,
                 container: path?.container,
                 database: path.map { "\($0.environment.rawValue)/\($0.database.rawValue)" },
-                user: answer.service?.userRecordName,
+                user: result.service?.userRecordName,
                 status: status,
                 milliseconds: Double(duration.nanoseconds) / 1_000_000,
                 bytes: size,
                 problems: problems,
-                faults: answer.service?.faultRules ?? []
+                faults: result.service?.faultRules ?? []
             )
             entry.number = observer.journal.add(
                 entry,
-                observer.keepsBodies ? JournalBodies(answer) : nil
+                observer.keepsBodies ? JournalBodies(result) : nil
             )
             observer.watcher?(entry)
-            log(entry, endpoint, path, code, answer.service?.cause)
+            log(entry, endpoint, path, code, result.service?.cause)
             return { [observer, number = entry.number, id = entry.id] in
                 observer.noteCut(endpoint, number, id, bytes: size)
             }

@@ -14,7 +14,7 @@ final class TargetGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     /// `true` between the head of a request and the end of its response.
-    private var isAnswering = false
+    private var isResponding = false
     private var hasRefused = false
 
     /// Adds the handler after the one that decodes requests.
@@ -28,20 +28,20 @@ final class TargetGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .head(var head) = unwrapInboundIn(data) else {
             return context.fireChannelRead(data)
         }
-        isAnswering = true
+        isResponding = true
         guard !Self.namesOneHost(head) else { return context.fireChannelRead(data) }
         head.headers.add(name: "Host", value: "target")
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { isAnswering = false }
+        if case .end = unwrapOutboundIn(data) { isResponding = false }
         context.write(data, promise: promise)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The library ends a request that is being answered; it would refuse others with an empty body.
-        guard error is HTTPParserError, !isAnswering, !hasRefused else {
+        guard error is HTTPParserError, !isResponding, !hasRefused else {
             return context.fireErrorCaught(error)
         }
         hasRefused = true

@@ -12,27 +12,27 @@ struct JournalBodies: Sendable {
     static let limit = 8 * 1024
 
     private let request: Data
-    private let answer: Data
+    private let response: Data
     private let isWhole: Bool
 
-    init(_ answer: AdapterResponse) {
-        let request = answer.requestBody ?? Data()
-        let body = answer.service?.body ?? Data()
+    init(_ result: AdapterResponse) {
+        let request = result.requestBody ?? Data()
+        let body = result.service?.body ?? Data()
         // Copies, so that they do not keep a large body in memory.
         self.request = Data([UInt8](request.prefix(Self.limit)))
-        self.answer = Data([UInt8](body.prefix(Self.limit)))
+        self.response = Data([UInt8](body.prefix(Self.limit)))
         isWhole = request.count <= Self.limit && body.count <= Self.limit
     }
 
     /// The bodies, with secrets removed.
     var shown: Shown {
-        Shown(request: Self.hide(request), answer: Self.hide(answer), isWhole: isWhole)
+        Shown(request: Self.hide(request), response: Self.hide(response), isWhole: isWhole)
     }
 
     /// Bodies without secrets.
     struct Shown: Encodable {
         var request: String
-        var answer: String
+        var response: String
         /// `true` when both bodies are complete.
         var isWhole: Bool
     }

@@ -30,9 +30,9 @@ extension JournalEntry.Problem {
         // Most responses have no errors: they are not decoded.
         guard mentionsErrors(response.body),
             // As above.
-            let answer = try? WireJSON.decode(Answer.self, from: response.body)
+            let decoded = try? WireJSON.decode(Response.self, from: response.body)
         else { return [] }
-        return answer.items.compactMap { item in
+        return decoded.items.compactMap { item in
             item.serverErrorCode.map { Self(item.name, $0, item.reason) }
         }
     }
@@ -77,7 +77,7 @@ extension JournalEntry.Problem {
     }
 
     /// The parts of a response that may contain errors.
-    private struct Answer: Decodable {
+    private struct Response: Decodable {
         struct Item: Decodable {
             var recordName: String?
             var subscriptionID: String?

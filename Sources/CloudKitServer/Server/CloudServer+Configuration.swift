@@ -68,7 +68,7 @@ extension CloudServer {
         public var journalCapacity = 1000
         /// The version of the running program, which operators can read; `nil` for none.
         public var version: String?
-        /// A Boolean value that indicates whether requests wait for `CloudServer.answerRequests()`,
+        /// A Boolean value that indicates whether requests wait for `CloudServer.acceptRequests()`,
         /// so that a program can first write what its clients need.
         package var holdsRequests = false
         /// A closure that receives the journal entry of each request after its response, for live output.

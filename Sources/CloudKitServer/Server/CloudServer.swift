@@ -37,7 +37,7 @@ public final class CloudServer: Service {
     /// Ends when requests may be answered.
     private let (opening, opened) = AsyncStream<Void>.makeStream()
     /// A stream that ends when requests are answered.
-    private let (answering, answers) = AsyncStream<Void>.makeStream()
+    private let (accepting, acceptance) = AsyncStream<Void>.makeStream()
     private let clock: any ServiceClock
     private let policy: OriginPolicy
     private let memory: MemoryBudget
@@ -143,7 +143,7 @@ public final class CloudServer: Service {
                 group.addTask {
                     await self.updateIndexes()
                     // Damage ends all writes, but a program that starts may need some of them.
-                    for await _ in self.answering {}
+                    for await _ in self.accepting {}
                     await self.lookForDamage()
                     await self.cleanNowAndThen()
                 }
@@ -219,7 +219,7 @@ public final class CloudServer: Service {
 
     /// Lets requests be answered that arrived since the server began to listen; necessary only if
     /// its configuration holds them.
-    package func answerRequests() { opened.finish() }
+    package func acceptRequests() { opened.finish() }
 
     /// Returns the port as soon as the server listens.
     ///
@@ -268,7 +268,7 @@ public final class CloudServer: Service {
                 perAddress: configuration.maxConnectionsPerAddress,
                 countsLoopback: !policy.isBehindProxy,
                 proxies: policy.proxies,
-                answerBytes: configuration.memoryBytes
+                responseBytes: configuration.memoryBytes
             ),
             noteRefusal: observer.noteRefusal
         )
@@ -324,12 +324,12 @@ public final class CloudServer: Service {
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: nil
             ),
-            onServerRunning: { [bound, opening, answers, configuration, service] channel in
+            onServerRunning: { [bound, opening, acceptance, configuration, service] channel in
                 bound.set(channel.localAddress?.port ?? 0)
                 if configuration.holdsRequests { for await _ in opening {} }
                 // What another process has noticed is known before the first request writes.
                 _ = await service.damage(foundWithin: .zero)
-                answers.finish()
+                acceptance.finish()
             },
             logger: logger
         )

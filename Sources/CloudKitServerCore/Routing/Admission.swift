@@ -12,7 +12,7 @@ package struct Admission: Sendable {
 /// The result of checking a request's head.
 package enum HeadOutcome: Sendable {
     /// The request takes no body, and this is its response.
-    case answered(ServiceResponse)
+    case responded(ServiceResponse)
     /// The request's body is needed; pass both to `respond(to:admittedAs:)`.
     case admitted(Admission)
 }

@@ -22,7 +22,7 @@ struct RequestRouter: Sendable {
 
     /// Checks the head of a request before its body is read.
     func precheck(_ request: ServiceRequest) async throws -> HeadOutcome {
-        if DeviceRoute.isMissed(by: request) { return .answered(missedDeviceRoute(request)) }
+        if DeviceRoute.isMissed(by: request) { return .responded(missedDeviceRoute(request)) }
         return .admitted(try await admission.precheck(request))
     }
 

@@ -26,7 +26,7 @@ struct Acknowledgements {
     let mapping: RowMapping
     private let applier: ChangeApplier
 
-    private var answer = Outcome()
+    private var collected = Outcome()
     /// `true` when rows may refer to others that are out of sight now.
     private var changedSight = false
     /// `true` when the server has deleted a record.
@@ -42,7 +42,7 @@ struct Acknowledgements {
 
     /// The outcome of the response.
     var outcome: Outcome {
-        var outcome = answer
+        var outcome = collected
         outcome.changes = applier.changes
         outcome.editsRefused = applier.editsRefused
         outcome.replacedByDuplicate = applier.replacedByDuplicate
@@ -204,7 +204,7 @@ struct Acknowledgements {
             guard let server = error.serverRecord else { return }
             let remote = RemoteRecord(server, mapping)
             // Only a fetch brings the files of its assets.
-            guard case .success = remote.fields else { return answer.needsFetch = true }
+            guard case .success = remote.fields else { return collected.needsFetch = true }
             return try applier.apply([remote])
         }
         // The server has no part of the save, so the note must not be taken for one without a
@@ -217,11 +217,11 @@ struct Acknowledgements {
         case .unknownItem:
             try applier.delete([name])
             // The record may be in another zone now.
-            if mapping.catalog.hasFormats { answer.needsFetch = true }
-        case .zoneNotFound: answer.needsZone = true
+            if mapping.catalog.hasFormats { collected.needsFetch = true }
+        case .zoneNotFound: collected.needsZone = true
         case .userDeletedZone:
-            answer.needsZone = true
-            answer.userDeletedZone = true
+            collected.needsZone = true
+            collected.userDeletedZone = true
         // Another record was the cause; this one is sent again.
         case .batchRequestFailed: break
         // In the user's own zone no share forbids anything, and the error is one like others.
@@ -230,26 +230,26 @@ struct Acknowledgements {
             try applier.reverter.takeBack(known, entry)
             changedSight = true
             applier.context.refuseEdits(of: entry.key)
-            answer.needsFetch = true
+            collected.needsFetch = true
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.
-            answer.needsFetch = true
+            collected.needsFetch = true
             try applier.goneReferences.removeBelow(name)
             // The rows below are deleted first, however few records a batch holds.
             if var last = entry {
                 last.version = try StoreClock.tick(database)
                 try last.save(database)
             }
-        case .quotaExceeded: answer.isOverQuota = true
+        case .quotaExceeded: collected.isOverQuota = true
         // Fewer records may fit; a single one that is too large never does.
-        case .limitExceeded where batchCount > 1: answer.wasTooLarge = true
+        case .limitExceeded where batchCount > 1: collected.wasTooLarge = true
         // The same save would be refused again: it waits for the next edit, which ends the
         // quarantine.
         default:
             guard let entry else { return }
             let problem =
                 "The server refused the record '\(name)': \(error.localizedDescription)"
-            answer.quarantined.append(problem)
+            collected.quarantined.append(problem)
             try OutboxEntry.quarantine(database, version: entry.version, problem)
         }
     }

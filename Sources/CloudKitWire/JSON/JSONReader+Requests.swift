@@ -68,9 +68,9 @@ extension JSONReader {
 
     /// Reads a record; gives up on shares and, except in a response, on members that only responses
     /// have.
-    mutating func record(ofAnswer isAnswer: Bool = false) throws(GaveUp) -> WireRecord {
+    mutating func record(ofResponse isResponse: Bool = false) throws(GaveUp) -> WireRecord {
         var record = WireRecord(recordName: nil)
-        let others: OtherMembers = isAnswer ? .ofItem : .ignored
+        let others: OtherMembers = isResponse ? .ofItem : .ignored
         try message(WireRecord.CodingKeys.self, others: others) { (reader, key) throws(GaveUp) in
             switch key {
             case .recordName:
@@ -90,13 +90,13 @@ extension JSONReader {
                 record.removesParent = try reader.optional { r throws(GaveUp) in try r.bool() }
             case .deleted:
                 record.deleted = try reader.optional { r throws(GaveUp) in try r.bool() }
-            case .created where isAnswer:
+            case .created where isResponse:
                 record.created = try reader.optional { r throws(GaveUp) in try r.stamp() }
-            case .modified where isAnswer:
+            case .modified where isResponse:
                 record.modified = try reader.optional { r throws(GaveUp) in try r.stamp() }
-            case .share where isAnswer:
+            case .share where isResponse:
                 record.share = try reader.optional { r throws(GaveUp) in try r.reference() }
-            case .shortGUID where isAnswer:
+            case .shortGUID where isResponse:
                 record.shortGUID = try reader.optional { r throws(GaveUp) in try r.string() }
             case .created, .modified, .share, .createShortGUID, .shortGUID:
                 guard try reader.null() else { throw GaveUp() }

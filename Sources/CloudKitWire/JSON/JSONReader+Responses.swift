@@ -89,7 +89,7 @@ extension JSONReader {
     private mutating func records() throws(GaveUp) -> [ItemResult<WireRecord>] {
         var records: [ItemResult<WireRecord>] = []
         try array { (reader) throws(GaveUp) in
-            records.append(.success(try reader.record(ofAnswer: true)))
+            records.append(.success(try reader.record(ofResponse: true)))
         }
         return records
     }

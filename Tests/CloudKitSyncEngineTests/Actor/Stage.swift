@@ -129,8 +129,9 @@ final class Stage {
         case 1:
             let busy = [CKErrorRetryAfterKey: 3.0]
             answer = .failure(CKError(.serviceUnavailable, userInfo: busy))
-        case 2: _ = await service.base.answer(waiting.request, for: waiting.user, in: nil)
-        default: answer = await service.base.answer(waiting.request, for: waiting.user, in: nil)
+        case 2: _ = await service.base.respond(to: waiting.request, for: waiting.user, in: nil)
+        default:
+            answer = await service.base.respond(to: waiting.request, for: waiting.user, in: nil)
         }
         waiting.continuation.resume(returning: answer)
     }

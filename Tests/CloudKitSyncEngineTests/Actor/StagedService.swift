@@ -29,8 +29,8 @@ final class StagedService: SyncEngineService {
 
     var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    func answer(
-        _ request: SyncRequest,
+    func respond(
+        to request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncResponse {

@@ -24,18 +24,18 @@ struct PushingService: SyncEngineService {
         self.switchboard = switchboard
     }
 
-    func answer(
-        _ request: SyncRequest,
+    func respond(
+        to request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncResponse {
         switch request {
         case .subscribe: return .subscribed("switchboard")
         case .modifyRecords, .modifyZones:
-            let answer = await base.answer(request, for: user, in: group)
+            let answer = await base.respond(to: request, for: user, in: group)
             switchboard.push()
             return answer
-        default: return await base.answer(request, for: user, in: group)
+        default: return await base.respond(to: request, for: user, in: group)
         }
     }
 

@@ -88,7 +88,7 @@ struct AccountTests {
         bench.answerToCancel = nil
         bench.tell(.notice(.accountChanged))
         bench.tell(
-            .answer(
+            .response(
                 .databaseChanges(
                     .init(
                         modifications: [CKRecordZone.ID(zoneName: "Notes")],

@@ -80,8 +80,8 @@ struct MachineBench {
         case .requestOptions(let context): return [.options(options(context))]
         case .request(let request, _, _):
             requests.append(request)
-            return answer(request).map { [.answer($0)] } ?? []
-        case .cancelRequest: return answerToCancel.map { [.answer($0)] } ?? []
+            return answer(request).map { [.response($0)] } ?? []
+        case .cancelRequest: return answerToCancel.map { [.response($0)] } ?? []
         case .wake(let time): wake = time
         case .listen(let isListening): self.isListening = isListening
         case .finish(let id, let error): finished[id] = .some(error)

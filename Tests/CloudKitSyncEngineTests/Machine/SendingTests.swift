@@ -170,7 +170,7 @@ struct SendingTests {
         let batch = CKSyncEngine.RecordZoneChangeBatch(
             recordsToSave: [CKRecord(recordType: "Row", recordID: Self.recordID)]
         )
-        bench.tell(.answer(Self.saved(batch)))
+        bench.tell(.response(Self.saved(batch)))
         #expect(bench.state.pendingRecordZoneChanges.elements == [change])
     }
 

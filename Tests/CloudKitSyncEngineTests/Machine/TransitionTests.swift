@@ -19,7 +19,7 @@ struct TransitionTests {
     /// The letters of states, each with the signals that lead to it and whether the engine is
     /// automatic.
     private static let states: [(letter: Character, name: String, Bool, [SyncEngineSignal])] = {
-        let idle: [SyncEngineSignal] = [.start, .answer(.user("_ada")), .delivered, .delivered]
+        let idle: [SyncEngineSignal] = [.start, .response(.user("_ada")), .delivered, .delivered]
         let fetch = idle + [.call(SyncEngineCall(id: 1, kind: .fetch(.init())))]
         let send = idle + [.call(SyncEngineCall(id: 1, kind: .send(.init())))]
         return [
@@ -49,7 +49,7 @@ struct TransitionTests {
         "batch": .batch(batch),
         "noBatch": .batch(nil),
         "options": .options(.init()),
-        "answer": .answer(.failure(CKError(.networkFailure))),
+        "response": .response(.failure(CKError(.networkFailure))),
         "call": .call(SyncEngineCall(id: 2, kind: .fetch(.init()))),
         "cancel": .cancel(1),
         "cancelAll": .cancelAll(3),
@@ -136,7 +136,7 @@ struct TransitionTests {
                 var machine = Self.machine(isAutomatic, after: path)
                 var inFlight = Self.isInFlight(machine) ? 1 : 0
                 switch signal {
-                case .delivered, .batch, .options, .answer:
+                case .delivered, .batch, .options, .response:
                     // An outcome that cannot come ends nothing.
                     let actions = machine.handle(signal, at: Self.moment)
                     let isMistake = actions.contains {

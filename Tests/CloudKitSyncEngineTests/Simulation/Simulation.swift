@@ -143,7 +143,7 @@ struct Simulation {
                     now + .seconds(seconds)
                 )
             }
-            tell(index, .answer(answer))
+            tell(index, .response(answer))
         case .push(let index):
             guard devices[index].isListening else { return }
             if devices[index].isOnline {

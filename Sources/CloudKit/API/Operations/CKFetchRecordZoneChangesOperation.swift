@@ -102,13 +102,13 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         let configuration = configurationsByRecordZoneID?[zoneID]
         var token = configuration?.previousServerChangeToken
         while true {
-            let answer = try await requests.zoneChangePage(
+            let page = try await requests.zoneChangePage(
                 in: zoneID,
                 since: token,
                 desiredKeys: configuration?.desiredKeys,
                 limit: configuration?.resultsLimit
             )
-            switch answer {
+            switch page {
             case .failure(let error):
                 errors.note(zoneID, Result<Void, any Error>.failure(error))
                 await report { [token] in self.end(zoneID, token: token, error: error) }

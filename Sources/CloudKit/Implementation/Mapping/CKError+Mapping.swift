@@ -38,7 +38,7 @@ extension CKError {
             self.init(Self.code(failure.code), message: failure.message, cause: failure)
         case .unexpectedResponse(let status, _, let retryAfter):
             self.init(
-                Self.code(ofAnswer: status),
+                Self.code(ofStatus: status),
                 message: error.description,
                 retryAfter: retryAfter,
                 cause: error
@@ -65,7 +65,7 @@ extension CKError {
     /// Nearly all of these are transient: the response came from an intermediary such as a proxy,
     /// or from the service during a change, and the outcome of the request is unknown. But a proxy
     /// that refuses requests of this size will always refuse them.
-    private static func code(ofAnswer status: Int) -> CKError.Code {
+    private static func code(ofStatus status: Int) -> CKError.Code {
         switch status {
         case 200..<300: .serverResponseLost
         case 413: .limitExceeded

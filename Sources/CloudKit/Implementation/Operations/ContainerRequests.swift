@@ -111,8 +111,8 @@ struct ContainerRequests: Sendable {
             )
         }
         var results: MetadataResults = [:]
-        for (url, answer) in zip(urls, response.results) {
-            switch answer {
+        for (url, result) in zip(urls, response.results) {
+            switch result {
             case .failure(let error): results[url] = .failure(CKError(error))
             case .success(let wire):
                 results[url] = await context.metadata(wire, shortGUID: url.shortGUID)
@@ -133,8 +133,8 @@ struct ContainerRequests: Sendable {
             )
         }
         var results: AcceptanceResults = [:]
-        for (metadata, answer) in zip(metadatas, response.results) {
-            switch answer {
+        for (metadata, result) in zip(metadatas, response.results) {
+            switch result {
             case .failure(let error): results[metadata] = .failure(CKError(error))
             case .success(let wire):
                 let guid = metadata.details.shortGUID

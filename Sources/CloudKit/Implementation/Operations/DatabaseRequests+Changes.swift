@@ -88,13 +88,13 @@ extension DatabaseRequests {
                 in: context.database
             )
         }
-        guard let answer = response.zones.first else {
+        guard let result = response.zones.first else {
             throw CKError(
                 .serverResponseLost,
                 message: "The server sent no changes of zone \(zoneID)"
             )
         }
-        switch answer {
+        switch result {
         case .failure(let error): return .failure(CKError(error))
         case .success(let changes):
             let page = await context.page(changes, home: zoneID, assets: assets)
@@ -126,10 +126,10 @@ extension DatabaseRequests.Context {
         )
         var live: [ItemResult<WireRecord>] = []
         var identities: [CKRecord.ID] = []
-        for answer in changes.records {
+        for result in changes.records {
             // An error stands for its record, under its name.
-            let wire = try? answer.get()
-            let name = wire?.recordName ?? answer.itemError?.recordName
+            let wire = try? result.get()
+            let name = wire?.recordName ?? result.itemError?.recordName
             guard let name, !name.isEmpty else { continue }
             let recordID = CKRecord.ID(
                 recordName: name,
@@ -138,7 +138,7 @@ extension DatabaseRequests.Context {
             if wire?.deleted ?? false {
                 page.deleted.append(.init(recordID: recordID, recordType: wire?.recordType ?? ""))
             } else {
-                live.append(answer)
+                live.append(result)
                 identities.append(recordID)
             }
         }

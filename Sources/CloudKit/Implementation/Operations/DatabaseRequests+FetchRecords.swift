@@ -20,7 +20,7 @@ extension DatabaseRequests {
         for (zoneID, recordIDs) in recordIDs.byZone {
             do {
                 let unique = recordIDs.unique
-                let answers = try await native { () throws(WebClientError) in
+                let results = try await native { () throws(WebClientError) in
                     try await context.client.lookup(
                         unique.map(\.recordName),
                         zoneID: context.owners.wire(zoneID),
@@ -29,7 +29,7 @@ extension DatabaseRequests {
                     )
                 }
                 let records = await context.materialize(
-                    answers,
+                    results,
                     home: zoneID,
                     assets: .all
                 ) { index, fraction in progress(unique[index], fraction) }
@@ -54,13 +54,13 @@ extension DatabaseRequests.Context {
     /// Returns the records of a response, with the files of their assets; `progress` receives each
     /// record's index and the downloaded part of its files.
     func materialize(
-        _ answers: [ItemResult<WireRecord>],
+        _ results: [ItemResult<WireRecord>],
         home: CKRecordZone.ID,
         assets: AssetFiles,
         progress: @escaping @Sendable (Int, Double) -> Void = { _, _ in }
     ) async -> [Result<CKRecord, any Error>] {
         // Records with errors have no assets; the errors are returned below.
-        let wanted = assets != .none ? answers.map { (try? $0.get())?.assets ?? [] } : []
+        let wanted = assets != .none ? results.map { (try? $0.get())?.assets ?? [] } : []
         let received = DownloadProgress(of: wanted, progress)
         let files = await AssetDownloads(
             of: wanted.flatMap(\.self),
@@ -69,8 +69,8 @@ extension DatabaseRequests.Context {
         ) {
             received.note($0, $1)
         }
-        return answers.map { answer in
-            switch answer {
+        return results.map { result in
+            switch result {
             case .failure(let error): return .failure(CKError(error))
             case .success(let wire):
                 if let failure = files.failure(

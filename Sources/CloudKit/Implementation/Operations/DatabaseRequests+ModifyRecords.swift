@@ -24,7 +24,7 @@ extension DatabaseRequests {
             do {
                 try await zone.run()
             } catch let error
-                where error.isAboutMissingZone || zone.isPartlyAnswered
+                where error.isAboutMissingZone || zone.isPartlyDone
                 || !results.saveResults.isEmpty || !results.deleteResults.isEmpty
             {
                 zone.fail(error)

@@ -78,8 +78,8 @@ extension DatabaseRequests {
         let home = request.zoneID.map(context.owners.native) ?? .default
         let records = await context.materialize(response.records, home: home, assets: .all)
         var page = QueryPage()
-        for (answer, record) in zip(response.records, records) {
-            guard let recordID = context.identity(of: answer, home: home) else { continue }
+        for (result, record) in zip(response.records, records) {
+            guard let recordID = context.identity(of: result, home: home) else { continue }
             page.matches.append((recordID, record))
         }
         if let marker = response.continuationMarker {
@@ -93,11 +93,11 @@ extension DatabaseRequests {
 extension DatabaseRequests.Context {
     /// Returns the ID of a response's record; nil if the response has none.
     fileprivate func identity(
-        of answer: ItemResult<WireRecord>,
+        of result: ItemResult<WireRecord>,
         home: CKRecordZone.ID
     ) -> CKRecord.ID? {
         let (name, zoneID) =
-            switch answer {
+            switch result {
             case .success(let wire): (wire.recordName, wire.zoneID)
             case .failure(let error): (error.recordName, error.zoneID)
             }

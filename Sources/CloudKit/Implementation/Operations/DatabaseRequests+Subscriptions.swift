@@ -16,8 +16,8 @@ extension DatabaseRequests {
             try await context.client.listSubscriptions(in: context.database)
         }
         var subscriptions: [CKSubscription] = []
-        for answer in response.subscriptions {
-            switch answer {
+        for result in response.subscriptions {
+            switch result {
             case .success(let wire): subscriptions.append(try context.subscriptions.native(wire))
             case .failure(let error): throw CKError(error)
             }
@@ -38,8 +38,8 @@ extension DatabaseRequests {
             )
         }
         var results: SubscriptionResults = [:]
-        for (name, answer) in zip(names, response.subscriptions) {
-            results[name] = context.subscription(answer)
+        for (name, result) in zip(names, response.subscriptions) {
+            results[name] = context.subscription(result)
         }
         return results
     }
@@ -74,11 +74,11 @@ extension DatabaseRequests {
                 in: context.database
             )
         }
-        for (subscription, answer) in zip(sent, response.subscriptions) {
-            results.saveResults[subscription.subscriptionID] = context.subscription(answer)
+        for (subscription, result) in zip(sent, response.subscriptions) {
+            results.saveResults[subscription.subscriptionID] = context.subscription(result)
         }
-        for (name, answer) in zip(deleting, response.subscriptions.dropFirst(sent.count)) {
-            results.deleteResults[name] = context.deletion(answer)
+        for (name, result) in zip(deleting, response.subscriptions.dropFirst(sent.count)) {
+            results.deleteResults[name] = context.deletion(result)
         }
         return results
     }
@@ -129,9 +129,9 @@ extension DatabaseRequests.Context {
     }
 
     fileprivate func subscription(
-        _ answer: ItemResult<WireSubscription>
+        _ result: ItemResult<WireSubscription>
     ) -> Result<CKSubscription, any Error> {
-        switch answer {
+        switch result {
         case .failure(let error): .failure(CKError(error))
         case .success(let wire):
             Result<CKSubscription, CKError> { () throws(CKError) in
@@ -141,8 +141,8 @@ extension DatabaseRequests.Context {
     }
 
     /// Returns the result of a deletion; a missing subscription counts as deleted.
-    fileprivate func deletion(_ answer: ItemResult<WireSubscription>) -> Result<Void, any Error> {
-        switch answer {
+    fileprivate func deletion(_ result: ItemResult<WireSubscription>) -> Result<Void, any Error> {
+        switch result {
         case .success: .success(())
         case .failure(let error) where error.serverErrorCode == .notFound: .success(())
         case .failure(let error): .failure(CKError(error))

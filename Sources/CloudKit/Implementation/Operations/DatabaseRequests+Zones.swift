@@ -15,8 +15,8 @@ extension DatabaseRequests {
             try await context.client.listZones(in: context.database)
         }
         var zones: [CKRecordZone] = []
-        for answer in response.zones {
-            switch answer {
+        for result in response.zones {
+            switch result {
             case .success(let zone): zones.append(context.zone(zone))
             case .failure(let error): throw CKError(error)
             }
@@ -35,8 +35,8 @@ extension DatabaseRequests {
             )
         }
         var results: ZoneResults = [:]
-        for (zoneID, answer) in zip(zoneIDs, response.zones) {
-            results[zoneID] = answer.map(context.zone).mapError { CKError($0) }
+        for (zoneID, result) in zip(zoneIDs, response.zones) {
+            results[zoneID] = result.map(context.zone).mapError { CKError($0) }
         }
         return results
     }
@@ -69,12 +69,12 @@ extension DatabaseRequests {
                 in: context.database
             )
         }
-        for (zone, answer) in zip(saving, response.zones) {
+        for (zone, result) in zip(saving, response.zones) {
             results.saveResults[zone.zoneID] =
-                answer.map(context.zone).mapError { CKError($0) }
+                result.map(context.zone).mapError { CKError($0) }
         }
-        for (zoneID, answer) in zip(deleting, response.zones.dropFirst(saving.count)) {
-            results.deleteResults[zoneID] = context.deletion(answer)
+        for (zoneID, result) in zip(deleting, response.zones.dropFirst(saving.count)) {
+            results.deleteResults[zoneID] = context.deletion(result)
         }
         return results
     }
@@ -97,8 +97,8 @@ extension DatabaseRequests.Context {
     }
 
     /// Returns the result of a deletion; a missing zone counts as deleted.
-    fileprivate func deletion(_ answer: ItemResult<WireZone>) -> Result<Void, any Error> {
-        switch answer {
+    fileprivate func deletion(_ result: ItemResult<WireZone>) -> Result<Void, any Error> {
+        switch result {
         case .success: .success(())
         case .failure(let error) where error.serverErrorCode == .zoneNotFound: .success(())
         case .failure(let error): .failure(CKError(error))

@@ -33,7 +33,7 @@ struct ZoneModification {
     }
 
     /// `true` when the server has completed a part, so that an error does not apply to the whole.
-    var isPartlyAnswered: Bool {
+    var isPartlyDone: Bool {
         saveResults.values.contains { (try? $0.get()) != nil } || !deleteResults.isEmpty
     }
 
@@ -157,7 +157,7 @@ struct ZoneModification {
             RecordOperation(.forceDelete, WireRecord(recordName: $0.recordName))
         }
         var requestCount = 0
-        var answers: [ItemResult<WireRecord>] = []
+        var results: [ItemResult<WireRecord>] = []
         var failure: CKError?
         do {
             // The response need not repeat the sent fields.
@@ -168,15 +168,15 @@ struct ZoneModification {
                 desiredKeys: [],
                 in: context.database
             ) {
-                answers += $0
+                results += $0
                 requestCount += 1
             }
         } catch {
             failure = CKError(error)
         }
-        for (record, answer) in zip(records, answers) { take(answer, for: record) }
-        for (recordID, answer) in zip(recordIDs, answers.dropFirst(records.count)) {
-            take(answer, for: recordID)
+        for (record, result) in zip(records, results) { take(result, for: record) }
+        for (recordID, result) in zip(recordIDs, results.dropFirst(records.count)) {
+            take(result, for: recordID)
         }
         if let failure { throw failure }
         return requestCount
@@ -197,8 +197,8 @@ struct ZoneModification {
         }
     }
 
-    private mutating func take(_ answer: ItemResult<WireRecord>, for record: CKRecord) {
-        switch answer {
+    private mutating func take(_ result: ItemResult<WireRecord>, for record: CKRecord) {
+        switch result {
         case .success(let wire):
             let mapping = context.records
             record.acknowledge { mapping.update(&$0, from: wire) }
@@ -211,8 +211,8 @@ struct ZoneModification {
         }
     }
 
-    private mutating func take(_ answer: ItemResult<WireRecord>, for recordID: CKRecord.ID) {
-        switch answer {
+    private mutating func take(_ result: ItemResult<WireRecord>, for recordID: CKRecord.ID) {
+        switch result {
         case .success(let wire):
             deleteResults[recordID] = .success(())
             if context.database == .shared, wire.isOfShare { hasLeftShare = true }
@@ -246,14 +246,14 @@ struct ZoneModification {
             return error.code == .serverRecordChanged
         }
         guard !conflicts.isEmpty else { return }
-        let answers = try await native { () throws(WebClientError) in
+        let results = try await native { () throws(WebClientError) in
             try await context.client.lookup(
                 conflicts.map(\.recordID.recordName),
                 zoneID: context.owners.wire(zoneID),
                 in: context.database
             )
         }
-        let servers = await context.materialize(answers, home: zoneID, assets: .none)
+        let servers = await context.materialize(results, home: zoneID, assets: .none)
         for (record, server) in zip(conflicts, servers) {
             saveResults[record.recordID] = .failure(conflict(record, server))
         }

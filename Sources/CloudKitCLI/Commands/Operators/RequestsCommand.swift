@@ -23,7 +23,7 @@ struct RequestsCommand: AsyncParsableCommand {
     private struct Exchange: Codable {
         struct Bodies: Codable {
             var request: String
-            var answer: String
+            var response: String
             var isWhole: Bool
         }
 
@@ -123,7 +123,7 @@ extension RequestsCommand {
             guard let bodies = exchange.bodies else {
                 return Console.say("This server keeps no bodies, because others may reach it.")
             }
-            for (name, body) in [("Request", bodies.request), ("Response", bodies.answer)] {
+            for (name, body) in [("Request", bodies.request), ("Response", bodies.response)] {
                 try Console.write("\(name): \(TerminalText.lines(body))")
             }
             if !bodies.isWhole { Console.say("Only the beginnings of long bodies are kept.") }

@@ -57,7 +57,7 @@ actor SyncEngineDriver {
             }
         case .request(let request, let user, let group):
             work = Task(executorPreference: core.executor) { @concurrent [core, service] in
-                core.signal(.answer(await service.answer(request, for: user, in: group)))
+                core.signal(.response(await service.respond(to: request, for: user, in: group)))
             }
         case .cancelRequest: work?.cancel()
         case .wake(let time): wake(at: time)

@@ -144,12 +144,12 @@ struct FetchOperation {
     }
 
     /// Handles the response to the last step's request.
-    mutating func take(_ answer: SyncResponse, _ state: SyncEngineState) -> [Delivery] {
-        if case .failure(let failure) = answer, failure.retryAfterSeconds != nil {
+    mutating func take(_ response: SyncResponse, _ state: SyncEngineState) -> [Delivery] {
+        if case .failure(let failure) = response, failure.retryAfterSeconds != nil {
             throttling = failure
         }
         if isVoid { return [] }
-        switch (phase, answer) {
+        switch (phase, response) {
         case (.readingDatabase, .databaseChanges(let page)): return take(page, state)
         case (.readingDatabase, .failure(let error)): return databaseFailed(error, state)
         case (.readingZone(let zoneID), .zoneChanges(let page)):
@@ -158,7 +158,7 @@ struct FetchOperation {
         default:
             error = CKError(
                 .internalError,
-                message: "The response does not match the request: \(answer)"
+                message: "The response does not match the request: \(response)"
             )
             return []
         }

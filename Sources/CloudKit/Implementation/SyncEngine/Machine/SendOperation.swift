@@ -181,12 +181,12 @@ struct SendOperation {
     }
 
     /// Handles the response to the last step's request, and settles the pending changes.
-    mutating func take(_ answer: SyncResponse, _ state: inout SyncEngineState) -> [Delivery] {
+    mutating func take(_ response: SyncResponse, _ state: inout SyncEngineState) -> [Delivery] {
         switch phase {
         case .sendingZones(let changes, let horizon):
-            return zonesSent(changes, answer, horizon, &state)
+            return zonesSent(changes, response, horizon, &state)
         case .batch(let batch, let horizon):
-            return recordsSent(batch, answer, horizon, &state)
+            return recordsSent(batch, response, horizon, &state)
         default:
             assertionFailure("a response came although the send had requested nothing")
             return []
@@ -195,7 +195,7 @@ struct SendOperation {
 
     private mutating func zonesSent(
         _ changes: [CKSyncEngine.PendingDatabaseChange],
-        _ answer: SyncResponse,
+        _ response: SyncResponse,
         _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
@@ -204,15 +204,15 @@ struct SendOperation {
         var deleted: [CKRecordZone.ID] = []
         var undeleted: [CKRecordZone.ID: CKError] = [:]
         for change in changes {
-            let outcome = answer.outcome(of: change)
+            let outcome = response.outcome(of: change)
             // What was added again since the request was created is another change.
             if isSettled(outcome) {
                 state.pendingDatabaseChanges.remove(change, until: horizon)
             }
             switch (change, outcome) {
-            case (.saveZone(let zone), .success(let answer)):
+            case (.saveZone(let zone), .success(let response)):
                 state.noteSending(to: zone.zoneID)
-                saved.append(answer ?? zone)
+                saved.append(response ?? zone)
             case (.saveZone(let zone), .failure(let error)):
                 failed.append(.init(zone: zone, error: error))
             case (.deleteZone(let zoneID), .success):
@@ -238,18 +238,18 @@ struct SendOperation {
 
     private mutating func recordsSent(
         _ batch: Batch,
-        _ answer: SyncResponse,
+        _ response: SyncResponse,
         _ horizon: UInt64,
         _ state: inout SyncEngineState
     ) -> [Delivery] {
-        if case .failure(let error) = answer, error.isOfNetwork { networkError = error }
+        if case .failure(let error) = response, error.isOfNetwork { networkError = error }
         var saved: [CKRecord] = []
         var failed: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
         var deleted: [CKRecord.ID] = []
         var undeleted: [CKRecord.ID: CKError] = [:]
         var hasFailure = false
         for record in batch.recordsToSave {
-            let outcome = answer.outcome(of: record)
+            let outcome = response.outcome(of: record)
             if isSettled(outcome) {
                 let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(record.recordID)
                 state.pendingRecordZoneChanges.remove(change, until: horizon)
@@ -265,7 +265,7 @@ struct SendOperation {
             }
         }
         for recordID in batch.recordIDsToDelete {
-            let outcome = answer.outcome(ofDeleting: recordID)
+            let outcome = response.outcome(ofDeleting: recordID)
             if isSettled(outcome) {
                 let change = CKSyncEngine.PendingRecordZoneChange.deleteRecord(recordID)
                 state.pendingRecordZoneChanges.remove(change, until: horizon)

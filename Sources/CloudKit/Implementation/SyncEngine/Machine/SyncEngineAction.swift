@@ -8,7 +8,7 @@ package enum SyncEngineAction: Sendable {
     case requestBatch(CKSyncEngine.SendChangesContext)
     /// Request the next options from the delegate; then signal `options`.
     case requestOptions(CKSyncEngine.FetchChangesContext)
-    /// Send a request on behalf of a user, as part of a group; then signal `answer`.
+    /// Send a request on behalf of a user, as part of a group; then signal `response`.
     case request(SyncRequest, user: String?, group: CKOperationGroup?)
 
     /// Cancel the request in flight; its response is still awaited.
@@ -39,7 +39,7 @@ package enum SyncEngineSignal: Sendable {
     case delivered
     case batch(CKSyncEngine.RecordZoneChangeBatch?)
     case options(CKSyncEngine.FetchChangesOptions)
-    case answer(SyncResponse)
+    case response(SyncResponse)
 
     /// The app made a call and waits for `finish`.
     case call(SyncEngineCall)

@@ -1,10 +1,10 @@
 extension SyncEngineMachine {
     /// Handles the identity of the signed-in user.
-    mutating func identified(_ answer: SyncResponse, isOutdated: Bool) {
+    mutating func identified(_ response: SyncResponse, isOutdated: Bool) {
         phase = .choosing([], during: nil)
         // The response may be about the user of before.
         guard !isOutdated else { return invalidateAccount() }
-        switch answer {
+        switch response {
         case .user(let user):
             identity = .known
             accountBecame(user)
@@ -80,10 +80,10 @@ extension SyncEngineMachine {
     }
 
     /// Handles the result of subscribing.
-    mutating func subscribed(_ answer: SyncResponse) {
+    mutating func subscribed(_ response: SyncResponse) {
         phase = .choosing([], during: nil)
         schedule.subscribe = nil
-        switch answer {
+        switch response {
         case .subscribed(let subscriptionID):
             schedule.release()
             state.subscriptionID = subscriptionID

@@ -70,7 +70,7 @@ package struct SyncEngineMachine: Sendable {
         case .delivered: delivered()
         case .batch(let batch): take(batch)
         case .options(let options): take(options)
-        case .answer(let answer): take(answer)
+        case .response(let response): take(response)
         case .call(let call): take(call)
         case .cancel(let id): cancel(id)
         case .cancelAll(let id): cancelAll(id)
@@ -176,15 +176,15 @@ package struct SyncEngineMachine: Sendable {
         phase = .choosing(deliveries, during: .fetch(fetch))
     }
 
-    private mutating func take(_ answer: SyncResponse) {
+    private mutating func take(_ response: SyncResponse) {
         switch phase {
-        case .identifying(let isOutdated): identified(answer, isOutdated: isOutdated)
-        case .subscribing: subscribed(answer)
+        case .identifying(let isOutdated): identified(response, isOutdated: isOutdated)
+        case .subscribing: subscribed(response)
         case .requesting(.fetch(var fetch)):
-            let deliveries = fetch.take(answer, state)
+            let deliveries = fetch.take(response, state)
             phase = .choosing(deliveries, during: .fetch(fetch))
         case .requesting(.send(var send)):
-            let deliveries = send.take(answer, &state)
+            let deliveries = send.take(response, &state)
             isDirty = true
             phase = .choosing(deliveries, during: .send(send))
         default: reject("a response came")

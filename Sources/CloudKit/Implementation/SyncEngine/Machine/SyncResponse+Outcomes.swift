@@ -12,17 +12,17 @@ extension SyncResponse {
     }
 
     func outcome(of record: CKRecord) -> Result<CKRecord, CKError> {
-        guard case .modifiedRecords(let answer) = self else {
+        guard case .modifiedRecords(let response) = self else {
             return outcome(nil, record.recordID.description)
         }
-        return outcome(answer.saves[record.recordID], record.recordID.description)
+        return outcome(response.saves[record.recordID], record.recordID.description)
     }
 
     func outcome(ofDeleting recordID: CKRecord.ID) -> Result<Void, CKError> {
-        guard case .modifiedRecords(let answer) = self else {
+        guard case .modifiedRecords(let response) = self else {
             return outcome(nil, recordID.description)
         }
-        return outcome(answer.deletions[recordID], recordID.description)
+        return outcome(response.deletions[recordID], recordID.description)
     }
 
     /// Returns the zone as saved; nil for a deletion.
@@ -30,11 +30,11 @@ extension SyncResponse {
         of change: CKSyncEngine.PendingDatabaseChange
     ) -> Result<CKRecordZone?, CKError> {
         let zoneID = change.zoneID
-        guard case .modifiedZones(let answer) = self else {
+        guard case .modifiedZones(let response) = self else {
             return outcome(nil, zoneID.description)
         }
         return change.isDeletion
-            ? outcome(answer.deletions[zoneID]?.map { nil }, zoneID.description)
-            : outcome(answer.saves[zoneID]?.map { $0 }, zoneID.description)
+            ? outcome(response.deletions[zoneID]?.map { nil }, zoneID.description)
+            : outcome(response.saves[zoneID]?.map { $0 }, zoneID.description)
     }
 }

@@ -21,8 +21,8 @@ package struct DatabaseSyncService: SyncEngineService {
         requests.settings.clientID = clientID
     }
 
-    package func answer(
-        _ request: SyncRequest,
+    package func respond(
+        to request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncResponse {
@@ -30,7 +30,7 @@ package struct DatabaseSyncService: SyncEngineService {
         let service = begun(in: group)
         do {
             if let user { try await service.check(user) }
-            return try await service.answer(request)
+            return try await service.respond(to: request)
         } catch {
             return .failure(error)
         }
@@ -64,7 +64,7 @@ package struct DatabaseSyncService: SyncEngineService {
         }
     }
 
-    private func answer(_ request: SyncRequest) async throws(CKError) -> SyncResponse {
+    private func respond(to request: SyncRequest) async throws(CKError) -> SyncResponse {
         switch request {
         case .identifyUser:
             guard requests.scope != .public else {

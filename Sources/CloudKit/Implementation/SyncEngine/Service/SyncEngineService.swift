@@ -4,8 +4,8 @@ package protocol SyncEngineService: Sendable {
     ///
     /// If another user is signed in by then, nothing is sent and the response is
     /// `notAuthenticated`; nil stands for any user. The request uses the group's configuration.
-    func answer(
-        _ request: SyncRequest,
+    func respond(
+        to request: SyncRequest,
         for user: String?,
         in group: CKOperationGroup?
     ) async -> SyncResponse
