@@ -33,7 +33,7 @@ struct SourceRule: Sendable {
             let above = max(index - 2, 0)..<index
             let hasReason =
                 lines[index].contains("// ")
-                || above.contains { !isCode(lines[$0]) || reasoned.contains($0) }
+                || above.contains { isReason(lines[$0]) || reasoned.contains($0) }
             if hasReason {
                 reasoned.insert(index)
             } else {
@@ -44,6 +44,11 @@ struct SourceRule: Sendable {
             }
         }
         return found
+    }
+
+    /// Returns whether a line is a comment on the code below; the documentation of a declaration is none.
+    private static func isReason(_ line: Substring) -> Bool {
+        !isCode(line) && !line.drop(while: \.isWhitespace).hasPrefix("///")
     }
 
     private static func swallows(_ line: Substring) -> Bool {

@@ -97,7 +97,10 @@ struct SourceRulesTests {
         ] {
             #expect(violations(of: .swallowedErrors, in: text) == [], "\(text)")
         }
-        for text in [line, reason + "\n\n" + line, "guard let x = try? f() else { return }\n"] {
+        for text in [
+            line, reason + "\n\n" + line, "/" + reason + line,
+            "guard let x = try? f() else { return }\n",
+        ] {
             #expect(violations(of: .swallowedErrors, in: text).count == 1, "\(text)")
         }
     }

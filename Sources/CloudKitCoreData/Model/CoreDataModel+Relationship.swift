@@ -61,5 +61,16 @@ extension CoreDataModel {
             self.name = name
             self.destination = destination
         }
+
+        /// Returns whether a relationship is the end that CloudKit names first.
+        static func isFirst(
+            _ entity: String,
+            _ name: String,
+            _ otherEntity: String,
+            _ other: String
+        ) -> Bool {
+            let order = (entity.lowercased(), name.lowercased(), name)
+            return order <= (otherEntity.lowercased(), other.lowercased(), other)
+        }
     }
 }

@@ -147,7 +147,12 @@ struct StoreLayoutReader {
                 }
                 let inverseOwner = declaringEntity(of: inverse, relationship)
                 guard inverse.isToMany,
-                    Self.isFirst(entity.name, relationship.name, inverseOwner, inverse.name)
+                    CoreDataModel.Relationship.isFirst(
+                        entity.name,
+                        relationship.name,
+                        inverseOwner,
+                        inverse.name
+                    )
                 else { continue }
                 guard
                     let join = join(entity, relationship, inverse, inverseOwner, &taken)
@@ -171,17 +176,6 @@ struct StoreLayoutReader {
             let text = "\(table): the model has no relationship of this table"
             if model.isArchived { layout.notes.append(text) } else { differences.append(text) }
         }
-    }
-
-    /// Returns whether a relationship is the end that CloudKit names first.
-    static func isFirst(
-        _ entity: String,
-        _ name: String,
-        _ otherEntity: String,
-        _ other: String
-    ) -> Bool {
-        let order = (entity.lowercased(), name.lowercased(), name)
-        return order <= (otherEntity.lowercased(), other.lowercased(), other)
     }
 
     /// Returns the entity that declares the inverse of a relationship.

@@ -20,3 +20,9 @@ struct FreeNames {
         return free
     }
 }
+
+/// The names of the two tables of a converted database that are no entity's.
+enum RecordTableNames {
+    static let zones = "coreDataZone"
+    static let records = "coreDataRecord"
+}

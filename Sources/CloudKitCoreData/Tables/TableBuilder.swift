@@ -15,7 +15,7 @@ struct TableBuilder {
 
     private let model: CoreDataModel
     private let entities: Set<String>
-    private var names = FreeNames(StoreRecordTables.records, StoreRecordTables.zones)
+    private var names = FreeNames(RecordTableNames.records, RecordTableNames.zones)
     private var tableNames: [String: String] = [:]
     private var result = CoreDataTables()
 
@@ -238,7 +238,7 @@ struct TableBuilder {
         where relationship.isToMany && !relationship.isTransient {
             guard let inverse = model.inverse(of: relationship), inverse.isToMany,
                 let inverseOwner = model.owner(ofInverseOf: relationship),
-                StoreLayoutReader.isFirst(
+                CoreDataModel.Relationship.isFirst(
                     entity.name,
                     relationship.name,
                     inverseOwner,

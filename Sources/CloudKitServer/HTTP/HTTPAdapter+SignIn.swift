@@ -161,6 +161,7 @@ extension HTTPAdapter {
 
     /// Returns the fields of a form; nil if it is cut short or too long.
     private func form(of request: Request) async -> QueryParameters? {
+        // A form that is too long, or cut, is no form: the caller refuses it.
         guard let bytes = try? await request.body.collect(upTo: Self.formBytes) else { return nil }
         let text = String(buffer: bytes).replacing("+", with: "%20")
         return QueryParameters(text)

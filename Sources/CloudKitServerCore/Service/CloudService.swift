@@ -56,6 +56,7 @@ public final class CloudService: Sendable {
 
     /// Returns why requests cannot be served reliably; nil if they can.
     package func unreadiness() async -> String? {
+        // Whatever the error is, nothing can be served.
         guard (try? await context.storage.read { _ = try $0.setting(TokenKey.setting) }) != nil
         else {
             return "The storage cannot be read"

@@ -96,6 +96,7 @@ extension StoredRecord {
     ///
     /// Those of a damaged record are as far as is known, since most damage leaves the size as it was.
     package var storedBytes: Int64 {
+        // Fields that cannot be read are reported where the record is; here they count as none.
         isDeleted ? 0 : (try? RecordFields(stored: fields).storedBytes) ?? 0
     }
 }

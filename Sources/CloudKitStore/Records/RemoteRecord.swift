@@ -81,7 +81,10 @@ struct RemoteRecord {
     }
 
     /// `true` when the fields can be read.
-    var isReadable: Bool { (try? fields.get()) != nil }
+    var isReadable: Bool {
+        // The error is shown where the record is quarantined.
+        (try? fields.get()) != nil
+    }
 
     /// Creates an unread record whose version the file had on arrival; it is read only if the file
     /// no longer has it.

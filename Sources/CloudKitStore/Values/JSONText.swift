@@ -4,6 +4,7 @@ import Foundation
 enum JSONText {
     /// Returns the elements of an array of strings and numbers; nil for any other text.
     static func array(_ text: String) -> [StoreValue]? {
+        // Text that is no list is kept as the text that it is.
         guard let elements = try? JSONDecoder().decode([Element].self, from: Data(text.utf8)) else {
             return nil
         }
@@ -37,6 +38,7 @@ enum JSONText {
 
     /// Returns the latitude and longitude of an object; nil for any other text.
     static func location(_ text: String) -> (latitude: Double, longitude: Double)? {
+        // Text that is no place is kept as the text that it is.
         (try? JSONDecoder().decode(Location.self, from: Data(text.utf8)))
             .map { ($0.latitude, $0.longitude) }
     }

@@ -35,7 +35,7 @@ struct RoomsTests {
     func repository() throws {
         let url = Repository.root.appending(path: "docs/internals/architecture.md")
         let drawings = RoomDrawing.all(in: try String(contentsOf: url, encoding: .utf8))
-        for target in ["CloudKitServerCore", "CloudKitStore"] {
+        for target in ["CloudKitServerCore", "CloudKitStore", "CloudKitCoreData"] {
             #expect(drawings.contains { $0.target == target })
         }
         for drawing in drawings {

@@ -50,10 +50,16 @@ package final class CloudConnection: @unchecked Sendable {
     }
 
     /// The container's name; nil when no service is configured.
-    package var containerName: String? { (try? configured.get())?.container }
+    package var containerName: String? {
+        // Each request reports the error of a configuration.
+        (try? configured.get())?.container
+    }
 
     /// The current sign-in; nil when no service is configured.
-    var signIn: Int? { (try? configured.get())?.credentials.signInCount }
+    var signIn: Int? {
+        // Each request reports the error of a configuration.
+        (try? configured.get())?.credentials.signInCount
+    }
 
     /// Returns the client for work with some settings that began under a sign-in, or begins now.
     func client(_ settings: RequestSettings, signIn: Int? = nil) throws(CKError) -> WebClient {

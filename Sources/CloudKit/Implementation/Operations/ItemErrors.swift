@@ -37,7 +37,10 @@ extension Result where Success == Void, Failure == any Error {
 
 extension Result where Failure == any Error {
     /// The value, if there is one.
-    var value: Success? { try? get() }
+    var value: Success? {
+        // The caller has the error in the result.
+        try? get()
+    }
 
     /// The error, if there is one.
     var error: (any Error)? {

@@ -34,6 +34,7 @@ struct ZoneModification {
 
     /// `true` when the server has completed a part, so that an error does not apply to the whole.
     var isPartlyDone: Bool {
+        // The errors are in the results.
         saveResults.values.contains { (try? $0.get()) != nil } || !deleteResults.isEmpty
     }
 

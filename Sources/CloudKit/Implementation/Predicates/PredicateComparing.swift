@@ -204,6 +204,7 @@ extension FieldValue {
 extension Date {
     /// The milliseconds since 1970 as the service stores them: whole ones, if they fit.
     fileprivate var keptMilliseconds: Double {
+        // A date beyond the range of milliseconds compares as the number that it is.
         (try? milliseconds()).map(Double.init) ?? (timeIntervalSince1970 * 1000).rounded(.down)
     }
 }

@@ -142,6 +142,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     /// Returns the header in the first line; nil when the file is not an export.
     private static func header(_ line: LineReader.Line) -> ArchiveLine.Header? {
+        // The caller says what is wrong with a file that is none.
         (try? WireJSON.decode(ArchiveLine.self, from: line.data))?.export
     }
 }

@@ -4,20 +4,17 @@ import GRDB
 
 /// The tables of a converted database that hold the zones and states of its records.
 struct StoreRecordTables {
-    static let zones = "coreDataZone"
-    static let records = "coreDataRecord"
-
     let database: Database
 
     func create() throws {
         try database.execute(
             sql: """
-                CREATE TABLE app.\(Self.zones) (
+                CREATE TABLE app.\(RecordTableNames.zones) (
                     id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL,
                     scope TEXT
                 );
-                CREATE TABLE app.\(Self.records) (
-                    recordName TEXT NOT NULL, zone INTEGER REFERENCES \(Self.zones) (id),
+                CREATE TABLE app.\(RecordTableNames.records) (
+                    recordName TEXT NOT NULL, zone INTEGER REFERENCES \(RecordTableNames.zones) (id),
                     tableName TEXT NOT NULL, state TEXT NOT NULL,
                     PRIMARY KEY (recordName, zone)
                 )
@@ -28,7 +25,7 @@ struct StoreRecordTables {
     func insert(_ zones: [Int64: CoreDataMirror.Zone]) throws {
         for (key, zone) in zones {
             try database.execute(
-                sql: "INSERT INTO app.\(Self.zones) VALUES (?, ?, ?, ?)",
+                sql: "INSERT INTO app.\(RecordTableNames.zones) VALUES (?, ?, ?, ?)",
                 arguments: [key, zone.name, zone.owner, zone.scope?.rawValue]
             )
         }
@@ -138,11 +135,11 @@ struct StoreRecordTables {
             ? "(m.state = 'deleted' OR \(MirrorReader.isUnexplained))" : "m.state = 'deleted'"
         try database.execute(
             sql: """
-                INSERT INTO app.\(Self.records)
+                INSERT INTO app.\(RecordTableNames.records)
                 SELECT n.name, \(Self.zone("n.zone")), \(name.literal),
                     CASE n.state WHEN 'deleted' THEN 'changed' ELSE n.state END
                 FROM temp.\(names.quotedName) n;
-                INSERT OR IGNORE INTO app.\(Self.records)
+                INSERT OR IGNORE INTO app.\(RecordTableNames.records)
                 SELECT m.name, \(Self.zone("m.zone")), \(name.literal), 'deleted'
                 FROM temp.\(MirrorTables.records) m
                 WHERE \(MirrorReader.withoutRow(table)) AND \(isDeleted)
@@ -175,14 +172,14 @@ struct StoreRecordTables {
             """
         try database.execute(
             sql: """
-                INSERT OR IGNORE INTO app.\(Self.records)
+                INSERT OR IGNORE INTO app.\(RecordTableNames.records)
                 SELECT l.name, \(Self.zone("l.zone")), \(name.literal), CASE
                     WHEN l.state = 'deleted' THEN 'deleted'
                     WHEN \(isInTable) THEN l.state ELSE 'duplicate' END
                 FROM temp.\(MirrorTables.links) l
                 WHERE ((\(isOwn)) OR (\(isInverse)))
                     AND (l.state = 'deleted' OR \(isInTable) OR \(isLinked));
-                INSERT OR IGNORE INTO app.\(Self.records)
+                INSERT OR IGNORE INTO app.\(RecordTableNames.records)
                 SELECT recordName, NULL, \(name.literal), 'new' FROM app.\(name.quotedName)
                 WHERE recordName NOT IN (SELECT name FROM temp.\(MirrorTables.links))
                 """
