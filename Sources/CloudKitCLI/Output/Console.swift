@@ -69,7 +69,7 @@ enum Console {
         tell(isColored ? style?.applied(to: text) ?? text : text)
     }
 
-    /// Prints a question, whose answer stands on the same line.
+    /// Prints a question; what is typed stands on the same line.
     static func ask(_ text: String) { tell(text, terminator: "") }
 
     private static func tell(_ text: String, terminator: String = "\n") {

@@ -19,7 +19,7 @@ func snippet1Intesting() async throws {
 
     cloud.setFaults(
         FaultPlan(rules: [
-            // The first save is carried out, but its answer never arrives.
+            // The first save is carried out, but its response never arrives.
             FaultRule(.lostResponse, operation: "records/modify", call: 1),
             // One lookup in ten is refused for now.
             FaultRule(.error(.tryAgainLater, retryAfter: 1), operation: "records/lookup", probability: 0.1),
@@ -28,7 +28,7 @@ func snippet1Intesting() async throws {
     do {
         try await phone.save(CKRecord(recordType: "Note"))
     } catch {
-        print("Lost \(cloud.faultCounts[0].taken) answer: \(error)")
+        print("Lost \(cloud.faultCounts[0].taken) response: \(error)")
     }
     cloud.setFaults(nil)
     try await cloud.takeSnapshot("before")
