@@ -37,14 +37,16 @@ struct StoreRecordTables {
         of database: any DatabaseReader
     ) throws -> [CKRecordZone.ID: [String: [String]]] {
         try database.read { database in
-            guard try database.tableExists(zones), try database.tableExists(records) else {
+            guard try database.tableExists(RecordTableNames.zones),
+                try database.tableExists(RecordTableNames.records)
+            else {
                 return [:]
             }
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT z.name, z.owner, r.tableName, r.recordName FROM \(records) r
-                    JOIN \(zones) z ON z.id = r.zone
+                    SELECT z.name, z.owner, r.tableName, r.recordName FROM \(RecordTableNames.records) r
+                    JOIN \(RecordTableNames.zones) z ON z.id = r.zone
                     WHERE substr(z.name, 1, ?1) = ?2 AND r.state IN ('synced', 'changed', 'new')
                     """,
                 arguments: [
@@ -67,19 +69,21 @@ struct StoreRecordTables {
         includesShared: Bool
     ) throws -> AdoptedChanges {
         var changes = AdoptedChanges()
-        guard try database.tableExists(zones), try database.tableExists(records) else {
+        guard try database.tableExists(RecordTableNames.zones),
+            try database.tableExists(RecordTableNames.records)
+        else {
             return changes
         }
         // Without shared rows, what others share stays for a store that has them.
         let isMine = """
-            (?1 OR zone IS NULL OR zone IN (SELECT id FROM \(zones) WHERE owner = ?2))
+            (?1 OR zone IS NULL OR zone IN (SELECT id FROM \(RecordTableNames.zones) WHERE owner = ?2))
             """
         let arguments: StatementArguments = [includesShared, CKCurrentUserDefaultName]
         let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT recordName, tableName, state, z.name, z.owner FROM \(records)
-                LEFT JOIN \(zones) z ON z.id = zone
+                SELECT recordName, tableName, state, z.name, z.owner FROM \(RecordTableNames.records)
+                LEFT JOIN \(RecordTableNames.zones) z ON z.id = zone
                 WHERE state IN ('changed', 'deleted', 'gone') AND \(isMine)
                 ORDER BY tableName, recordName
                 """,
@@ -100,12 +104,13 @@ struct StoreRecordTables {
         }
         try database.execute(
             sql: """
-                UPDATE \(records) SET state = 'synced' WHERE state = 'changed' AND \(isMine)
+                UPDATE \(RecordTableNames.records) SET state = 'synced' WHERE state = 'changed' AND \(isMine)
                 """,
             arguments: arguments
         )
         try database.execute(
-            sql: "DELETE FROM \(records) WHERE state IN ('deleted', 'gone') AND \(isMine)",
+            sql:
+                "DELETE FROM \(RecordTableNames.records) WHERE state IN ('deleted', 'gone') AND \(isMine)",
             arguments: arguments
         )
         return changes
@@ -113,7 +118,7 @@ struct StoreRecordTables {
 
     /// Returns the SQL of a record's zone, if the store has it.
     private static func zone(_ column: String) -> String {
-        "(SELECT id FROM app.\(zones) WHERE id = \(column))"
+        "(SELECT id FROM app.\(RecordTableNames.zones) WHERE id = \(column))"
     }
 
     /// Inserts the records of a table's rows, and those of deleted rows.

@@ -87,8 +87,10 @@ struct RowDeleter: ApplyPhase {
                 guard let row = try rows.row(key, table),
                     let candidate = try candidate(known.name), candidate.existing == nil,
                     try MissingParents(context: context).first(of: candidate) == nil,
-                    // Another rival would still have the values.
-                    try judge.rivals(of: candidate).map(\.key) == [key]
+                    // Another rival would still have the values, and no reference leads to another
+                    // user's row.
+                    try judge.rivals(of: candidate).map(\.key) == [key],
+                    try judge.isOneUsers(key, candidate)
                 else { continue }
                 try judge.giveWay(key, row, to: candidate)
                 try placer.place([candidate])

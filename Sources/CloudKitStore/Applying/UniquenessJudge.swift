@@ -11,16 +11,18 @@ struct UniquenessJudge: ApplyPhase {
     ///
     /// Every device decides the same way: the record that reached the server first stays. The other
     /// is kept in the journal and deleted everywhere, and references to it are redirected to the
-    /// winner. A row that the server never had, or no longer has, always loses.
+    /// winner. A row that the server never had, or no longer has, always loses. Rows of two users
+    /// are never deleted for each other: one of them waits.
     ///
     /// - Returns: Whether the new row can be written now; nil when it lost and was deleted.
     func decide(_ candidate: Candidate) throws -> Bool? {
         // The deletion of the conflicting row may arrive later.
-        guard candidate.existing == nil, !context.defersUniqueness,
-            candidate.table.declaration.uniqueness == .firstWins
-        else { return false }
+        guard candidate.existing == nil, !context.defersUniqueness else { return false }
         let rivals = try rivals(of: candidate)
         guard !rivals.isEmpty else { return false }
+        let others = try rivals.map(\.key).filter { try !isOneUsers($0, candidate) }
+        guard others.isEmpty else { return try hide(others, for: candidate) }
+        guard candidate.table.declaration.uniqueness == .firstWins else { return false }
         let ours = try order(of: candidate.known)
         for (key, row) in rivals {
             // A row that the user may not delete cannot give way.
@@ -35,6 +37,43 @@ struct UniquenessJudge: ApplyPhase {
                 try giveUp(candidate, to: key)
                 return nil
             }
+        }
+        return true
+    }
+
+    /// Returns whether a row and a record have one owner.
+    func isOneUsers(_ key: RowKey, _ candidate: Candidate) throws -> Bool {
+        try zone(of: key).owner == candidate.known.zone.owner
+    }
+
+    private func zone(of key: RowKey) throws -> StoreZone {
+        try Place.fetch(database, key)?.zone ?? .own
+    }
+
+    /// Hides other users' rows that have a row's UNIQUE values, if they are those that wait.
+    ///
+    /// A UNIQUE rule holds in the rows of each user, so nobody gives up a row for another user's.
+    /// All devices of a user decide alike, as for keys: the user's own row shows, and of two other
+    /// users' rows that of the zone that is the first by name.
+    ///
+    /// - Returns: Whether all of them are hidden.
+    private func hide(_ keys: [RowKey], for candidate: Candidate) throws -> Bool {
+        for key in keys {
+            let zone = try zone(of: key)
+            let name = try key.recordName(candidate.table)
+            // A row with unsent edits is hidden after they are sent: they would be lost with it.
+            guard candidate.known.zone < zone, try OutboxEntry.fetch(database, key) == nil,
+                let known = try KnownRecord.fetch(database, name: name),
+                known.zone == zone, known.system != nil
+            else { return false }
+            let theirs = try ApplyContext(database, mapping, zone: zone, defersUniqueness: true)
+            try RowWithdrawer(context: theirs).hideWithAllBelow(key, named: name)
+            context.add(theirs)
+            guard var hidden = try KnownRecord.fetch(database, name: name) else { continue }
+            hidden.problem =
+                "The record '\(name)' has a UNIQUE value of the row '\(candidate.key.text)' of the table "
+                + "'\(candidate.table.name)', which another user owns; change one of the two"
+            try hidden.save(database)
         }
         return true
     }

@@ -20,7 +20,7 @@ extension DatabaseRequests {
         for (zoneID, recordIDs) in recordIDs.byZone {
             do {
                 let unique = recordIDs.unique
-                let results = try await native { () throws(WebClientError) in
+                let responses = try await native { () throws(WebClientError) in
                     try await context.client.lookup(
                         unique.map(\.recordName),
                         zoneID: context.owners.wire(zoneID),
@@ -29,7 +29,7 @@ extension DatabaseRequests {
                     )
                 }
                 let records = await context.materialize(
-                    results,
+                    responses,
                     home: zoneID,
                     assets: .all
                 ) { index, fraction in progress(unique[index], fraction) }
