@@ -52,7 +52,7 @@ struct ErrorPageTests {
 
     @Test("Each code of a transport becomes the CKError that stands beside it")
     func codesOfTransport() throws {
-        let rows = try cells(below: "## No answer: `TransportError`")
+        let rows = try cells(below: "## No response: `TransportError`")
         #expect(rows.count > 10)
         for row in rows {
             let failure = TransportError(TransportError.Code(rawValue: row[0]), message: "")

@@ -75,7 +75,7 @@ struct TransitionTests {
         batch           ! ! ! ! ! ! ! ! ! Q ! ! X
         noBatch         ! ! ! ! ! ! ! ! ! F ! ! X
         options         ! ! ! ! ! ! ! ! P ! ! ! X
-        answer          ! ! I U I ! ! ! ! ! E F X
+        response        ! ! I U I ! ! ! ! ! E F X
         call            C E U V S D E F G H P Q X
         cancel          C I U V S D E F G H P Q X
         cancelAll       C I U V S D E F G H P Q X
