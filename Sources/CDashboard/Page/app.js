@@ -108,7 +108,8 @@ class Dashboard extends HTMLElement {
     async #place(isFirst) {
         const overview = await operate("GET", "overview");
         const names = overview.containers.map(each => each.container);
-        if (!names.includes(place.container)) place.container = names[0] ?? "";
+        // Kept, so that a container that is added later does not take its place when the page is loaded again.
+        if (!names.includes(place.container)) place.set({container: names[0] ?? ""});
         const {container} = place;
         let users = [];
         if (container) {

@@ -52,6 +52,10 @@ export class Grid extends HTMLElement {
         this.draw();
     }
 
+    /** The place of the row that the keyboard is at. */
+    get active() { return this.#active; }
+    set active(index) { this.#active = index; }
+
     /** Draws with the next frame, however often it is asked to. */
     draw() {
         if (this.#drawing || !this.#source) return;

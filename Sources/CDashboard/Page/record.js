@@ -179,6 +179,7 @@ class RecordPage extends HTMLElement {
         }));
         this.room.changed(this.record);
         this.#draw();
+        this.querySelector("button.main").focus();
     }
 
     /** Shows what somebody else saved beside what the person wanted, field by field. */

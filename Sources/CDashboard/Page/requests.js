@@ -45,6 +45,9 @@ class Requests extends Room {
             && (this.#which.value !== "faults" || entry.faults.length > 0)
             && (!words || this.#columns.some(column => column.text(entry).toLowerCase().includes(words)))).reverse();
         if (this.source) {
+            // The keyboard stays at its request, however many come before it.
+            const index = this.#grid.contains(document.activeElement) ? rows.indexOf(this.source.row(this.#grid.active)) : 0;
+            this.#grid.active = Math.max(0, index);
             this.source.rows = rows;
             this.#grid.draw();
         } else {

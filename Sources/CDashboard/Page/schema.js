@@ -1,5 +1,5 @@
 // Types, fields, indexes and roles, as text; and what would become of production.
-import {operate, containerPath, place, schema} from "./api.js";
+import {operate, containerPath, place, schema, stringify} from "./api.js";
 import {h, fill, field, button, confirm, notify, problem, copy, words, Room} from "./dom.js";
 import {typeName} from "./values.js";
 
@@ -47,6 +47,12 @@ class SchemaRoom extends Room {
             const losing = changes.filter(each => each.losesData);
             if (losing.length > 0 && !await confirm("Import", [words`Records of ${place.container} in ${place.environment} may lose data, `,
                 "because the schema that you import lacks these:", list(losing, "")], "Import")) return;
+            const now = await operate("PUT", this.#path, {text: this.#text.value, isDryRun: true});
+            if (stringify(now.changes) !== stringify(changes)) {
+                fill(this.#message, h("p", {}, "The schema was changed meanwhile. Nothing is imported; this is what would change:"),
+                    list(now.changes, "Nothing would change."));
+                return;
+            }
             await operate("PUT", this.#path, {text: this.#text.value});
             await this.#load();
             fill(this.#message, list(changes, ""));
@@ -67,22 +73,32 @@ class SchemaRoom extends Room {
         this.#text.setSelectionRange(start, start + (lines[Number(found[1]) - 1] ?? "").length);
     }
 
+    #deployPath = () => containerPath("schemas/production/deploy");
+
     async #compare() {
         await this.attempt(async () => {
-            const path = containerPath("schemas/production/deploy");
-            const {changes} = await operate("POST", path, {isDryRun: true});
-            fill(this.#deployment, list(changes, "Production has all that development has."), changes.length > 0 && [
-                h("p", {}, "On iCloud, types and fields that were deployed stay for ever."),
-                h("p", {class: "actions"}, button("Deploy", async () => {
-                    if (!await confirm("Deploy", [words`These changes reach the production of ${place.container}. `,
-                        "Its types and fields cannot be deleted afterwards.", list(changes, "")], "Deploy")) return;
-                    await this.attempt(async () => {
-                        await operate("POST", path);
-                        fill(this.#deployment, h("p", {}, "Production has all that development has."));
-                        notify("The schema is deployed");
-                    }, this.#deployment);
-                }, {class: "main"}))]);
+            this.#offer((await operate("POST", this.#deployPath(), {isDryRun: true})).changes);
         }, this.#deployment);
+    }
+
+    /** Shows what production lacks, and deploys exactly that. */
+    #offer(changes, ...before) {
+        fill(this.#deployment, before, list(changes, "Production has all that development has."), changes.length > 0 && [
+            h("p", {}, "On iCloud, types and fields that were deployed stay for ever."),
+            h("p", {class: "actions"}, button("Deploy", async () => {
+                if (!await confirm("Deploy", [words`These changes reach the production of ${place.container}. `,
+                    "Its types and fields cannot be deleted afterwards.", list(changes, "")], "Deploy")) return;
+                await this.attempt(async () => {
+                    const {changes: now} = await operate("POST", this.#deployPath(), {isDryRun: true});
+                    if (stringify(now) !== stringify(changes)) {
+                        this.#offer(now, h("p", {}, "Development was changed meanwhile. Nothing is deployed; this is what would be:"));
+                        return;
+                    }
+                    await operate("POST", this.#deployPath());
+                    fill(this.#deployment, h("p", {}, "Production has all that development has."));
+                    notify("The schema is deployed");
+                }, this.#deployment);
+            }, {class: "main"}))]);
     }
 }
 

@@ -97,6 +97,11 @@ class Subscriptions extends Room {
                     ...(kind.value === "zone" ? {zoneID: zones.find(each => each.zoneID.zoneName === zone.value).zoneID} : {}),
                     ...(kind.value === "query" ? {query: {recordType: type.value}, firesOn: ["create", "update", "delete"]} : {}),
                 };
+                // The service returns the subscription that there is, whatever the new one would be.
+                const {subscriptions} = await call(this.#database, "subscriptions/list");
+                if (name.value && subscriptions.some(each => each.subscriptionID === name.value)) {
+                    throw new Error(`There is a subscription ${name.value} already: delete it first, or choose another identifier`);
+                }
                 await this.#modify("create", subscription);
                 notify(words`${subscription.subscriptionID} is subscribed`);
                 ownName = identifier();
