@@ -1,5 +1,5 @@
 // Types, fields, indexes and roles, as text; and what would become of production.
-import {operate, containerPath, place, schema, stringify} from "./api.js";
+import {operate, containerPath, place, schema} from "./api.js";
 import {h, fill, field, button, confirm, notify, problem, copy, words, Room} from "./dom.js";
 import {typeName} from "./values.js";
 
@@ -48,7 +48,7 @@ class SchemaRoom extends Room {
             if (losing.length > 0 && !await confirm("Import", [words`Records of ${place.container} in ${place.environment} may lose data, `,
                 "because the schema that you import lacks these:", list(losing, "")], "Import")) return;
             const now = await operate("PUT", this.#path, {text: this.#text.value, isDryRun: true});
-            if (stringify(now.changes) !== stringify(changes)) {
+            if (!areEqual(now.changes, changes)) {
                 fill(this.#message, h("p", {}, "The schema was changed meanwhile. Nothing is imported; this is what would change:"),
                     list(now.changes, "Nothing would change."));
                 return;
@@ -90,7 +90,7 @@ class SchemaRoom extends Room {
                     "Its types and fields cannot be deleted afterwards.", list(changes, "")], "Deploy")) return;
                 await this.attempt(async () => {
                     const {changes: now} = await operate("POST", this.#deployPath(), {isDryRun: true});
-                    if (stringify(now) !== stringify(changes)) {
+                    if (!areEqual(now, changes)) {
                         this.#offer(now, h("p", {}, "Development was changed meanwhile. Nothing is deployed; this is what would be:"));
                         return;
                     }
@@ -101,6 +101,9 @@ class SchemaRoom extends Room {
             }, {class: "main"}))]);
     }
 }
+
+/** Whether the person would read the same: the members of JSON come in any order. */
+const areEqual = (some, others) => list(some, "").textContent === list(others, "").textContent;
 
 const amount = count => count === 1 ? "1 field" : `${count} fields`;
 
