@@ -46,8 +46,10 @@ class Requests extends Room {
             && (!words || this.#columns.some(column => column.text(entry).toLowerCase().includes(words)))).reverse();
         if (this.source) {
             // The keyboard stays at its request, however many come before it.
-            const index = this.#grid.contains(document.activeElement) ? rows.indexOf(this.source.row(this.#grid.active)) : 0;
-            this.#grid.active = Math.max(0, index);
+            // Before somebody has been there, it is at the newest; a dialog has the focus while one is open.
+            if (this.#grid.active > 0 || this.#grid.contains(document.activeElement)) {
+                this.#grid.active = Math.max(0, rows.indexOf(this.source.row(this.#grid.active)));
+            }
             this.source.rows = rows;
             this.#grid.draw();
         } else {

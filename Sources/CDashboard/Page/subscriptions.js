@@ -98,8 +98,7 @@ class Subscriptions extends Room {
                     ...(kind.value === "query" ? {query: {recordType: type.value}, firesOn: ["create", "update", "delete"]} : {}),
                 };
                 // The service returns the subscription that there is, whatever the new one would be.
-                const {subscriptions} = await call(this.#database, "subscriptions/list");
-                if (name.value && subscriptions.some(each => each.subscriptionID === name.value)) {
+                if (name.value && await this.#has(name.value)) {
                     throw new Error(`There is a subscription ${name.value} already: delete it first, or choose another identifier`);
                 }
                 await this.#modify("create", subscription);
@@ -118,10 +117,12 @@ class Subscriptions extends Room {
         await ensure(async () => {
             const answer = await call(this.#database, "subscriptions/modify", {operations: [{operationType, subscription}]});
             item(answer.subscriptions[0]);
-        }, async () => {
-            const {subscriptions} = await call(this.#database, "subscriptions/list");
-            return subscriptions.some(each => each.subscriptionID === subscription.subscriptionID) === (operationType === "create");
-        });
+        }, async () => await this.#has(subscription.subscriptionID) === (operationType === "create"));
+    }
+
+    async #has(subscriptionID) {
+        const {subscriptions} = await call(this.#database, "subscriptions/list");
+        return subscriptions.some(each => each.subscriptionID === subscriptionID);
     }
 
     async #remove(subscriptionID) {
