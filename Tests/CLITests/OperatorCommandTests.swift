@@ -431,7 +431,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("A test of a subscription reaches who listens, and is listed", .timeLimit(.minutes(5)))
+    @Test("A test notification reaches listening devices, and is listed", .timeLimit(.minutes(5)))
     func pushes() async throws {
         let cloudkit = CommandProcess.executable.path
         let folder = FileManager.default.temporaryDirectory

@@ -47,7 +47,7 @@ struct ShareCommandTests {
         ]
     }
 
-    @Test("Who is invited accepts by the link, sees what is shared, and leaves")
+    @Test("An invited user accepts by the link, sees what is shared, and leaves")
     func participant() async throws {
         try await Self.run { cloud, link, bob in
             let early = try await cloud.run("shares", "accept", link, as: "bob")

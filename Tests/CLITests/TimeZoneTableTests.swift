@@ -74,7 +74,7 @@ struct TimeZoneTableTests {
         #expect(error?.description.contains("zone1970.tab, line 2") == true)
     }
 
-    @Test("The machine's own tables are read whole")
+    @Test("The system's time zone tables are read completely")
     func real() throws {
         let tables = try TimeZoneTables()
         #expect(tables.countries.count > 240)

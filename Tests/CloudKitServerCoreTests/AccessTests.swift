@@ -48,7 +48,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Who has another container's credential learns that, and not whether there is this one")
+    @Test("A caller with another container's credential does not learn whether this one exists")
     func otherContainers() async throws {
         _ = try await cloud.service.addAPIToken(
             container: "iCloud.known",

@@ -9,7 +9,7 @@ struct ConformanceTests {
     static let table = Result { try ConformanceTable() }
     static let areas = (try? table.get().areas) ?? []
 
-    @Test("Every row gets its response", arguments: areas)
+    @Test("Every documented request gets its documented response", arguments: areas)
     func rows(area: ConformanceArea) async throws {
         for mismatch in try await ConformanceRun.play(area, ConformanceRun.inProcess) {
             Issue.record("\(mismatch)")

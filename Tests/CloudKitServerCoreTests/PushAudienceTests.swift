@@ -5,7 +5,7 @@ import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Who is pushed to", .overHTTP)
+@Suite("Audience of push notifications", .overHTTP)
 struct PushAudienceTests {
     let cloud: FixtureCloud
     let ada: FixtureCloud.User
@@ -103,7 +103,7 @@ struct PushAudienceTests {
         #expect(try await guest.waiting().count == 1)
     }
 
-    @Test("Who loses access is notified that the database changed, and later of nothing more")
+    @Test("A user who loses access is notified that the database changed, and then no more")
     func removal() async throws {
         try await share()
         let listener = try await cloud.listen(as: bob)

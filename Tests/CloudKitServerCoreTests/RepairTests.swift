@@ -101,7 +101,7 @@ struct RepairTests {
         return found
     }
 
-    @Test("Wherever a repair is cut, nothing is written before another one has healed all")
+    @Test("After an interrupted repair nothing is written until a second one has ended")
     func cuts() async throws {
         let damaged = try await Self.damaged()
         let everything = Self.zones.map { _ in (0..<5).map { "n\($0)" } }
@@ -183,7 +183,7 @@ struct RepairTests {
         }
     }
 
-    @Test("A check that does not compare all index entries does not take the mark away")
+    @Test("A check that does not compare all index entries does not remove the damage mark")
     func earlierIndexForm() async throws {
         let folder = try Folder()
         let storage = try SQLiteStorage(path: folder.database)

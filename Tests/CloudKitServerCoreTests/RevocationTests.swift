@@ -74,7 +74,7 @@ struct RevocationTests {
         #expect(try await status(ada) == 421)
     }
 
-    @Test("Who is signed out is so everywhere, and can sign in again")
+    @Test("Signing out ends every session, and the user can sign in again")
     func everySession() async throws {
         let production = try await cloud.service.addAPIToken(
             container: FixtureCloud.container,

@@ -102,7 +102,7 @@ struct RoleMatrixTests {
         return Line(database: database, type: words[1], role: role, outcomes: outcomes)
     }
 
-    @Test("The table is whole")
+    @Test("The role table has an outcome for each operation")
     func table() {
         #expect(Self.lines.count == 30)
         #expect(Self.lines.allSatisfy { $0.outcomes.count == Self.operations.count })

@@ -5,7 +5,7 @@ import HTTPFixtures
 import ServerFixtures
 import Testing
 
-@Suite("Who takes part in shares", .overHTTP)
+@Suite("Participants of shares", .overHTTP)
 struct ShareAccessTests {
     let cloud: FixtureCloud
     let ada: FixtureCloud.User
@@ -98,7 +98,7 @@ struct ShareAccessTests {
 
     // MARK: Leaving
 
-    @Test("Who takes part in one share of a zone can neither leave nor delete another one of it")
+    @Test("A participant of one share of a zone can neither leave nor delete another one of it")
     func otherShare() async throws {
         try await accept(share("a", "NONE", [participant(bob)]), as: bob)
         try await accept(share("b", "NONE", [participant(eve), participant(bob)]), as: eve)
@@ -116,7 +116,7 @@ struct ShareAccessTests {
         #expect(types(kept) == ["OWNER"])
     }
 
-    @Test("Who may write in a share may neither change the share nor lay records below it")
+    @Test("A participant who may write may not change the share nor put records below it")
     func shareItself() async throws {
         try await accept(share("a", "NONE", [participant(bob)]), as: bob)
         let before = try await cloud.lookUp(["share of a"], as: ada).records[0]

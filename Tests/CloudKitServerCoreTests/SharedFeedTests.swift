@@ -168,7 +168,7 @@ struct SharedFeedTests {
         #expect(bob.names == ["a", "a1", "a2", "share of a", "c", "share of c"])
     }
 
-    @Test("Who leaves all shares of a zone and joins one again hears that it ended, once")
+    @Test("A user who leaves all shares of a zone and joins one again receives its end once")
     func joinedAgain() async throws {
         let trees = try await SharedTrees()
         var bob = FeedDevice(user: trees.bob)

@@ -93,7 +93,7 @@ struct SharedHierarchyTests {
         #expect(try await codes(of: instead, atomic: true) == [nil, nil])
     }
 
-    @Test("Who left, or whose share or zone is gone, is not among those who take part")
+    @Test("A user who left, or whose share or zone is gone, is no participant")
     func members() async throws {
         let storage = try SQLiteStorage(path: nil)
         let trees = try await SharedTrees(storage: storage)
@@ -131,7 +131,7 @@ struct SharedHierarchyTests {
         #expect(try await members() == 0)
     }
 
-    @Test("Who may do nothing for a while takes part again without another invitation")
+    @Test("A participant who had no permission for a while returns without an invitation")
     func paused() async throws {
         func permit(_ permission: String) async throws {
             let participant: JSON = [

@@ -178,7 +178,7 @@ struct SharingTests {
         #expect(answer.body.results[0].serverErrorCode == "NOT_FOUND")
     }
 
-    @Test("Who may be meant by an address that no account has learns so; accounts have theirs")
+    @Test("A user to whom an unclaimed address may belong learns so; accounts have theirs")
     func verification() async throws {
         let eve = try await cloud.addUser("Eve", emailAddress: "eve@example.com")
         func share(_ name: String, inviting address: String) async throws -> JSON {

@@ -43,7 +43,7 @@ struct SightAttackTests {
 
     // MARK: Roles
 
-    @Test("Who may not read a record gets no receipt for its file")
+    @Test("A user who may not read a record gets no receipt for its file")
     func rereference() async throws {
         let (cloud, ada, eve) = try await letters()
         let token: JSON = ["recordName": "a", "recordType": "Letter", "fieldName": "photo"]
@@ -63,7 +63,7 @@ struct SightAttackTests {
         #expect(foreign.body.assets[0].receipt == nil)
     }
 
-    @Test("Who may change a record without reading it learns no more than they sent")
+    @Test("A user who may change a record without reading it learns no more than they sent")
     func blindWrite() async throws {
         let (cloud, ada, eve) = try await letters()
         let fields: JSON = ["body": ["value": "dear"]]

@@ -148,7 +148,7 @@ struct TombstoneTests {
         return Set(records.filter { $0.deleted == true }.compactMap(\.recordName.text))
     }
 
-    @Test("Who takes part in a share is notified of what was deleted in it, and of nothing else")
+    @Test("A participant is notified of what was deleted in the share, and of nothing else")
     func shares() async throws {
         let world = try await SharedTrees()
         func ada(_ operations: JSON...) async throws {
@@ -194,7 +194,7 @@ struct TombstoneTests {
         #expect(try await deleted(world, by: world.eve) == ["kid", "leaf", "p"])
     }
 
-    @Test("Who takes part in a whole zone is notified of what was deleted since it is shared")
+    @Test("A participant of a whole zone is notified of what was deleted since it is shared")
     func zoneShare() async throws {
         let bob = try await cloud.addUser("Bob")
         try await modify("create", "a", "b", "c")

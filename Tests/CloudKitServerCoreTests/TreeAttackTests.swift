@@ -59,7 +59,7 @@ struct TreeAttackTests {
         )
     }
 
-    @Test("Who may delete a record may leave it to the owner, at the top of the zone")
+    @Test("A user who may delete a record may leave it to the owner, at the top of the zone")
     func detaching() async throws {
         let left = SharedTrees.save("forceUpdate", "a1", [:], ["removesParent": true])
         let saved = try await world.modify(as: world.bob, [left])

@@ -138,7 +138,7 @@ struct WriterTurnTests {
         #expect(kept.records.allSatisfy { $0.serverErrorCode == nil })
     }
 
-    @Test("Whose long write failed waits before writing again")
+    @Test("A writer whose long write failed waits before writing again")
     func penalty() async throws {
         let (cloud, storage, ada, bob) = try await Self.world(
             RequestBudget(milliseconds: 1_000_000, rowsBesideOthers: 500)

@@ -316,7 +316,7 @@ struct AdministrationTests {
     }
 
     @Test(
-        "Who sends many wrong keys has to wait, and stands in the log; this machine's key is good"
+        "A client that sends many wrong keys has to wait, and is in the log; this machine's key is good"
     )
     func wrongKeys() async throws {
         let lines = LogLines()

@@ -8,7 +8,7 @@ import Testing
 struct HTTPConformanceTests {
     static let areas = (try? ConformanceTable().areas) ?? []
 
-    @Test("Every row gets its response over HTTP", arguments: areas)
+    @Test("Every documented request gets its documented response over HTTP", arguments: areas)
     func rows(area: ConformanceArea) async throws {
         let mismatches = try await ConformanceRun.play(area) { service, use in
             let server = CloudServer(

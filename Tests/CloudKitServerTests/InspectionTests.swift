@@ -238,7 +238,7 @@ struct InspectionTests {
         }
     }
 
-    @Test("A test of a subscription reaches the user's devices without a change")
+    @Test("A test notification reaches the user's devices without a change")
     func testPush() async throws {
         try await Self.run { server in
             try await Self.subscribe(server)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Clients that want too much of the server", .timeLimit(.minutes(2)))
 struct ResourceTests {
-    @Test("Who shows no good credentials is refused before the body is read")
+    @Test("A request without good credentials is refused before its body is read")
     func unknown() async throws {
         // A server that waits for the body ends the wait without a response.
         let configuration = CloudServer.Configuration(idleSeconds: 15)

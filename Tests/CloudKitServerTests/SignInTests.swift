@@ -86,7 +86,7 @@ struct SignInTests {
         return String(text[start...].prefix { $0 != "<" })
     }
 
-    @Test("Who has the password gets a token that works; who has not gets none and the reason")
+    @Test("The password gives a token that works; another one gives none, and the reason")
     func password() async throws {
         try await Self.run { server in
             for (name, password) in [
@@ -191,7 +191,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Who has to wait, or announces a form without end, is refused before the form is read")
+    @Test("A client that must wait, or announces an endless form, is refused before it is read")
     func early() async throws {
         try await Self.run { server in
             for number in 0..<30 {
@@ -337,7 +337,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Who has to wait learns for how long, by a minute or by several")
+    @Test("A client that has to wait learns for how long, by a minute or by several")
     func wait() async throws {
         let clock = VirtualClock()
         var configuration = CloudServer.Configuration(publicURL: "https://cloud.example.com")

@@ -49,7 +49,7 @@ struct RepetitionTests {
         #expect(clock.jumps == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
-    @Test("A change that may have reached the server is not sent again; a reading one is")
+    @Test("A write that may have reached the server is not retried; a read is")
     func changes() async throws {
         let broken = Result<TransportResponse, TransportError>.failure(
             TransportError(.broken, message: "broken")

@@ -237,7 +237,7 @@ struct QueryTests {
         }
     }
 
-    @Test("A predicate that holds for nothing asks nothing", arguments: CloudFixture.allCases)
+    @Test("A predicate that matches nothing sends no request", arguments: CloudFixture.allCases)
     func nothing(fixture: CloudFixture) async throws {
         try await run(fixture, answering: []) { database, transport in
             for format in ["FALSEPREDICATE", "name IN {}"] {

@@ -23,7 +23,7 @@ struct SignInTests {
         #expect(try await device.accountStatus() == .available)
     }
 
-    @Test("Who the user is, is asked once for each sign-in, before the first call")
+    @Test("The user's identity is requested once for each sign-in, before the first call")
     func asking() async throws {
         try await CloudFixture.overHTTP.run { cloud in
             let script = ScriptedTransport()

@@ -1,7 +1,7 @@
 import CloudKit
 
-// A record name identifies one record. Two values with one name must be the same value; otherwise one
-// of them would be lost silently.
+// A record name identifies one record. Two values with one name must be the same value; otherwise encoding
+// throws before anything is sent, because one of them would be lost silently.
 extension GraphEncoding {
     /// The values that were met again under a name and have yet to be compared.
     struct Repetitions {

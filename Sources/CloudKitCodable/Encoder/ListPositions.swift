@@ -5,7 +5,7 @@ package struct ListPositions {
         /// Nil for an element that is new in the list.
         package let position: Int?
 
-        /// Orders elements of one position, as loading does.
+        /// The tie-breaker for equal positions, as in loading.
         package let name: String
 
         package init(_ position: Int?, _ name: String) {

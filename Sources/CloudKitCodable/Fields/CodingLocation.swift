@@ -4,7 +4,7 @@ indirect enum CodingLocation {
     case step(CodingLocation, any CodingKey)
     case index(CodingLocation, Int)
 
-    /// The deepest nesting of models; more ends with an error instead of a stack overflow.
+    /// The deepest nesting of models; deeper nesting is an error instead of a stack overflow.
     static let deepest = 128
 
     /// Returns the location below this one.

@@ -5,8 +5,8 @@ import NIOCore
 /// The rules for the `Host` and `Origin` of requests, and for requests from this machine.
 ///
 /// A web page of any site can make a browser send requests to this machine, but it cannot choose
-/// these two headers freely. A loopback server therefore accepts a request only if both are its
-/// own.
+/// these two headers freely. The server therefore accepts a request only for one of its own host
+/// names and, if it has an `Origin`, from a page on loopback, of its address or of an allowed origin.
 struct OriginPolicy: Sendable {
     /// `true` when only this machine is meant to reach the server: it listens on loopback, and no
     /// outside name leads to it.

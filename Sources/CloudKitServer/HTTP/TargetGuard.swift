@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 
 /// A handler that adds the host of a request's target as a second `Host` if the two differ, and
-/// answers what is no request of HTTP.
+/// responds to input that is not an HTTP request.
 ///
 /// That host would take precedence over `Host` (RFC 9112, 3.2.2), but code that reads requests
 /// after this handler no longer sees it.

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Determines the caller of a request from its credentials, inside a read.
+/// Determines the caller of a request from its credentials, and whether they have expired, inside a read.
 struct Authentication {
     let request: ServiceRequest
     let credentials: Credentials

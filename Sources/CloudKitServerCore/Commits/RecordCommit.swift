@@ -9,7 +9,7 @@ import Foundation
 /// Applies one batch inside its commit.
 ///
 /// Each operation is checked completely before it writes anything, so a failed one changes nothing
-/// and the next one can proceed.
+/// and the next one can proceed. `checkTag` decides whether a save conflicts with the server's copy.
 struct RecordCommit {
     let call: Call
     let writer: any StorageWriter

@@ -1,6 +1,8 @@
 import CloudKitWire
 
 /// The references of a record that affect the deletion of their targets.
+///
+/// `RecordCommit.check` below refuses a save whose parent, or whose target of a `VALIDATE` reference, is missing.
 struct References: Hashable {
     /// A reference.
     struct Item: Hashable {

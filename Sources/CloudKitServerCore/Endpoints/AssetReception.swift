@@ -7,6 +7,8 @@ import Foundation
 #endif
 
 /// The receiver of the bytes that are posted to upload URLs.
+///
+/// An upload does not resume: one that was cut starts again, at the same URL.
 struct AssetReception: Sendable {
     let context: ServiceContext
     private let uploads = UploadLedger()

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The removal of what nobody can use any longer.
+/// The removal of expired credentials, old tombstones, and uploads and assets that no record has.
 struct Cleaning: Sendable {
     let context: ServiceContext
 

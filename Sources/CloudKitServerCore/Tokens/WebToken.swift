@@ -10,7 +10,8 @@ import Foundation
 /// A web auth token: a session, with the nonce of this token.
 ///
 /// Only the session is stored, as a hash of its secret. A token is a signed statement about it, so
-/// that every response can carry a new one without a write.
+/// that every response can carry a new one without a write. It expires with its session, which each
+/// use extends; `Authentication` checks that.
 struct WebToken: Hashable, Sendable {
     /// The secret that only the session's tokens contain.
     var secret: [UInt8]

@@ -180,7 +180,7 @@ final class RequestWork: Sendable {
     }
 
     /// Refuses a name that is so long that looking it up would take long, before it is used; a name
-    /// that is only too long is an error of its record.
+    /// that merely exceeds the limit fails its record alone.
     func check(name: String?) throws(RequestError) {
         guard let count = name?.utf8.count, count > Self.nameBytes else { return }
         throw RequestError(

@@ -1,7 +1,7 @@
 import GRDB
 
-/// The settlement of the outbox with what the server has: changes that it accepted leave the outbox, and changes
-/// that a merge has to send come into it.
+/// The settlement of the outbox with what the server has: changes that it accepted leave the outbox, also when
+/// the response to their save was lost, and changes that a merge has to send come into it.
 struct OutboxSettlement: ApplyPhase {
     let context: ApplyContext
 

@@ -1,6 +1,7 @@
 import GRDB
 
-/// The phase that writes candidates as rows, parents and children in any order; rows without their parents wait.
+/// The phase that writes candidates as rows, parents and children in any order; rows without their parents wait, and
+/// records that cannot become rows are quarantined.
 struct RowPlacer: ApplyPhase {
     let context: ApplyContext
 
@@ -114,7 +115,7 @@ struct RowPlacer: ApplyPhase {
         Dictionary(candidates.map { ($0.known.name, $0.known.zone) }) { first, _ in first }
     }
 
-    /// Removes a row again whose parent could not be written.
+    /// Removes a row that was just written, because its parent could not be.
     private func takeOut(_ candidate: Candidate) throws {
         let name = try parents.first(of: candidate)
         try hold(candidate, for: name ?? "")

@@ -128,7 +128,7 @@ extension StoreFile {
         for zone in try sharedZones(database) { try sweep(zone, true, database) }
     }
 
-    /// Stores whether a zone's records remain to be swept.
+    /// Stores whether a zone's records still have to be swept.
     static func sweep(_ zone: StoreZone, _ sweeps: Bool, _ database: Database) throws {
         try database.execute(
             sql: zone == .own

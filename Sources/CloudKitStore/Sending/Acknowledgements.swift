@@ -3,6 +3,8 @@ import Foundation
 import GRDB
 
 /// The server's response to a batch, applied within one transaction.
+///
+/// A save that the server would refuse again is quarantined.
 struct Acknowledgements {
     /// The channel's tasks after a response.
     struct Outcome: Sendable {

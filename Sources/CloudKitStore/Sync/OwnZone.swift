@@ -1,7 +1,7 @@
 import CloudKit
 import GRDB
 
-/// The user's own zone: whether it exists, whose it is, and what its loss means for the rows.
+/// The user's own zone: whether it exists, whose it is, and the consequences of its loss and of another account.
 struct OwnZone: Sendable {
     private let file: StoreFile
     private let configuration: StoreConfiguration

@@ -99,7 +99,7 @@ final class ZoneFetches: Sendable {
         if !state.withLock({ $0.isComplete }) { try await endAll() }
     }
 
-    /// Has the rows of a zone that is gone wait until all others are fetched: the objects may be there.
+    /// Keeps the rows of a vanished zone waiting until all other zones are fetched, because their objects may be there.
     func lose(_ zone: StoreZone) async throws {
         state.withLock { _ = $0.gone.insert(zone) }
         try await file.writer.write { [file] database in

@@ -40,7 +40,7 @@ struct StitchZoneTests {
         return try CoreDataModel(entities: [folder, note])
     }
 
-    @Test("Its records become rows of the model's tables, and rows become such records")
+    @Test("A Stitch zone's records become rows of the model's tables, and rows such records")
     func records() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let user = try await cloud.addUser()

@@ -231,7 +231,7 @@ struct LifeEventTests {
         }
     }
 
-    @Test("Out, in and over to another user: nothing is lost, and nobody gets another's rows")
+    @Test("Signing out, in, and as another user: nothing is lost, and nobody gets another's rows")
     func accounts() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let (ada, bob) = (try await cloud.addUser("Ada"), try await cloud.addUser("Bob"))

@@ -228,7 +228,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Who is let in no more loses the rows; edits that were not sent are in the journal")
+    @Test("A removed participant loses the rows; edits that were not sent are in the journal")
     func revoked() async throws {
         try await withFriends { friends in
             let (ada, bob) = (friends.ada, friends.bob)
@@ -251,7 +251,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Who leaves a share keeps nothing of it, and the owner keeps everything")
+    @Test("A participant who leaves a share keeps nothing of it, and the owner keeps everything")
     func leave() async throws {
         try await withFriends { friends in
             let (ada, bob, cleo) = (friends.ada, friends.bob, friends.cleo)

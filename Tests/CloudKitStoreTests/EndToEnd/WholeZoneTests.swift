@@ -91,7 +91,7 @@ struct WholeZoneTests {
         }
     }
 
-    @Test("Who may only read writes new rows of their own, and none of the zone's")
+    @Test("A reader writes new rows of their own, and none of the zone's")
     func readOnly() async throws {
         try await withFamily(permission: .readOnly) { ada, bob, _ in
             await #expect(throws: DatabaseError.self) {

@@ -96,7 +96,7 @@ struct ForeignRecordTests {
         }
     }
 
-    @Test("Its records become rows whose keys are the records' names, with dates and references")
+    @Test("Another app's records become rows with the records' names as keys, dates and references")
     func reading() async throws {
         try await withStore { device, other in
             let folder = CKRecord(recordType: "Folder", recordID: Self.id("Böses%,Folder".ascii))

@@ -92,7 +92,7 @@ struct CourierTests {
         #expect(try await line.wait() == .seconds(2))
     }
 
-    @Test("Who listens no more is not waited for")
+    @Test("The courier does not wait for a listener that has ended")
     func end() async throws {
         let line = Line { _, _ in throw TransportError(.unreachable, message: "gone") }
         do {

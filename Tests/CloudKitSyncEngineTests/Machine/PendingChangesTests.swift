@@ -15,7 +15,7 @@ struct PendingChangesTests {
         return list
     }
 
-    @Test("Each change stands once, where it was added first")
+    @Test("A change is listed once, where it was first added")
     func duplicates() {
         let list = list([.saveRecord(a), .saveRecord(b), .saveRecord(a)])
         #expect(list.elements == [.saveRecord(a), .saveRecord(b)])
@@ -51,7 +51,7 @@ struct PendingChangesTests {
         #expect(list.elements == [.saveRecord(a)])
     }
 
-    @Test("What was added again later survives an acknowledgement")
+    @Test("A change added again while it is in flight survives the acknowledgment")
     func acknowledgement() {
         var list = list([.saveRecord(a), .saveRecord(b)])
         let horizon = list.horizon

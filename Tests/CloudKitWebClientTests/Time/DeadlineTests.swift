@@ -40,7 +40,7 @@ struct DeadlineTests {
         #expect(Set(ends) == [0, 1, 2, 3])
     }
 
-    @Test("A wait whose task was cancelled before says so at once")
+    @Test("A wait in an already cancelled task throws at once")
     func before() async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

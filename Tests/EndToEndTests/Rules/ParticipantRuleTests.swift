@@ -140,7 +140,7 @@ struct ParticipantRuleTests {
     }
 
     @Test(
-        "Who came through the link may do what everyone may now, not what everyone might then",
+        "A user who came through the link may do what everyone may now, not what everyone might then",
         arguments: CloudFixture.allCases
     )
     func everyone(fixture: CloudFixture) async throws {

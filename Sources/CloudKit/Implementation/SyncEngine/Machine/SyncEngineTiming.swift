@@ -5,8 +5,8 @@ package struct SyncEngineTiming: Hashable, Sendable {
     /// The wait between a pending change and sending it, by which simultaneous changes share a
     /// batch.
     package var sendDelay: Duration = .milliseconds(100)
-    /// The waits between retries: a second at first, half of each being jitter, because many devices
-    /// should not return at the same time.
+    /// The waits between retries: a second at first, doubled up to five minutes, half of each being
+    /// jitter, because many devices should not return at the same time.
     package var retryPolicy = RetryPolicy.engine
 
     package init() {}
