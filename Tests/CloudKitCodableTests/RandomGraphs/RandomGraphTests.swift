@@ -18,7 +18,7 @@ struct RandomGraphTests {
 
     static var seeds: ClosedRange<UInt64> {
         let first = UInt64(number("CLOUDKIT_GRAPH_FIRST_SEED") ?? 1)
-        let edits = number("CLOUDKIT_GRAPH_EDITS") ?? 2_000
+        let edits = number("CLOUDKIT_GRAPH_EDITS") ?? 500
         return first...(first + UInt64(max(1, edits / editsOfSeed)) - 1)
     }
 

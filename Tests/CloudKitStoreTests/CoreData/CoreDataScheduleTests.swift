@@ -7,7 +7,7 @@ struct CoreDataScheduleTests {
 
     /// The seeds that run with the other tests, or those that `Scripts/simulate` requests.
     private static let seeds: Range<UInt64> = {
-        guard environment["CLOUDKIT_STORE_VARIANT"] == "coredata" else { return 1..<301 }
+        guard environment["CLOUDKIT_STORE_VARIANT"] == "coredata" else { return 1..<151 }
         let first = environment["CLOUDKIT_STORE_FIRST_SEED"].flatMap(UInt64.init) ?? 1
         let count = environment["CLOUDKIT_STORE_SEEDS"].flatMap(UInt64.init) ?? 1_000
         return first..<first + count

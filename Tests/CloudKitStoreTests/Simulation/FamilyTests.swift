@@ -28,10 +28,10 @@ struct FamilyTests {
         /// The number of schedules that run with the other tests.
         var count: UInt64 {
             switch self {
-            case .families: 20
-            case .keys: 20
-            case .replacements: 10
-            case .wholeZone: 15
+            case .families: 6
+            case .keys: 8
+            case .replacements: 5
+            case .wholeZone: 5
             case .http: 1
             }
         }

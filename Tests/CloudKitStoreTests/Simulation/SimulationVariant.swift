@@ -21,15 +21,15 @@ enum SimulationVariant: String, CaseIterable, Sendable {
     /// The variants of ``StoreSimulation``.
     static let allCases: [Self] = [.plain, .unique, .permissions, .everything, .assets, .meetings]
 
-    /// The number of its schedules that run with the other tests: 600 in all, with 20 of families.
+    /// The number of its schedules that run with the other tests: 400 in all, with 17 of families.
     var count: UInt64 {
         switch self {
-        case .plain: 300
-        case .unique: 100
-        case .permissions: 70
-        case .everything: 30
-        case .assets: 40
-        case .meetings: 40
+        case .plain: 200
+        case .unique: 60
+        case .permissions: 40
+        case .everything: 20
+        case .assets: 30
+        case .meetings: 30
         case .families: 0
         }
     }
