@@ -67,6 +67,15 @@ def no_trouble(page, what, *expected):
     check((found := page.troubles(*expected)) == [], f"neither console nor policy complains: {what}", *found)
 
 
+def seems_to_lead(page):
+    """Whether the rows of the uppermost table look as if they led somewhere."""
+    cursor, is_coloured = page.wait(lambda: page.run("""
+        const cell = [...document.querySelectorAll("ck-grid .rows > .row:not([hidden]) > .name")].at(-1), row = cell?.parentElement;
+        return cell && [getComputedStyle(row).cursor, getComputedStyle(cell).color !== getComputedStyle(row).color];"""), "rows")
+    assert (cursor == "pointer") == is_coloured, (cursor, is_coloured)
+    return is_coloured
+
+
 # MARK: The rooms
 
 
@@ -91,6 +100,7 @@ def check_records(cloud, page):
     page.wait(lambda: page.rows() and page.rows()[0][0] == "AD", "the first country")
     row = page.rows()[0]
     check(row[1:4] == ["AD", cloud.value("AD", "name"), "Europe/Andorra"], "a row shows the values", row)
+    check(seems_to_lead(page), "and looks as if it led to the record")
     names = cloud.query("Country")
     table = page.run("return document.querySelector('.scroller')")
     seen = set()
@@ -862,6 +872,7 @@ def check_sharing(cloud, page):
     page.press("Close")
     page.press("What Ada sees of Shopping")
     page.wait(lambda: "secret" in {each[0] for each in page.rows()}, "what the owner sees")
+    check(not seems_to_lead(page), "what leads nowhere does not look as if it did")
     page.press("Close")
 
     def set_value(name, value):
@@ -901,10 +912,29 @@ def check_sharing(cloud, page):
     page.press("Remove participant")
     page.reads("Grace Hopper takes no part any more")
     check(part(grace) is None, "a participant is removed")
-    page.press("Stop sharing Shopping")
-    page.run("document.querySelector('dialog[open] footer .danger').click()")
-    page.reads("Shopping is not shared any more")
-    check(shares() == [], "a share is ended")
+    guid = shares()[0]["shortGUID"]
+
+    def stop():
+        page.press("Stop sharing Shopping")
+        page.reads("its link leads nowhere", "Shared again, it has the same link, which lets in whoever is invited then")
+        page.run("document.querySelector('dialog[open] footer .danger').click()")
+        page.reads("Shopping is not shared any more")
+        check(shares() == [], "a share is ended")
+
+    stop()
+    found = cloud.call("records/resolve", {"shortGUIDs": [{"value": guid}]}, database="public")[1]["results"][0]
+    check(found["serverErrorCode"] == "NOT_FOUND", "its link leads nowhere", found)
+    page.choose("Zone", "Lists")
+    page.fill("Record", "food")
+    page.fill("Title", "Shopping")
+    page.press("Share")
+    page.reads("the record food and what is below it")
+    check(shares()[0]["shortGUID"] == guid, "what is shared again has the same link")
+    page.run("const as = document.querySelector('[aria-label=\"As whom to accept Shopping\"]'); as.value = arguments[0]", grace)
+    page.press("Accept Shopping")
+    page.reads("ACCESS_DENIED: The caller is not invited to the share")
+    check(part(grace) is None, "which lets in nobody who was not invited again")
+    stop()
     page.choose("Zone", "Lists")
     page.press("Share")
     page.reads("The zone Lists is shared", "all of the zone Lists")
@@ -988,6 +1018,14 @@ def check_subscriptions(cloud, page):
     page.press("Subscribe")
     page.reads("records of Country")
     check(cloud.call("subscriptions/list")[1]["subscriptions"][0]["query"]["recordType"] == "Country", "one to a query, too")
+    page.go("Overview")
+    cloud.save("seven", "Tram", {"name": "7"})
+    page.go("Subscriptions")
+    page.choose("To", "query")
+    page.choose("Record type", "Tram")
+    check(True, "a type that is new since the page was loaded can be chosen")
+    page.choose("Record type", "Country")
+    page.choose("To", "zone")
     no_trouble(page, "subscriptions")
 
 
@@ -1005,7 +1043,7 @@ def check_requests(cloud, page):
     check(True, "its problem is shown with the remedy")
     page.press("Close")
     page.choose("Which", "All")
-    page.fill("Look for", "modify")
+    page.fill("Look for", " modify ")
     page.wait(lambda: {each[2] for each in page.rows()} == {"POST records/modify", "POST zones/modify"}, "only what was looked for")
     tag = cloud.record("Thun")["recordChangeTag"]
     page.wait(lambda: page.rows()[0][2] == "POST records/modify", "the newest")
@@ -1049,6 +1087,12 @@ def check_requests(cloud, page):
 def check_faults(cloud, page):
     page.open()
     page.go("Faults")
+    page.field("Record type")
+    page.go("Overview")
+    cloud.save("seven", "Tram", {"name": "7"})
+    page.go("Faults")
+    page.choose("Record type", "Tram")
+    check(True, "a type that is new since the page was loaded can be chosen")
     page.choose("Code", "QUOTA_EXCEEDED")
     page.choose("Operation", "records/modify")
     page.choose("Record type", "Country")
@@ -1142,6 +1186,7 @@ def check_snapshots(cloud, page):
     page.wait(lambda: sorted(each[:3] for each in page.rows()) == [
         ["added", "Berne", "City"], ["changed", "CH", "Country"], ["deleted", "ZW", "Country"]], "what differs")
     check(True, "a snapshot is compared with what is there now")
+    check(not seems_to_lead(page), "differences, which lead nowhere, do not look as if they did")
     cloud.operate("PUT", cloud.of_container("snapshots/later"))
     page.press("Close")
     cloud.save("CH", "Country", {"name": "Switzerland"})
@@ -1338,6 +1383,15 @@ def check_users(cloud, page):
     page.press("Add a user")
     page.reads("EXISTS: ")
     check(len(cloud.operate("GET", cloud.of_container("users"))["users"]) == len(users), "a second user of an address is refused, and said to be")
+    page.fill("E-mail address", "at home")
+    page.press("Add a user")
+    page.reads("'at home' is not an e-mail address; one is grace@example.com")
+    page.fill("Name", "Zoe")
+    page.fill("E-mail address", " zoe@b\u00fccher.example ")
+    page.press("Add a user")
+    page.reads("Zoe is a user now", "zoe@b\u00fccher.example")
+    addresses = [each.get("emailAddress") for each in cloud.operate("GET", cloud.of_container("users"))["users"]]
+    check("zoe@b\u00fccher.example" in addresses, "an address stays as it was typed, whatever letters its domain has", addresses)
     # The first request to add somebody gets no response, though it was carried out.
     page.run("""const real = fetch;
         window.fetch = async (url, options) => {
@@ -1398,7 +1452,7 @@ def check_users(cloud, page):
         check(found[0]["fields"]["name"]["value"] == "yes", "what it signs is believed", found)
     page.press("Close")
     page.wait(lambda: key.splitlines()[1] not in page.run("return document.documentElement.outerHTML"), "it is shown once")
-    no_trouble(page, "users", "status of 401", "status of 421", "status of 409")
+    no_trouble(page, "users", "status of 400", "status of 401", "status of 421", "status of 409")
 
 
 # MARK: The page as a whole
@@ -1551,6 +1605,11 @@ def check_stale(cloud, page):
     whole = page.run("return [...document.querySelectorAll('.rows > .row:not([hidden]) > *')].filter(each =>"
                      " /^\\d{4}-\\d\\d-\\d\\d /.test(each.textContent)).every(each => each.scrollWidth <= each.clientWidth)")
     check(whole, "a point in time is seen as a whole")
+    page.go("Overview")
+    cloud.save("seven", "Tram", {"name": "7"})
+    page.go("Records")
+    page.choose("Type", "Tram")
+    page.wait(lambda: [each[0] for each in page.rows()] == ["seven"], "the record of a type that is new since the page was loaded")
     no_trouble(page, "old rows")
 
 

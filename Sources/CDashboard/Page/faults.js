@@ -142,7 +142,8 @@ class Faults extends Room {
     }
 
     async #compose() {
-        const {outline} = await schema();
+        // Somebody may have saved records of another type since it was asked for.
+        const {outline} = await schema(true);
         const kind = select(Object.entries(kinds).map(([name, [text]]) => [name, text]), "error");
         const own = h("div", {class: "choices"});
         const inputs = new Map();

@@ -19,7 +19,7 @@ class Graph extends Room {
     #canvas = h("canvas", {tabindex: "0", role: "application", "aria-roledescription": "graph", "aria-describedby": "graph-keys"});
     #said = h("p", {role: "status"});
     #actions = h("p", {class: "actions"});
-    #table = h("ck-grid", {label: "Records of the graph"});
+    #table = h("ck-grid", {label: "Records of the graph", opens: true});
     #drawn = h("section", {hidden: true});
     #zones = [];
     #graph = null;

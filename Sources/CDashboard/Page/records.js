@@ -72,7 +72,7 @@ class QuerySource {
 }
 
 class Records extends Room {
-    #grid = h("ck-grid", {label: "Records"});
+    #grid = h("ck-grid", {label: "Records", opens: true});
     #builder = h("ck-query");
     #choices = h("div", {class: "choices"});
     #message = h("div", {});
@@ -101,6 +101,8 @@ class Records extends Room {
         this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
         // A link in a record may lead to another room.
         this.signal.addEventListener("abort", () => this.#opened?.close());
+        // Somebody may have saved records of another type since it was asked for; why it cannot be read is said where it is used.
+        schema(true).catch(() => {});
         await this.navigate();
         // What somebody else saves makes new types.
         feed.listen(this.signal, (entries, isNews) => {

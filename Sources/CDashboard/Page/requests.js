@@ -4,7 +4,7 @@ import {h, fill, field, select, button, dialog, problem, copy, time, moment, byt
 import {ListSource} from "./grid.js";
 
 class Requests extends Room {
-    #grid = h("ck-grid", {label: "Requests, the newest first"});
+    #grid = h("ck-grid", {label: "Requests, the newest first", opens: true});
     #filter = h("input", {type: "search"});
     #which = select([["all", "All"], ["problems", "With problems"], ["faults", "With faults"]], "all");
     #isHeld = h("input", {type: "checkbox"});
@@ -39,7 +39,7 @@ class Requests extends Room {
 
     #draw(isFirst) {
         if (!isFirst && this.#isHeld.checked) return;
-        const words = this.#filter.value.toLowerCase();
+        const words = this.#filter.value.trim().toLowerCase();
         const rows = feed.entries.filter(entry =>
             (this.#which.value !== "problems" || entry.problems.length > 0 || entry.status >= 400)
             && (this.#which.value !== "faults" || entry.faults.length > 0)

@@ -178,7 +178,8 @@ class Sharing extends Room {
     async #remove(database, zoneID, share, name) {
         const isMine = database === "private";
         if (!await confirm(isMine ? "Stop sharing" : "Leave the share", isMine
-            ? words`${name} is shared with nobody any more: participants and its link lose access. No record is deleted, and sharing it again takes new invitations.`
+            ? words`${name} is shared with nobody any more: participants lose access, and its link leads nowhere. No record is deleted. Shared again, it has the `
+                .concat("same link, which lets in whoever is invited then, or everyone if you let them.")
             : words`${nameOf(place.user)} loses access to ${name}, and gets it again only by the link or another invitation.`,
         isMine ? "Stop sharing" : "Leave")) return;
         await this.#do(() => modify(database, zoneID, "forceDelete", {recordName: share.recordName, recordType: SHARE}),

@@ -73,7 +73,8 @@ class Subscriptions extends Room {
     }
 
     async #compose() {
-        const {outline} = await schema();
+        // Somebody may have saved records of another type since it was asked for.
+        const {outline} = await schema(true);
         const {zones} = await call(this.#database, "zones/list", undefined, {signal: this.signal});
         const names = zones.map(each => each.zoneID.zoneName);
         const kinds = {private: ["zone", "query", "database"], shared: ["database"], public: ["query"]}[this.#database];

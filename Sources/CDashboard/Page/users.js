@@ -13,11 +13,12 @@ class Users extends Room {
 
     async show() {
         const name = h("input", {required: true});
-        const address = h("input", {type: "email"});
+        // One for addresses would turn domains with other letters than ASCII's into codes.
+        const address = h("input", {inputmode: "email", spellcheck: "false", autocomplete: "off", autocapitalize: "none"});
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
             this.attempt(async () => {
-                await this.#add({name: name.value, ...(address.value ? {emailAddress: address.value} : {})});
+                await this.#add({name: name.value, ...(address.value.trim() ? {emailAddress: address.value.trim()} : {})});
                 notify(words`${name.value} is a user now`);
                 name.value = address.value = "";
                 place.choose({});
