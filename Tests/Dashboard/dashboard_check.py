@@ -1329,7 +1329,59 @@ def check_archive(cloud, page):
             page.press("Import")
             page.reads(said, "nothing is imported")
             check("Atlas" not in cloud.zones(), f"a file {what} is refused as a whole")
+        refused(cloud, page, folder, imports)
+        unlisted(cloud, page, folder)
         no_trouble(page, "export and import")
+
+
+def refused(cloud, page, folder, imports):
+    """All records that an import leaves out are named."""
+    entries = [{"export": {"version": 1, "container": cloud.container, "environment": "development", "database": "private"}}]
+    entries += [{"record": {"recordName": f"r{number}", "recordType": "Paper", "zoneID": {"zoneName": "Papers"}, "fields": {
+        "file": {"type": "ASSETID", "value": {"fileChecksum": "AA==", "size": 1}}}}, "files": {"file": ["00"]}} for number in range(7)]
+    path = pathlib.Path(folder) / "papers.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in [*entries, {"end": {"assets": 7, "records": 7, "zones": 1}}]))
+    imports(path)
+    page.reads("0 records are imported, with 0 files, 7 were refused: r0: the file of file is not there", "; and 2 more")
+    page.press("All 7 that were refused")
+    shown = page.run("return document.querySelector('details[open] pre').innerText")
+    check([each.split(":")[0] for each in shown.splitlines()] == [f"r{number}" for number in range(7)], "all that was refused is named", shown)
+
+
+def unlisted(cloud, page, folder):
+    """Of the default zone all is exported that an index finds, and what no index finds is named."""
+
+    def export(*said):
+        for each in pathlib.Path(folder).glob("*.tar"):
+            each.unlink()
+        page.go("Overview")
+        page.go("Snapshots")
+        page.press("Export the zones of Ada")
+        page.reads(*said)
+        path = page.wait(lambda: list(pathlib.Path(folder).glob("*.tar")), "the archive")[0]
+        with tarfile.open(path) as archive:
+            lines = archive.extractfile(next(each for each in archive.getnames() if each.endswith(".jsonl"))).read().splitlines()
+        return sorted(entry["record"]["recordName"] for line in lines if "record" in (entry := json.loads(line)))
+
+    cloud.operate("POST", cloud.of_container("reset"))
+    cloud.make_zone("Custom")
+    cloud.save("alone", "Found", {"rank": 1}, "Custom")
+    check(export("1 record is exported, with 0 files") == ["alone"], "one record is exported, and called one")
+    path = cloud.of_container("schemas/development")
+    text = cloud.operate("GET", path)["text"]
+    plain = "RECORD TYPE Plain (\n    title STRING\n);\n"
+    cloud.operate("PUT", path, {"text": f"{text}\nRECORD TYPE Ranked (rank INT64 SORTABLE, title STRING);\n{plain}"})
+    cloud.save("of zone", "Plain", {"title": "a"}, "Custom")
+    for name, kind, fields in [("found", "Found", {"rank": 1}), ("first", "Ranked", {"rank": 1}), ("without", "Ranked", {"title": "b"}),
+                               ("lost", "Plain", {"title": "c"})]:
+        cloud.save(name, kind, fields, "_defaultZone")
+    said = "If the default zone has records of Plain, they are not among them: without an index QUERYABLE on ___recordID"
+    names = export("5 records are exported, with 0 files", said, "Make the index in the room Records")
+    check(names == ["alone", "first", "found", "of zone", "without"], "a type without an index for it is left out, named, and alone", names)
+    start, end = cloud.operate("GET", path)["text"].split("RECORD TYPE Plain (")
+    cloud.operate("PUT", path, {"text": f"{start}RECORD TYPE Plain (" + re.sub(r'("___recordID"\s+REFERENCE)', r"\1 QUERYABLE", end, count=1)})
+    names = export("6 records are exported, with 0 files")
+    check("lost" in names and said not in page.text(), "with the index it is exported, too", names)
 
 
 def check_schema(cloud, page):

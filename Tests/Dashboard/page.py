@@ -2,6 +2,7 @@
 
 import glob
 import pathlib
+import re
 import shutil
 import sys
 import time
@@ -23,6 +24,8 @@ PASSING = (
     ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException, AssertionError,
     IndexError,
 )
+# One of what is counted, called as if there were more.
+PLURAL = re.compile(r"(?<![\d.,:-])1[ \n](?:records|files|rows|rules|users|zones|faults|connections|references|fields|types|items|devices|sessions|shares)\b(?!/)")
 AXE = pathlib.Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 
 # Whatever the policy keeps from happening would otherwise be seen in the console alone.
@@ -110,6 +113,8 @@ class Page:
     def reads(self, *texts):
         for text in texts:
             self.wait(lambda: text in self.text(), f"“{text}”")
+        if found := PLURAL.search(self.text()):
+            sys.exit(f"dashboard: one of something has no plural: “{found[0]}”")
 
     @property
     def top(self):

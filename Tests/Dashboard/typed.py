@@ -335,7 +335,7 @@ def TYPED(check, no_trouble):
 
         page.wait(open_request, "the request that was refused")
         page.press("Send it again")
-        page.reads("1 of 2 items were refused.", "ZONE_BUSY: b9: too busy")
+        page.reads("1 of 2 items was refused.", "ZONE_BUSY: b9: too busy")
         check(True, "the record is named though the reason does not name it")
         cloud.operate("DELETE", "faults")
         no_trouble(page, "requests that are sent again")

@@ -1,12 +1,12 @@
 // A user's zones as an archive with what “cloudkit export” writes, a file of lines and a folder of assets; and back.
 import {call, item, place, schema, parse, stringify, download, upload} from "./api.js";
-import {bytes, message, number} from "./dom.js";
+import {bytes, message, number, amount} from "./dom.js";
 
 const VERSION = 1, BATCH = 200, SHARE = "cloudkit.share";
 /** The names in an archive, below a folder of its own. */
 const LINES = "records.jsonl", FOLDER = "assets";
 
-/** Writes all zones of the chosen user's private database; answers the archive and what is in it. */
+/** Writes all zones of the chosen user's private database; answers the archive, what is in it, and the types that no query of the default zone finds. */
 export async function exportZones(name, told, signal) {
     const lines = [];
     const write = line => lines.push(`${stringify(line)}\n`);
@@ -14,11 +14,14 @@ export async function exportZones(name, told, signal) {
     const files = new Map();
     write({export: {container: place.container, database: "private", environment: place.environment, version: VERSION}});
     const {zones} = await call("private", "zones/list", undefined, {signal});
-    const {outline} = await schema(true);
+    // The default zone has no feed of changes, and its records are found by indexes alone.
+    const types = (await schema(true)).outline.recordTypes.filter(each => each.name !== "Users");
+    const queries = types.map(listing).filter(Boolean);
+    const unlisted = types.filter(each => !listing(each)).map(each => each.name);
     for (const {zoneID} of zones) {
         count.zones++;
         write({zone: {zoneName: zoneID.zoneName}});
-        for await (const records of pages(zoneID, outline, signal)) {
+        for await (const records of pages(zoneID, queries, signal)) {
             for (const record of records) {
                 const {recordName, recordType, parent, fields} = record;
                 // Who took part in a share stands beside its fields.
@@ -34,7 +37,7 @@ export async function exportZones(name, told, signal) {
     }
     write({end: count});
     const entries = [[`${name}/${LINES}`, new Blob(lines)], ...[...files].map(([file, blob]) => [`${name}/${FOLDER}/${file}`, blob])];
-    return {blob: tar(entries), count};
+    return {blob: tar(entries), count, unlisted};
 }
 
 /** The assets in a field, in order. */
@@ -59,7 +62,16 @@ async function keep(fields, files) {
     return names;
 }
 
-async function* pages(zoneID, outline, signal) {
+/** The query that finds all records of a type, or nothing where none of its indexes does. */
+function listing({name, fields}) {
+    const named = (each, index) => each.indexes.includes(index);
+    if (fields.some(each => each.name === "___recordID" && named(each, "QUERYABLE"))) return {recordType: name};
+    // An order has all of them, those without a value too; one of places begins somewhere.
+    const sorted = fields.find(each => named(each, "SORTABLE") && each.type !== "LOCATION");
+    return sorted && {recordType: name, sortBy: [{fieldName: sorted.name, ascending: true}]};
+}
+
+async function* pages(zoneID, queries, signal) {
     if (zoneID.zoneName !== "_defaultZone") {
         for (let syncToken, isMore = true; isMore;) {
             const {zones: [page]} = await call("private", "changes/zone", {zones: [{zoneID, syncToken}]}, {signal});
@@ -68,11 +80,10 @@ async function* pages(zoneID, outline, signal) {
         }
         return;
     }
-    for (const {name} of outline.recordTypes) {
-        if (name === "Users") continue;
+    for (const query of queries) {
         let continuationMarker;
         do {
-            const page = await call("private", "records/query", {zoneID, query: {recordType: name}, continuationMarker}, {signal});
+            const page = await call("private", "records/query", {zoneID, query, continuationMarker}, {signal});
             yield page.records;
             ({continuationMarker} = page);
         } while (continuationMarker);
@@ -127,7 +138,7 @@ export async function read(chosen) {
         else if (entry.record && !entry.record.deleted) zones.get(zone).push(whole({...entry.record, files: entry.files ?? {}}, files));
     });
     if (!end) throw new Error(`${cut}: it has no last line “end”`);
-    if (count < end.records) throw new Error(`${cut}: it has ${number(count)} of ${number(end.records)} records`);
+    if (count < end.records) throw new Error(`${cut}: it has ${number(count)} of ${amount(end.records, "record")}`);
     return {zones, files, shares};
 }
 
@@ -158,7 +169,7 @@ export async function importZones(archive, told, signal) {
         await importInto(outcome, archive, told, signal);
     } catch (error) {
         if (error.name === "AbortError") throw error;
-        throw new Error(`${message(error)}. ${number(outcome.saved)} records were imported before that; import the file again, what is there is replaced by the same`);
+        throw new Error(`${message(error)}. ${amount(outcome.saved, "record")} ${outcome.saved === 1 ? "was" : "were"} imported before that; import the file again, what is there is replaced by the same`);
     }
     return outcome;
 }

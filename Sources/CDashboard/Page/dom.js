@@ -149,6 +149,9 @@ export function bytes(count) {
 }
 
 export const number = value => value.toLocaleString("en");
+/** What is counted, as it is called beside its count: a record, or records. */
+export const plural = (count, what) => count === 1 ? what : `${what}s`;
+export const amount = (count, what) => `${number(count)} ${plural(count, what)}`;
 export const time = milliseconds => new Date(milliseconds).toISOString().slice(11, 23);
 export const moment = milliseconds => {
     const date = new Date(Number(milliseconds));

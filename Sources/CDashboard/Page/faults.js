@@ -1,6 +1,6 @@
 // What goes wrong on purpose: the rules in force, how often they took effect, and the clock.
 import {operate, containerPath, place, schema, feed, people, nameOf, stringify} from "./api.js";
-import {h, fill, refill, field, select, button, confirm, notify, time, moment, words, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, confirm, notify, time, moment, plural, amount, words, Room} from "./dom.js";
 
 /** The faults with what each of them takes. */
 const kinds = {
@@ -98,7 +98,7 @@ class Faults extends Room {
             const hit = entries.filter(entry => entry.faults.length > 0);
             this.#firings = [...hit.reverse(), ...this.#firings].slice(0, 20);
             fill(this.#fired, this.#firings.length === 0 && h("li", {}, "No fault took effect yet."),
-                this.#firings.map(entry => h("li", {}, `${time(entry.time)} rule ${entry.faults.map(each => each + 1).join(", ")}: `,
+                this.#firings.map(entry => h("li", {}, `${time(entry.time)} ${plural(entry.faults.length, "rule")} ${entry.faults.map(each => each + 1).join(", ")}: `,
                     words`${entry.method} ${entry.endpoint} was answered ${entry.status}`, entry.problems[0] && ` ${entry.problems[0].code}`)));
             if (this.#plan.rules.length > 0) this.#load().catch(() => {});
         });
@@ -136,7 +136,7 @@ class Faults extends Room {
         return this.attempt(async () => {
             this.#draw(await operate(method, path, plan));
             const {rules} = this.#plan;
-            notify(rules.length === 0 ? "No faults are in force" : `${rules.length} ${rules.length === 1 ? "rule is" : "rules are"} in force`);
+            notify(rules.length === 0 ? "No faults are in force" : `${amount(rules.length, "rule")} ${rules.length === 1 ? "is" : "are"} in force`);
             return true;
         }, this.#rules);
     }

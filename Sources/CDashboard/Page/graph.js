@@ -1,6 +1,6 @@
 // What refers to what: a zone's records as a picture, and as a table for everybody who does not see it.
 import {call, place, nameOf} from "./api.js";
-import {h, fill, refill, field, select, button, number, words, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, number, plural, amount, words, Room} from "./dom.js";
 import {Layout} from "./layout.js";
 import {readNetwork, MOST} from "./network.js";
 import {address, databaseOf, tellOfLostZone} from "./records.js";
@@ -97,7 +97,7 @@ class Graph extends Room {
             : `${amount(records.length, "record")}, ${amount(edges.length, "reference")}`
             + `${beyond > 0 ? `, and ${number(beyond)} more to records that are not shown` : ""}.`),
         isCut && h("p", {class: "note"}, `More than ${number(MOST)} records are not shown at once; look around one of them.`),
-        unseen > 0 && h("p", {class: "note"}, `${unseen} types or fields without an index QUERYABLE were not looked at.`));
+        unseen > 0 && h("p", {class: "note"}, `${number(unseen)} ${plural(unseen, "type")} or ${plural(unseen, "field")} without an index QUERYABLE ${unseen === 1 ? "was" : "were"} not looked at.`));
         this.#graph = graph;
         this.#types = [...new Set(records.map(each => each.recordType))].sort();
         this.#hidden.clear();
@@ -396,8 +396,6 @@ function outline(pen, shape, x, y, radius) {
     default: for (const [dx, dy] of [[0, -1.25], [1.25, 0], [0, 1.25], [-1.25, 0]]) pen.lineTo(x + dx * radius, y + dy * radius);
     }
 }
-
-const amount = (count, what) => `${number(count)} ${what}${count === 1 ? "" : "s"}`;
 
 /** The address of a place in this room. */
 export function graphAddress({database, zone, owner, record, steps}) {

@@ -1,5 +1,5 @@
 // A table of any length: a few rows of the document, moved to where the person looks.
-import {h, fill} from "./dom.js";
+import {h, fill, amount} from "./dom.js";
 
 const HEIGHT = 32;
 
@@ -83,9 +83,7 @@ export class Grid extends HTMLElement {
             this.#place(this.#rows[index % pool], index, count);
         }
         this.scroller.setAttribute("aria-rowcount", source.isComplete ? source.count + 1 : -1);
-        const said = source.problem ? "" : source.isComplete
-            ? source.count === 1 ? "1 row" : `${source.count.toLocaleString("en")} rows`
-            : `${source.count.toLocaleString("en")} rows so far`;
+        const said = source.problem ? "" : `${amount(source.count, "row")}${source.isComplete ? "" : " so far"}`;
         // Screen readers are told of what is new, and of nothing else.
         if (this.#foot.textContent !== said) this.#foot.textContent = said;
         this.#mark();

@@ -1,6 +1,6 @@
 // What there is, and what is going on.
 import {operate, feed} from "./api.js";
-import {h, fill, Room, number, bytes} from "./dom.js";
+import {h, fill, Room, number, plural, bytes} from "./dom.js";
 
 /** Seconds that the lines show. */
 const SPAN = 60;
@@ -37,12 +37,12 @@ class Overview extends Room {
         const sum = name => all.reduce((total, each) => total + each[name], 0);
         const card = (name, value, href) => h(href ? "a" : "div", {class: "card", href},
             h("span", {class: "figure"}, value), h("span", {}, name));
+        const count = (what, value, href, more = "") => card(plural(value, what) + more, number(value), href);
         fill(cards,
-            card("records", number(sum("records")), "#/records"), card("zones", number(sum("zones"))),
-            card("users", number(now.containers.reduce((total, each) => total + each.users, 0)), "#/users"),
-            card("stored", bytes(sum("bytes"))),
-            card(now.faultRules === 1 ? "fault in force" : "faults in force", number(now.faultRules), "#/faults"),
-            card("connections", number(now.connections)), card("waiting for news", number(now.waitingRequests)),
+            count("record", sum("records"), "#/records"), count("zone", sum("zones")),
+            count("user", now.containers.reduce((total, each) => total + each.users, 0), "#/users"),
+            card("stored", bytes(sum("bytes"))), count("fault", now.faultRules, "#/faults", " in force"),
+            count("connection", now.connections), card("waiting for news", number(now.waitingRequests)),
             now.version && card("version", now.version));
         fill(containers, h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Containers"},
             h("table", {}, h("thead", {}, h("tr", {}, ["Container", "Environment", "Users", "Zones", "Records", "Bytes", "Types"]

@@ -1,6 +1,6 @@
 // One record: what stands in it, what leads to it, and what may be done with it.
 import {call, modify, lookUp, identifier, upload, download, schema, place, endpointPath, stringify, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes, words, message} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes, amount, words, message} from "./dom.js";
 import {typeName, kindsIn, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
 
 /** Shows a record; answers its dialog, or nothing when there is no such record. */
@@ -261,7 +261,7 @@ class RecordPage extends HTMLElement {
         fill(place, found.length === 0 && h("p", {}, "No record of this zone."),
             found.map(([type, name, records]) => h("p", {}, words`${type}, ${name}: `, records.flatMap((each, index) =>
                 [index > 0 ? ", " : "", h("a", {href: this.room.link({record: each.recordName, type})}, each.recordName)]))),
-            unseen > 0 && h("p", {class: "note"}, `${unseen} fields without an index QUERYABLE were not looked at.`));
+            unseen > 0 && h("p", {class: "note"}, `${amount(unseen, "field")} without an index QUERYABLE ${unseen === 1 ? "was" : "were"} not looked at.`));
     }
 
     async #attempt(action) {

@@ -1,6 +1,6 @@
 // The journal: each request that the server answered, as it comes.
 import {Failure, operate, feed, call, parse, stringify, place, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, notify, words, confirm, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, number, plural, amount, notify, words, confirm, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 
 class Requests extends Room {
@@ -79,7 +79,7 @@ class Requests extends Room {
                 ["Time", moment(entry.time)], ["Status", String(entry.status)], ["User", entry.user && words`${nameOf(entry.user)} (${entry.user})`],
                 ["Container", entry.container], ["Database", entry.database], ["Took", `${entry.milliseconds.toFixed(2)} ms`],
                 ["Answer", bytes(entry.bytes)], ["Identifier", entry.id],
-                ["Faults", entry.faults.length > 0 && `rules ${entry.faults.map(each => each + 1).join(", ")} of the plan took effect`],
+                ["Faults", entry.faults.length > 0 && `${plural(entry.faults.length, "rule")} ${entry.faults.map(each => each + 1).join(", ")} of the plan took effect`],
             ];
             const element = dialog(words`${entry.method} ${entry.endpoint}`,
                 h("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
@@ -107,7 +107,7 @@ class Requests extends Room {
                 {user: entry.user ?? "", text: entry.method === "GET" ? undefined : bodies.request});
             const items = Object.values(answer).filter(Array.isArray).flat(), refused = items.filter(each => each?.serverErrorCode);
             fill(outcome, refused.length === 0 ? h("p", {class: "good"}, "It was answered.")
-                : h("p", {class: "bad"}, refused.length === items.length ? "It was refused." : `${refused.length} of ${items.length} items were refused.`),
+                : h("p", {class: "bad"}, refused.length === items.length ? "It was refused." : `${number(refused.length)} of ${amount(items.length, "item")} ${refused.length === 1 ? "was" : "were"} refused.`),
             refused.slice(0, 5).map(each => problem(new Failure(200, named(each)))),
                 h("pre", {tabindex: "0", role: "region", "aria-label": "New answer"}, stringify(answer, 1)));
         } catch (error) {

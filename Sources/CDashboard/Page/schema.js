@@ -1,6 +1,6 @@
 // Types, fields, indexes and roles, as text; and what would become of production.
 import {operate, containerPath, place, schema} from "./api.js";
-import {h, fill, field, button, confirm, notify, problem, copy, words, Room} from "./dom.js";
+import {h, fill, field, button, confirm, notify, problem, copy, amount, words, Room} from "./dom.js";
 import {typeName} from "./values.js";
 
 class SchemaRoom extends Room {
@@ -32,7 +32,7 @@ class SchemaRoom extends Room {
         this.#loaded = this.#text.value;
         fill(this.#outline, outline.recordTypes.length === 0 ? h("p", {}, "There are none yet.")
             : outline.recordTypes.map(type => h("details", {}, h("summary", {}, words`${type.name}, ${amount(type.fields
-                .filter(each => !each.name.startsWith("___")).length)}`),
+                .filter(each => !each.name.startsWith("___")).length, "field")}`),
             h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Fields of ${type.name}`}, h("table", {}, h("thead", {}, h("tr", {}, ["Field", "Type", "Indexes"]
                 .map(text => h("th", {scope: "col"}, text)))),
             h("tbody", {}, type.fields.map(each => h("tr", {}, h("th", {scope: "row"}, each.name),
@@ -104,8 +104,6 @@ class SchemaRoom extends Room {
 
 /** Whether the person would read the same: the members of JSON come in any order. */
 const areEqual = (some, others) => list(some, "").textContent === list(others, "").textContent;
-
-const amount = count => count === 1 ? "1 field" : `${count} fields`;
 
 /** Changes of a schema, those that lose data marked. */
 function list(changes, none) {

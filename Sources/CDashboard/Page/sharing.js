@@ -1,6 +1,6 @@
 // What the chosen user shares and takes part in: who may do what, and what each of them sees.
 import {call, item, modify, identifier, place, people, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, keepChoices, copy, number, words, message, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, keepChoices, copy, amount, words, message, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {address} from "./records.js";
 
@@ -205,7 +205,7 @@ class Sharing extends Room {
             }
             const table = h("ck-grid", {label: `What ${who} sees`});
             dialog(words`What ${who} sees of ${zoneID.zoneName}`, h("p", {}, records.length === 0 ? "Nothing."
-                : `${isMore && records.length >= 200 ? "The first " : ""}${number(records.length)} ${records.length === 1 ? "record" : "records"}, by all shares of the zone.`),
+                : `${isMore && records.length >= 200 ? "The first " : ""}${amount(records.length, "record")}, by all shares of the zone.`),
             table).classList.add("wide");
             table.hidden = records.length === 0;
             table.show([{label: "recordName", text: each => each.recordName, kind: () => "name"}, {label: "type", text: each => each.recordType},

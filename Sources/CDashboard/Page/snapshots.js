@@ -1,8 +1,11 @@
 // States of the container that can come back.
 import {operate, containerPath, place, part, schema, nameOf} from "./api.js";
-import {h, fill, field, select, button, dialog, confirm, notify, problem, moment, number, words, Room} from "./dom.js";
+import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, number, amount, words, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {exportZones, importZones, read} from "./archive.js";
+
+/** Refused records that are named at once; the others on demand. */
+const NAMED = 5;
 
 class Snapshots extends Room {
     #list = h("div", {});
@@ -53,12 +56,14 @@ class Snapshots extends Room {
         if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
         const file = h("input", {type: "file", required: true, multiple: true, onchange: () => { this.#isChosen = file.files.length > 0; }});
         const progress = h("p", {role: "status"});
-        const outcome = h("div", {}, progress);
-        const told = count => { progress.textContent = `${number(count)} records`; };
+        const refusals = h("div", {});
+        const outcome = h("div", {}, progress, refusals);
+        const told = count => { progress.textContent = amount(count, "record"); };
+        const clear = () => { fill(progress); fill(refusals); };
         /** Runs one of both; nothing that was said before stays beside what is said then. */
         const run = action => {
-            fill(progress);
-            return this.attempt(() => action().catch(error => { fill(progress); throw error; }), outcome);
+            clear();
+            return this.attempt(() => action().catch(error => { clear(); throw error; }), outcome);
         };
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
@@ -71,9 +76,14 @@ class Snapshots extends Room {
                 const {saved, sent, refused} = await importZones(archive, told, this.signal);
                 await schema(true);
                 const {shares} = archive;
-                fill(progress, `${number(saved)} records are imported, with ${amount(sent)}`,
+                fill(progress, `${amount(saved, "record")} ${isOrAre(saved)} imported, with ${amount(sent, "file")}`,
                     shares > 0 && `, ${number(shares)} ${shares === 1 ? "share was left out: invite its" : "shares were left out: invite their"} people again`,
-                    refused.length > 0 && words`, ${number(refused.length)} ${refused.length === 1 ? "was" : "were"} refused: ${refused.slice(0, 5).join("; ")}`);
+                    refused.length > 0 && words`, ${number(refused.length)} ${refused.length === 1 ? "was" : "were"} refused: ${refused.slice(0, NAMED).join("; ")}`,
+                    refused.length > NAMED && `; and ${number(refused.length - NAMED)} more`);
+                const all = refused.join("\n");
+                fill(refusals, refused.length > NAMED && h("details", {}, h("summary", {}, `All ${number(refused.length)} that were refused`),
+                    h("pre", {tabindex: "0", role: "region", "aria-label": "What was refused"}, all),
+                    button("Copy", () => copy(all), {"aria-label": "Copy what was refused"})));
             });
         }}, field("File", file, "An export of this page; or what “cloudkit export” wrote, with its files of assets"),
         h("p", {class: "actions"}, h("button", {}, "Import")));
@@ -82,11 +92,13 @@ class Snapshots extends Room {
                 + "whoever is chosen then, but for shares, whose people have to be invited again. “cloudkit backup” keeps all users and everything else.")),
         h("p", {class: "actions"}, button(["Export the zones of ", h("bdi", {}, nameOf(place.user))], () => run(async () => {
             const name = `${place.container}-${new Date().toISOString().slice(0, 10)}`;
-            const {blob, count} = await exportZones(name, told, this.signal);
+            const {blob, count, unlisted} = await exportZones(name, told, this.signal);
             const url = URL.createObjectURL(blob);
             h("a", {href: url, download: `${name}.tar`}).click();
             setTimeout(() => URL.revokeObjectURL(url), 10_000);
-            progress.textContent = `${number(count.records)} records are exported, with ${amount(count.assets)}`;
+            fill(progress, `${amount(count.records, "record")} ${isOrAre(count.records)} exported, with ${amount(count.assets, "file")}`,
+                unlisted.length > 0 && words`. If the default zone has records of ${unlisted.join(", ")}, they are not among them: without an index `
+                    .concat("QUERYABLE on ___recordID of their type nobody can list them. Make the index in the room Records, under “Filter and sort”, and export again."));
         }))), form, outcome);
         return section;
     }
@@ -152,6 +164,6 @@ class Snapshots extends Room {
     }
 }
 
-const amount = count => `${number(count)} ${count === 1 ? "file" : "files"}`;
+const isOrAre = count => count === 1 ? "is" : "are";
 
 customElements.define("ck-snapshots", Snapshots);

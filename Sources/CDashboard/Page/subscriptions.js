@@ -1,6 +1,6 @@
 // Who is told of what, and what they are told.
 import {call, item, ensure, identifier, place, schema, ownAddress, send, answer, textOf, operate, containerPath, feed, nameOf} from "./api.js";
-import {h, fill, field, select, button, confirm, notify, keepChoices, time, moment, words, Room} from "./dom.js";
+import {h, fill, field, select, button, confirm, notify, keepChoices, time, moment, amount, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
     #list = h("div", {});
@@ -42,7 +42,7 @@ class Subscriptions extends Room {
             if (each.number <= last) continue;
             this.#sent.prepend(h("li", {"data-number": each.number}, words`${moment(each.time)} ${nameOf(each.userRecordName)}, ${each.environment}, by `,
                 h("strong", {}, each.subscriptionID ?? "a subscription"),
-                h("span", {class: each.devices === 0 ? "bad" : "note"}, each.devices === 0 ? ": no device listens" : each.devices === 1 ? " to 1 device" : ` to ${each.devices} devices`),
+                h("span", {class: each.devices === 0 ? "bad" : "note"}, each.devices === 0 ? ": no device listens" : ` to ${amount(each.devices, "device")}`),
                 each.payload && h("details", {}, h("summary", {}, `Payload ${each.number}`),
                     h("pre", {tabindex: "0", role: "region", "aria-label": `Payload ${each.number}`}, each.payload))));
         }
@@ -54,7 +54,7 @@ class Subscriptions extends Room {
             const {devices} = await operate("POST", containerPath("test-pushes"),
                 {environment: place.environment, userRecordName: place.user, database: this.#database, subscriptionID})
                 .catch(error => { this.#load().catch(() => {}); throw error; });
-            notify(devices === 0 ? "No device listens; “Listen” below makes this page one" : `Sent to ${devices} ${devices === 1 ? "device" : "devices"}`);
+            notify(devices === 0 ? "No device listens; “Listen” below makes this page one" : `Sent to ${amount(devices, "device")}`);
             await this.#tellSent();
         });
     }

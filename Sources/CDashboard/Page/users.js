@@ -1,6 +1,6 @@
 // Who there is, and the credentials that apps and people need.
 import {operate, containerPath, part, place, people, fullName, nameOf} from "./api.js";
-import {h, fill, field, button, notify, copy, confirm, dialog, moment, words, Room} from "./dom.js";
+import {h, fill, field, button, notify, copy, confirm, dialog, moment, number, amount, words, Room} from "./dom.js";
 
 /** What the command line calls credentials, and what people do. */
 const kinds = {api: "API token", "web-auth": "session", "server-key": "server-to-server key"};
@@ -13,7 +13,7 @@ class Users extends Room {
 
     async show() {
         const name = h("input", {required: true});
-        // One for addresses would turn domains with other letters than ASCII's into codes.
+        // A control of the type for addresses turns domains with letters other than ASCII's into codes.
         const address = h("input", {inputmode: "email", spellcheck: "false", autocomplete: "off", autocapitalize: "none"});
         const form = h("form", {class: "choices", onsubmit: event => {
             event.preventDefault();
@@ -82,7 +82,7 @@ class Users extends Room {
             kind === "api" ? "from now on, and so are the sessions that were begun with it." : "from now on.", " It cannot be brought back."], "Revoke")) return;
         await this.attempt(async () => {
             const {credentials} = await operate("DELETE", containerPath(`credentials/${part(id)}`));
-            notify(credentials.length === 1 ? "It is revoked" : `${credentials.length} are revoked`);
+            notify(credentials.length === 1 ? "It is revoked" : `${number(credentials.length)} are revoked`);
             await this.#loadCredentials();
         }, this.#credentials);
     }
@@ -91,7 +91,7 @@ class Users extends Room {
         if (!await confirm("Sign out", words`Every session of ${name} ends, in both environments: programs that act as this user are refused until somebody signs in again.`, "Sign out")) return;
         await this.attempt(async () => {
             const {credentials} = await operate("DELETE", containerPath(`users/${part(user.userRecordName)}/sessions`));
-            notify(words`${name} is signed out: ${credentials.length} sessions have ended`);
+            notify(words`${name} is signed out: ${amount(credentials.length, "session")} ${credentials.length === 1 ? "has" : "have"} ended`);
             await this.#loadCredentials();
         });
     }
