@@ -755,7 +755,46 @@ def check_changes(cloud, page):
     page.press("Replay")
     page.reads("CHANGE_TOKEN_EXPIRED")
     check(True, "a token that expired is said to have expired")
+    differ(cloud, page)
     no_trouble(page, "changes", "status of 409", "status of 400", "status of 410")
+
+
+def differ(cloud, page):
+    """What differs is told for records that were changed long ago, exactly, and as long as there is room for what they were."""
+    news = lambda: page.run("return document.querySelector('.changes > .news')?.innerText ?? ''")
+    for zone, count, text in [("Long", 450, "short"), ("Heavy", 9, "x" * 900_000)]:
+        cloud.make_zone(zone)
+        for start in range(0, count, 200):
+            operations = [{"operationType": "create", "record": {"recordName": f"e{number}", "recordType": "Entry", "fields": {
+                "height": {"value": 0.0, "type": "DOUBLE"}, "places": {"value": [0.0], "type": "DOUBLE_LIST"}, "text": {"value": text},
+                "title": {"value": "first"}}}} for number in range(start, min(start + 200, count))]
+            for some in [operations] if count > 200 else [[each] for each in operations]:
+                status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": zone}, "operations": some})
+                assert status == 200 and "serverErrorCode" not in answer["records"][0], answer
+    page.go("Overview")
+    page.go("Changes")
+    page.choose("Zone", "Long")
+    page.reads("What differs is told for 450 records, all of the zone.")
+    cloud.save("e0", "Entry", {"title": "last"}, "Long")
+    page.wait(lambda: "first → last" in news(), "the difference")
+    check(True, "what differs is told for the record that was changed longest ago")
+    cloud.modify("forceUpdate", {"recordName": "e1", "recordType": "Entry", "fields": {
+        "height": {"value": -0.0, "type": "DOUBLE"}, "places": {"value": [-0.0], "type": "DOUBLE_LIST"}}}, "Long")
+    page.wait(lambda: news().startswith("e1") and news().count("0 → -0.0") == 2, "the signs of zeros")
+    check("first" not in news(), "zeros are told apart by their signs", news())
+    page.choose("Zone", "Heavy")
+    page.reads("those that were changed last: the page remembers no more.")
+    cloud.save("e8", "Entry", {"title": "last"}, "Heavy")
+    page.wait(lambda: "first → last" in news(), "the difference")
+    cloud.save("e0", "Entry", {"title": "last"}, "Heavy")
+    page.wait(lambda: news().startswith("e0"), "the change of a record of which nothing is remembered")
+    check("What differs is not known: the page has not read what it was before" in news() and "→" not in news(),
+          "what is too much to remember is not, and said so", news())
+    page.choose("Zone", "Atlas")
+    page.reads("all of the zone.")
+    cloud.save("atlas", "Atlas", {"motto": "new"})
+    page.wait(lambda: "nothing → new" in news(), "the difference")
+    check("source" not in news(), "a file that stays is no difference", news())
 
 
 def check_graph(cloud, page):
@@ -1986,6 +2025,7 @@ def use_many(cloud, page, count, token):
         page.choose("Zone", "Many")
         page.wait(lambda: page.run(entries)[:1] == [last], "the newest change")
         check(page.run(entries) == names[:-201:-1], "Changes shows the newest of a long feed")
+        page.wait(lambda: "those that were changed last: the page remembers no more" in page.text(), "the older records", 180)
         page.fill("Since token", token)
         page.press("Replay")
         page.wait(lambda: page.run(entries) == names[:-301:-1], "a replay of a thousand changes shows the newest")

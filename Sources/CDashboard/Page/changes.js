@@ -1,22 +1,83 @@
 // What changed in a zone, as a device would hear of it, live.
 import {call, place, feed, nameOf} from "./api.js";
-import {h, fill, refill, field, select, button, problem, copy, moment, words, Room} from "./dom.js";
+import {h, fill, refill, field, select, button, problem, copy, moment, amount, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import {address} from "./records.js";
 
-/** Changes that are shown, and versions of records that are remembered to tell what differs. */
-const SHOWN = 300, REMEMBERED = 20_000;
+/** Changes that are shown, and records that a page of the feed has. */
+const SHOWN = 300, PAGE = 200;
+/** Records of which the last version is remembered, and the characters that all these versions may have. */
+const REMEMBERED = 20_000, CHARACTERS = 8_000_000;
+
+/** The last versions of records. The server keeps the newest alone, so what a change made of a record can be told only from here. */
+class Versions {
+    #known = new Map();
+    /** The names of those that were read as older ones, the one that was changed longest ago last. */
+    #older = [];
+    #size = 0;
+    /** Whether there was no room for one of them. */
+    isCut = false;
+
+    get count() { return this.#known.size; }
+    get #isTooMuch() { return this.#known.size > REMEMBERED || this.#size > CHARACTERS; }
+
+    clear() {
+        this.#known.clear();
+        this.#older = [];
+        this.#size = 0;
+        this.isCut = false;
+    }
+
+    /** Remembers a record that has changed; the room for it is that of those that were changed longest ago. */
+    add(record) {
+        this.take(record.recordName);
+        this.#keep(record, false);
+        while (this.#isTooMuch) {
+            this.isCut = true;
+            const older = this.#older.pop();
+            if (older === undefined) this.take(this.#known.keys().next().value);
+            else if (this.#known.get(older)?.isOlder) this.take(older);
+        }
+    }
+
+    /** Remembers a record that was changed before all others, as long as there is room and no newer version of it. */
+    addOlder(record) {
+        if (this.isCut || this.#known.has(record.recordName)) return;
+        this.#keep(record, true);
+        this.isCut = this.#isTooMuch;
+        if (this.isCut) this.take(record.recordName);
+        else this.#older.push(record.recordName);
+    }
+
+    #keep({recordName, recordType, fields}, isOlder) {
+        const kept = new Map(Object.entries(fields).map(([name, field]) => [name, {text: exact(field), shown: short(field)}]));
+        const size = [...kept].reduce((sum, [name, {text, shown}]) => sum + name.length + text.length + shown.length, recordName.length);
+        this.#known.set(recordName, {recordType, fields: kept, size, isOlder});
+        this.#size += size;
+    }
+
+    /** Forgets a version, and answers it. */
+    take(name) {
+        const version = this.#known.get(name);
+        if (version) this.#size -= version.size;
+        this.#known.delete(name);
+        return version;
+    }
+}
 
 class Changes extends Room {
     #list = h("ol", {class: "changes", reversed: true});
     #message = h("div", {});
     #token = h("code", {class: "token"});
+    #memory = h("p", {class: "note"});
     #since = h("input", {});
     #choices = h("div", {class: "choices"});
     #zoneID = null;
     #database = "private";
     #syncToken;
-    #known = new Map();
+    #versions = new Versions();
+    /** The reading of older records that is going on, and how far it came. */
+    #reading = null;
     #isAsking = false;
     #isLate = false;
 
@@ -26,7 +87,7 @@ class Changes extends Room {
             this.#replay();
         }}, field("Since token", this.#since, "What a device with this token would get; empty for all"),
         h("p", {class: "actions"}, h("button", {}, "Replay"))),
-        h("p", {}, "The newest token: ", this.#token, " ", button("Copy", () => copy(this.#token.textContent), {"aria-label": "Copy the token"})),
+        h("p", {}, "The newest token: ", this.#token, " ", button("Copy", () => copy(this.#token.textContent), {"aria-label": "Copy the token"})), this.#memory,
         this.#message, this.#list);
         await this.#choose();
         feed.listen(this.signal, (entries, isNews) => {
@@ -72,30 +133,66 @@ class Changes extends Room {
             });
     }
 
+    /** Forgets what was shown and read. */
+    #clear() {
+        this.#versions.clear();
+        this.#reading = null;
+        for (const each of [this.#list, this.#message, this.#memory]) fill(each);
+    }
+
     /** Shows the newest changes, and goes on from there. */
     async #begin() {
-        this.#known.clear();
-        fill(this.#list);
-        fill(this.#message);
+        this.#clear();
         await this.attempt(async () => {
-            const newest = await this.#ask({reverse: true, resultsLimit: 200});
+            const newest = await this.#ask({reverse: true, resultsLimit: PAGE});
             const {zones} = await call(this.#database, "zones/lookup", {zones: [{zoneID: this.#zoneID}]}, {signal: this.signal});
             this.#syncToken = zones[0].syncToken;
             this.#token.textContent = this.#syncToken ?? "";
             this.#add(newest.records.toReversed(), false);
+            this.#readOlder(newest);
         }, this.#message);
     }
 
     /** Shows what a device with some token would get. */
     async #replay() {
         const token = this.#since.value.trim();
-        this.#known.clear();
-        fill(this.#list);
-        fill(this.#message);
+        this.#clear();
         await this.attempt(async () => {
             this.#syncToken = token || undefined;
             await this.#fetch(false);
+            this.#readOlder({moreComing: token !== ""});
         }, this.#message);
+    }
+
+    /**
+     * Reads the records that were changed before, without showing them, to tell what differs when somebody changes one:
+     * afterwards nobody knows what it was.
+     */
+    async #readOlder({syncToken, moreComing}) {
+        const reading = this.#reading = {isDone: false, said: "all of the zone"};
+        try {
+            while (moreComing && !this.#versions.isCut) {
+                this.#tellMemory();
+                const page = await this.#ask({reverse: true, syncToken, resultsLimit: PAGE});
+                if (reading !== this.#reading) return;
+                for (const record of page.records) if (!record.deleted) this.#versions.addOlder(record);
+                ({syncToken, moreComing} = page);
+            }
+            if (this.#versions.isCut) reading.said = "those that were changed last: the page remembers no more";
+        } catch {
+            // What was not read says so itself, when it is changed.
+            reading.said = "those that could be read";
+        }
+        if (reading !== this.#reading) return;
+        reading.isDone = true;
+        this.#tellMemory();
+    }
+
+    #tellMemory() {
+        if (!this.#reading) return;
+        const {isDone, said} = this.#reading, known = amount(this.#versions.count, "record");
+        this.#memory.textContent = isDone ? `What differs is told for ${known}, ${said}.`
+            : `Older records are read, to tell what differs when they are changed: ${known} so far.`;
     }
 
     async #follow() {
@@ -122,7 +219,7 @@ class Changes extends Room {
 
     async #fetch(isNews) {
         for (;;) {
-            const page = await this.#ask({syncToken: this.#syncToken, resultsLimit: 200});
+            const page = await this.#ask({syncToken: this.#syncToken, resultsLimit: PAGE});
             fill(this.#message);
             this.#syncToken = page.syncToken;
             this.#token.textContent = page.syncToken;
@@ -133,13 +230,12 @@ class Changes extends Room {
 
     #add(records, isNews) {
         for (const record of records) {
-            const old = this.#known.get(record.recordName);
-            this.#known.delete(record.recordName);
-            if (!record.deleted) this.#known.set(record.recordName, record);
-            if (this.#known.size > REMEMBERED) this.#known.delete(this.#known.keys().next().value);
+            const old = this.#versions.take(record.recordName);
+            if (!record.deleted) this.#versions.add(record);
             this.#list.prepend(this.#entry(record, old, isNews));
         }
         while (this.#list.childElementCount > SHOWN) this.#list.lastElementChild.remove();
+        this.#tellMemory();
     }
 
     #entry(record, old, isNews) {
@@ -148,18 +244,22 @@ class Changes extends Room {
             return h("li", {class: isNews ? "news" : null}, h("strong", {}, record.recordName), " was deleted",
                 old && words` (it was a ${old.recordType})`);
         }
-        const names = old ? [...new Set([...Object.keys(old.fields), ...Object.keys(record.fields)])]
-            .filter(name => JSON.stringify(old.fields[name], big) !== JSON.stringify(record.fields[name], big)) : [];
+        const names = old ? [...new Set([...old.fields.keys(), ...Object.keys(record.fields)])]
+            .filter(name => old.fields.get(name)?.text !== exact(record.fields[name])) : [];
+        const isUnknown = isNews && !old && record.created?.timestamp < record.modified?.timestamp;
         return h("li", {class: isNews ? "news" : null},
             h("a", {href: address(where)}, record.recordName), words` ${record.recordType ?? ""}, `,
             h("span", {class: "note"}, record.modified && [
                 words`${moment(record.modified.timestamp)} by ${nameOf(record.modified.userRecordName)}`,
-                record.modified.deviceID && words`, device ${record.modified.deviceID}`], words`, tag ${record.recordChangeTag}`),
+                record.modified.deviceID && words`, device ${record.modified.deviceID}`], words`, tag ${record.recordChangeTag}`,
+                isUnknown && ". What differs is not known: the page has not read what it was before"),
             names.length > 0 && h("dl", {class: "difference"}, names.map(name => [h("dt", {}, name), h("dd", {},
-                h("del", {}, short(old.fields[name]) || "nothing"), " → ", h("ins", {}, short(record.fields[name]) || "nothing"))])));
+                h("del", {}, old.fields.get(name)?.shown || "nothing"), " → ", h("ins", {}, short(record.fields[name]) || "nothing"))])));
     }
 }
 
-const big = (_, value) => typeof value === "bigint" ? `${value}n` : value;
+/** A field as a text that no other one has; where a file is to be had is no part of it, and is another address each time. */
+const exact = field => JSON.stringify(field, (key, value) => key === "downloadURL" ? undefined
+    : typeof value === "bigint" ? `${value}n` : Object.is(value, -0) ? "-0.0" : value);
 
 customElements.define("ck-changes", Changes);

@@ -32,7 +32,8 @@ function one(value, type) {
     switch (type) {
     case "TIMESTAMP": return moment(value);
     case "REFERENCE": return value.recordName;
-    case "LOCATION": return `${value.latitude}, ${value.longitude}`;
+    case "DOUBLE": return decimal(value);
+    case "LOCATION": return place(value);
     case "ASSETID": return `${bytes(value.size ?? 0)} file`;
     case "BYTES": return `${value.length > 48 ? value.slice(0, 48) + "…" : value}`;
     default: {
@@ -48,13 +49,18 @@ export function editable(field) {
     if (value === null || value === undefined) return "";
     switch (type) {
     case "STRING": case "BYTES": case "INT64": return String(value);
-    case "DOUBLE": return Object.is(value, -0) ? "-0.0" : String(value);
+    case "DOUBLE": return decimal(value);
     case "TIMESTAMP": return moment(value).replace(" ", "T") + "Z";
     case "REFERENCE": return value.recordName;
-    case "LOCATION": return `${value.latitude}, ${value.longitude}`;
+    case "LOCATION": return place(value);
     default: return stringify(value, 1);
     }
 }
+
+/** A number as people write it, with its sign. */
+const decimal = value => Object.is(value, -0) ? "-0.0" : String(value);
+
+const place = ({latitude, longitude}) => `${decimal(latitude)}, ${decimal(longitude)}`;
 
 /** Whether a form shows a value on several lines. */
 export const isLong = type => type === "STRING" || type.endsWith("_LIST");
@@ -111,8 +117,8 @@ export function swift(value, type) {
     case "STRING": return swiftText(value);
     case "TIMESTAMP": return `Date(timeIntervalSince1970: ${Number(value) / 1000})`;
     case "BYTES": return `Data(base64Encoded: ${swiftText(value)})!`;
-    case "DOUBLE": return decimal(value);
-    case "LOCATION": return `CLLocation(latitude: ${value.latitude}, longitude: ${value.longitude})`;
+    case "DOUBLE": return fraction(value);
+    case "LOCATION": return `CLLocation(latitude: ${decimal(value.latitude)}, longitude: ${decimal(value.longitude)})`;
     case "REFERENCE": return `CKRecord.Reference(recordID: CKRecord.ID(recordName: ${swiftText(value.recordName)}, `
         + `zoneID: zoneID), action: ${value.action === "DELETE_SELF" ? ".deleteSelf" : ".none"})`;
     case "ASSETID": return "CKAsset(fileURL: fileURL)";
@@ -132,14 +138,14 @@ export function argument(value, type) {
         return /^\d{4}-/.test(date) ? date : String(value);
     }
     case "REFERENCE": return value.recordName;
-    case "LOCATION": return `${value.latitude},${value.longitude}`;
-    case "DOUBLE": return decimal(value);
+    case "LOCATION": return `${decimal(value.latitude)},${decimal(value.longitude)}`;
+    case "DOUBLE": return fraction(value);
     default: return String(value);
     }
 }
 
-/** A number that reads as one with a fraction, with its sign. */
-const decimal = value => Object.is(value, -0) ? "-0.0" : Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : String(value);
+/** A number that reads as one with a fraction. */
+const fraction = value => Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0) ? `${value}.0` : decimal(value);
 
 /** A text as one word of a shell. */
 export const shell = text => /^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
