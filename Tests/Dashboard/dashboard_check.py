@@ -937,6 +937,7 @@ def check_sharing(cloud, page):
     page.reads("Bob Noyce has accepted", "What others share with Bob Noyce", "Shopping")
     check(part(bob)["type"] == "PUBLIC_USER", "a link is accepted by its address")
     page.press("Leave Shopping")
+    page.reads("gets it again only by another invitation, or by the link where it lets everyone in")
     page.press("Leave")
     page.reads("Bob Noyce has left")
     check(part(bob) is None, "a participant leaves")

@@ -180,7 +180,7 @@ class Sharing extends Room {
         if (!await confirm(isMine ? "Stop sharing" : "Leave the share", isMine
             ? words`${name} is shared with nobody any more: participants lose access, and its link leads nowhere. No record is deleted. Shared again, it has the `
                 .concat("same link, which lets in whoever is invited then, or everyone if you let them.")
-            : words`${nameOf(place.user)} loses access to ${name}, and gets it again only by the link or another invitation.`,
+            : words`${nameOf(place.user)} loses access to ${name}, and gets it again only by another invitation, or by the link where it lets everyone in.`,
         isMine ? "Stop sharing" : "Leave")) return;
         await this.#do(() => modify(database, zoneID, "forceDelete", {recordName: share.recordName, recordType: SHARE}),
             isMine ? words`${name} is not shared any more` : words`${nameOf(place.user)} has left`);
