@@ -1111,6 +1111,7 @@ def check_requests(cloud, page):
     page.choose("Which", "All")
     page.run("document.querySelector('[role=grid]').focus()")
     page.keys(Keys.ARROW_DOWN)
+    page.frame()
     selected = lambda: page.run("return document.querySelector('.row[aria-selected=true]')?.textContent")
     foot = lambda: page.run("return document.querySelector('.foot').textContent")
     before, count = selected(), foot()
