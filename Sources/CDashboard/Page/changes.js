@@ -78,6 +78,10 @@ class Changes extends Room {
     #versions = new Versions();
     /** The reading of older records that is going on, and how far it came. */
     #reading = null;
+    /** What is shown: another one with each choice and each replay. */
+    #turn = null;
+    /** Whether that is not shown as a whole yet. */
+    #isBeginning = false;
     #isAsking = false;
     #isLate = false;
 
@@ -133,35 +137,40 @@ class Changes extends Room {
             });
     }
 
-    /** Forgets what was shown and read. */
-    #clear() {
+    /** Shows something else; what comes meanwhile is asked for after it, so that no change is shown twice. */
+    async #anew(action) {
+        const turn = this.#turn = Symbol("turn"), isCurrent = () => turn === this.#turn;
+        this.#isBeginning = true;
         this.#versions.clear();
         this.#reading = null;
         for (const each of [this.#list, this.#message, this.#memory]) fill(each);
+        await this.attempt(() => action(isCurrent).catch(error => { if (isCurrent()) throw error; }), this.#message);
+        if (!isCurrent()) return;
+        this.#isBeginning = false;
+        if (this.#isLate) this.#follow();
     }
 
     /** Shows the newest changes, and goes on from there. */
-    async #begin() {
-        this.#clear();
-        await this.attempt(async () => {
+    #begin() {
+        return this.#anew(async isCurrent => {
             const newest = await this.#ask({reverse: true, resultsLimit: PAGE});
             const {zones} = await call(this.#database, "zones/lookup", {zones: [{zoneID: this.#zoneID}]}, {signal: this.signal});
+            if (!isCurrent()) return;
             this.#syncToken = zones[0].syncToken;
             this.#token.textContent = this.#syncToken ?? "";
             this.#add(newest.records.toReversed(), false);
             this.#readOlder(newest);
-        }, this.#message);
+        });
     }
 
     /** Shows what a device with some token would get. */
-    async #replay() {
+    #replay() {
         const token = this.#since.value.trim();
-        this.#clear();
-        await this.attempt(async () => {
+        return this.#anew(async isCurrent => {
             this.#syncToken = token || undefined;
             await this.#fetch(false);
-            this.#readOlder({moreComing: token !== ""});
-        }, this.#message);
+            if (isCurrent()) this.#readOlder({moreComing: token !== ""});
+        });
     }
 
     /**
@@ -198,15 +207,17 @@ class Changes extends Room {
     async #follow() {
         if (!this.#zoneID) return;
         // One question at a time; what comes meanwhile is asked for after it.
-        if (this.#isAsking) { this.#isLate = true; return; }
+        if (this.#isAsking || this.#isBeginning) { this.#isLate = true; return; }
         this.#isAsking = true;
+        let turn;
         try {
             do {
                 this.#isLate = false;
+                turn = this.#turn;
                 await this.#fetch(true);
-            } while (this.#isLate && !this.signal.aborted);
+            } while (this.#isLate && !this.#isBeginning && !this.signal.aborted);
         } catch (error) {
-            if (error.name === "AbortError") return;
+            if (error.name === "AbortError" || turn !== this.#turn) return;
             fill(this.#message, problem(error));
             if (error.code === "CHANGE_TOKEN_EXPIRED") {
                 this.#message.append(button("Fetch everything again, as a device would", () => { this.#since.value = ""; this.#replay(); }));
@@ -218,8 +229,9 @@ class Changes extends Room {
     }
 
     async #fetch(isNews) {
-        for (;;) {
+        for (const turn = this.#turn; ;) {
             const page = await this.#ask({syncToken: this.#syncToken, resultsLimit: PAGE});
+            if (turn !== this.#turn) return;
             fill(this.#message);
             this.#syncToken = page.syncToken;
             this.#token.textContent = page.syncToken;
