@@ -324,6 +324,10 @@ struct OperatingTests {
             }
             #expect(problem("a").contains("checksum"))
             #expect(problem("b").contains("no field 'nothing'"))
+            let stray = objects.first {
+                ($0["problem"] as? String)?.contains("no field 'nothing'") == true
+            }
+            #expect(stray?["isRepaired"] as? Bool == true, "\(objects)")
             let file = objects.first {
                 ($0["problem"] as? String)?.contains("of the asset") == true
             }

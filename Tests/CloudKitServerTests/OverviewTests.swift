@@ -303,4 +303,31 @@ struct OverviewTests {
             )
         }
     }
+    @Test("A field that an import over HTTP drops is gone from records, and the data is in order")
+    func droppedField() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            let fields: JSON = ["title": ["value": "tea"], "tags": ["value": ["x"]]]
+            let saved = try await server.save([FixtureCloud.note("create", "a", fields)])
+            #expect(saved.body.records[0].serverErrorCode == nil, "\(saved.body)")
+            let path = Self.container + "/schemas/development"
+            let text = try #require(try await Self.ask(server, "GET", path).body["text"].text)
+            let lines = text.split(separator: "\n").filter { !$0.hasPrefix("    tags ") }
+            var body: [String: JSON] = ["text": .string(lines.joined(separator: "\n"))]
+            body["isDryRun"] = true
+            let dry = try await Self.ask(server, "PUT", path, .object(body))
+            #expect(dry.body.changes.elements.map(\.losesData) == [true])
+            let lookUp: JSON = [
+                "zoneID": FixtureCloud.zone("Notes"), "records": [["recordName": "a"]],
+            ]
+            let before = try await server.call("records/lookup", lookUp).body.records[0]
+            #expect(before.fields.keys == ["title", "tags"])
+            body["isDryRun"] = false
+            #expect(try await Self.ask(server, "PUT", path, .object(body)).body == dry.body)
+            let after = try await server.call("records/lookup", lookUp).body.records[0]
+            #expect(after.fields.keys == ["title"])
+            #expect(after.recordChangeTag != before.recordChangeTag)
+            #expect(try await server.service?.check().findings == [])
+        }
+    }
 }

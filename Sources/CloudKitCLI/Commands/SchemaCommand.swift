@@ -230,8 +230,8 @@ struct SchemaImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Replace the schema of an environment in a server's data by a file.",
         discussion: """
-            Types and fields that are not in the file are removed if no data is lost. The server may \
-            be running.
+            Types and fields that are not in the file are removed: in development fields with their \
+            values, and types without records; in production nothing. The server may be running.
             """
     )
 

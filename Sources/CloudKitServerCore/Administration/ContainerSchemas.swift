@@ -40,8 +40,8 @@ struct ContainerSchemas: Sendable {
         try SchemaDefinition.parse(old).changes(to: SchemaDefinition.parse(new))
     }
 
-    /// Replaces the schema of an environment: removes everything that the text does not name, and
-    /// updates indexes.
+    /// Replaces the schema of an environment: removes everything that the text does not name, the
+    /// values of such fields too, and updates indexes.
     func importText(
         _ text: String,
         into container: String,
@@ -78,25 +78,28 @@ struct ContainerSchemas: Sendable {
         _ kind: ServiceEnvironment,
         isDryRun: Bool
     ) async throws -> [SchemaChange] {
-        let version = context.randomness.identifier()
-        do {
-            let changes = try await context.storage.write { writer in
-                let environment = try ContainerDirectory(container).environment(kind, writer)
-                var migration = try SchemaMigration(environment, writer)
-                let changes = try migration.apply(definition, version: version)
-                if isDryRun { throw DryRun(changes: changes) }
-                try RoleDirectory(environment: environment.id).keep(definition.roles, writer)
-                return changes
-            }
-            context.callers.removeAll()
-            return changes
-        } catch let dryRun as DryRun {
-            return dryRun.changes
+        let plan = try await context.storage.read { reader in
+            try SchemaPlan(
+                definition,
+                for: ContainerDirectory(container).environment(kind, reader),
+                reader
+            )
         }
+        guard !isDryRun else { return plan.changes }
+        var dropped = DroppedFields(plan.droppedFields, of: plan.environment.id)
+        try await dropped.removeValues(context.storage)
+        let version = context.randomness.identifier()
+        let changes = try await context.storage.writeExclusively { [dropped] writer in
+            // The schema may have grown since, and records may have come.
+            let environment = try ContainerDirectory(container).environment(kind, writer)
+            let plan = try SchemaPlan(definition, for: environment, writer)
+            try dropped.removeRest(of: plan.droppedFields, writer)
+            var migration = try SchemaMigration(environment, writer)
+            try migration.apply(definition, plan, version: version)
+            try RoleDirectory(environment: environment.id).keep(definition.roles, writer)
+            return plan.changes
+        }
+        context.callers.removeAll()
+        return changes
     }
-}
-
-/// An error that is thrown from a write to undo it.
-private struct DryRun: Error {
-    let changes: [SchemaChange]
 }

@@ -186,7 +186,7 @@ extension RecordCommit {
             try writer.removeReferences(from: row.id)
         } else if let existing, let before {
             let old = indexKeys(of: row.type).entries(of: existing, before, zone.home())
-            try replace(old, with: new)
+            try writer.replaceEntries(old, with: new, in: row.zone)
             try writer.removeReferences(from: row.id)
         } else {
             try writer.addEntries(new, in: row.zone)
@@ -204,9 +204,10 @@ extension RecordCommit {
     mutating func reindex(_ row: StoredRecord, since before: StoredRecord) throws {
         let keys = indexKeys(of: row.type)
         let fields = try RecordFields(of: row)
-        try replace(
+        try writer.replaceEntries(
             keys.entries(of: before, fields, zone.home()),
-            with: keys.entries(of: row, fields, zone.home())
+            with: keys.entries(of: row, fields, zone.home()),
+            in: zone.zone.id
         )
     }
 
@@ -218,13 +219,5 @@ extension RecordCommit {
         let keys = IndexKeys(type)
         steadyKeys[name] = keys
         return keys
-    }
-
-    private func replace(_ old: [IndexEntry], with new: [IndexEntry]) throws {
-        let (before, after) = (Set(old), Set(new))
-        for entry in old where !after.contains(entry) {
-            try writer.removeEntry(entry, in: zone.zone.id)
-        }
-        try writer.addEntries(new.filter { !before.contains($0) }, in: zone.zone.id)
     }
 }

@@ -6,24 +6,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Changes an environment's schema to a definition, and updates its indexes.
-struct SchemaMigration {
+/// The changes that turn an environment's schema into a definition, once it is known that all of them
+/// are allowed.
+struct SchemaPlan: Sendable {
     let environment: StoredEnvironment
-    let writer: any StorageWriter
-    private(set) var schema: Schema
+    let changes: [SchemaChange]
+    /// The names of the fields that records lose, by record type.
+    let droppedFields: [String: Set<String>]
 
-    init(_ environment: StoredEnvironment, _ writer: any StorageWriter) throws {
-        self.environment = environment
-        self.writer = writer
-        schema = try Schema(writer.schema(environment.id))
-    }
-
-    /// Applies a definition.
+    /// Plans the changes.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` for a change that would lose data if that is not
-    ///   allowed; nothing changes then.
-    mutating func apply(_ definition: SchemaDefinition, version: Int64) throws -> [SchemaChange] {
-        let changes = SchemaDefinition(schema).changes(to: definition)
+    ///   allowed.
+    init(
+        _ definition: SchemaDefinition,
+        for environment: StoredEnvironment,
+        _ reader: any StorageReader
+    ) throws {
+        let schema = try Schema(reader.schema(environment.id))
+        self.environment = environment
+        changes = SchemaDefinition(schema).changes(to: definition)
         if environment.kind == .production, let lost = changes.first(where: \.losesData) {
             throw RequestError(
                 .badRequest,
@@ -36,28 +38,62 @@ struct SchemaMigration {
                 reason: "A field's type cannot change: \(retyped); remove the field first"
             )
         }
-        schema.roles = definition.roles
-        for name in schema.types.keys.sorted() where definition.types[name] == nil {
-            try remove(name)
+        var dropped: [String: Set<String>] = [:]
+        for (name, type) in schema.types.sorted(by: { $0.key < $1.key }) {
+            guard let new = definition.types[name] else {
+                try Self.checkIsEmpty(type, name, environment, reader)
+                continue
+            }
+            // The values of system fields are none of the schema's.
+            let lost = type.fields.keys.filter { new.fields[$0] == nil && !$0.hasPrefix("___") }
+            if !lost.isEmpty { dropped[name] = Set(lost) }
         }
-        for (name, type) in definition.types.sorted(by: { $0.key < $1.key }) {
-            try apply(type, name)
-        }
-        if !changes.isEmpty {
-            try writer.setSchema(environment.id, version: version, schema.encoded())
-        }
-        return changes
+        droppedFields = dropped
     }
 
-    private mutating func remove(_ name: String) throws {
-        guard let type = schema.types[name] else { return }
-        guard try records(of: type, limit: 1).isEmpty else {
+    private static func checkIsEmpty(
+        _ type: RecordTypeSchema,
+        _ name: String,
+        _ environment: StoredEnvironment,
+        _ reader: any StorageReader
+    ) throws {
+        guard try reader.records(of: type, in: environment.id, limit: 1).isEmpty else {
             throw RequestError(
                 .badRequest,
                 reason: "The record type \(name) still has records; delete them first"
             )
         }
-        schema.types[name] = nil
+    }
+}
+
+/// Changes an environment's schema to a definition, and updates its indexes.
+struct SchemaMigration {
+    let environment: StoredEnvironment
+    let writer: any StorageWriter
+    private(set) var schema: Schema
+
+    init(_ environment: StoredEnvironment, _ writer: any StorageWriter) throws {
+        self.environment = environment
+        self.writer = writer
+        schema = try Schema(writer.schema(environment.id))
+    }
+
+    /// Applies a definition as planned, after the values of dropped fields were removed.
+    mutating func apply(
+        _ definition: SchemaDefinition,
+        _ plan: SchemaPlan,
+        version: Int64
+    ) throws {
+        schema.roles = definition.roles
+        for name in schema.types.keys where definition.types[name] == nil {
+            schema.types[name] = nil
+        }
+        for (name, type) in definition.types.sorted(by: { $0.key < $1.key }) {
+            try apply(type, name)
+        }
+        if !plan.changes.isEmpty {
+            try writer.setSchema(environment.id, version: version, schema.encoded())
+        }
     }
 
     private mutating func apply(
@@ -114,7 +150,7 @@ struct SchemaMigration {
         partial.fields = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.field) })
         let keys = IndexKeys(partial)
         var homes = ReferenceHomes()
-        for record in try records(of: type, limit: .max) {
+        for record in try writer.records(of: type, in: environment.id, limit: .max) {
             guard let row = try writer.record(record), !row.isDeleted else { continue }
             let fields = try RecordFields(of: row)
             let home = try homes.home(of: row.zone, writer)
@@ -123,14 +159,18 @@ struct SchemaMigration {
             }
         }
     }
+}
 
-    private func records(
+extension StorageReader {
+    /// Returns the records of a type in an environment, so many at most.
+    fileprivate func records(
         of type: RecordTypeSchema,
+        in environment: RowID<StoredEnvironment>,
         limit: Int
     ) throws -> [RowID<StoredRecord>] {
         var records: [RowID<StoredRecord>] = []
-        for zone in try writer.zones(environment.id) where records.count < limit {
-            records += try writer.entries(
+        for zone in try zones(environment) where records.count < limit {
+            records += try entries(
                 IndexScan(zone: zone.id, index: type.nameIndex, limit: limit)
             ).map(\.record)
         }

@@ -12,9 +12,10 @@ package struct CheckFinding: Hashable, Sendable, Codable {
     package var record: String?
     /// A description of the problem and its remedy.
     package var problem: String
-    /// `true` when the problem concerns data that can be derived from the records again.
+    /// `true` when a repair corrects it: the data can be derived from the records again, or is left of
+    /// a field that an import dropped.
     package var isDerived = false
-    /// `true` when the data was derived again.
+    /// `true` when it was corrected.
     package var isRepaired = false
 
     init(_ problem: String, isDerived: Bool = false) {

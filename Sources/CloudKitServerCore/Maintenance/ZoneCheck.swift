@@ -30,6 +30,8 @@ struct ZoneCheck {
     private var keys: [String: IndexKeys] = [:]
     private var bytes: Int64 = 0
     private var hasDamage = false
+    /// The fields whose values a repair removes, by record.
+    private var strays: [(record: RowID<StoredRecord>, names: Set<String>)] = []
 
     init(
         environment: StoredEnvironment,
@@ -57,6 +59,7 @@ struct ZoneCheck {
         }
         try checkRest(sums)
         try checkBytes()
+        try removeStrays()
     }
 
     private static func sums(
@@ -90,15 +93,17 @@ struct ZoneCheck {
             note("its number is beyond the zone's newest; restore the data from a backup", record)
         }
         var fields = RecordFields()
+        // Those that the record keeps.
+        var kept = fields
         if !record.isDeleted {
             records += 1
             guard let found = fieldsThatCanBeRead(of: record) else { return }
             fields = found
-            checkTypes(of: record, fields)
+            kept = fields.without(try checkTypes(of: record, fields))
             bytes += fields.storedBytes
         }
         let place = zone.zone.id
-        let expected = record.isDeleted ? [] : indexEntries(of: record, fields)
+        let expected = record.isDeleted ? [] : indexEntries(of: record, kept)
         if comparesIndexes, entries != RowSum(expected) {
             try note("its index entries are not those of its values", record) { writer in
                 try writer.removeEntries(of: record.id, in: place)
@@ -147,29 +152,67 @@ struct ZoneCheck {
         return keys.entries(of: record, fields, zone.home())
     }
 
-    private mutating func checkTypes(of record: StoredRecord, _ fields: RecordFields) {
-        guard record.type != WireRecord.shareType else { return }
+    /// Compares the values of a record with the schema; returns the names of the fields whose values
+    /// do not belong to it.
+    ///
+    /// In development these are left from fields that an import dropped, which earlier versions did
+    /// not remove; a repair does. In production no field is ever dropped, so nobody knows what such a
+    /// value is, and it stays.
+    private mutating func checkTypes(
+        of record: StoredRecord,
+        _ fields: RecordFields
+    ) throws -> Set<String> {
+        guard record.type != WireRecord.shareType else { return [] }
         guard let type = schema.types[record.type] else {
-            return note("the schema has no type \(record.type); import one that has it", record)
+            note("the schema has no type \(record.type); import one that has it", record)
+            return []
         }
+        var names: Set<String> = []
         for (key, field) in fields.fields.sorted(by: { $0.key < $1.key }) {
-            guard let value = field.value else { continue }
-            guard let known = type.fields[key] else {
-                note("the schema has no field '\(key)' in \(record.type)", record)
+            guard let value = field.value,
+                let problem = Self.problem(value, field, key, type.fields[key], record.type)
+            else { continue }
+            guard environment.kind == .development else {
+                note(problem, record)
                 continue
             }
-            let isEmptyList = if case .list(let list, _) = value { list.isEmpty } else { false }
-            let fits = value.type == known.type || isEmptyList && known.type.isList
-            if !fits || field.isEncrypted != known.isEncrypted {
-                let encrypted = { $0 ? "encrypted " : "" }
-                note(
-                    "field '\(key)' has a value of type \(encrypted(field.isEncrypted))"
-                        + "\(value.type.tag), and the schema says "
-                        + "\(encrypted(known.isEncrypted))\(known.type.tag)",
-                    record
-                )
-            }
+            names.insert(key)
+            // They are removed at the end, because that changes the feed which is being read.
+            let remedy = "; import a schema that fits it, or let check --repair remove the value"
+            try note(problem + remedy, record) { _ in }
         }
+        if writer != nil, !names.isEmpty { strays.append((record.id, names)) }
+        return names
+    }
+
+    /// Returns a description of what is wrong with a value; nil if it is one of the schema's field.
+    private static func problem(
+        _ value: WireValue,
+        _ field: WireField,
+        _ key: String,
+        _ known: FieldSchema?,
+        _ type: String
+    ) -> String? {
+        guard let known else { return "the schema has no field '\(key)' in \(type)" }
+        let isEmptyList = if case .list(let list, _) = value { list.isEmpty } else { false }
+        let fits = value.type == known.type || isEmptyList && known.type.isList
+        guard !fits || field.isEncrypted != known.isEncrypted else { return nil }
+        let encrypted = { $0 ? "encrypted " : "" }
+        return "field '\(key)' has a value of type \(encrypted(field.isEncrypted))"
+            + "\(value.type.tag), and the schema says "
+            + "\(encrypted(known.isEncrypted))\(known.type.tag)"
+    }
+
+    /// Removes the values of fields that the schema does not have.
+    private func removeStrays() throws {
+        guard let writer, !strays.isEmpty,
+            var removal = try ValueRemoval(in: zone.zone.id, schema, writer)
+        else { return }
+        for (id, names) in strays {
+            guard let record = try writer.record(id) else { continue }
+            try removal.remove(names, from: record)
+        }
+        try removal.finish()
     }
 
     /// Checks data that belongs to nonexistent records.

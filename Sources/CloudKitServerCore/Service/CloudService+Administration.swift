@@ -138,7 +138,9 @@ extension CloudService {
     /// Replaces the schema of an environment: removes everything that the text does not name, and
     /// updates indexes.
     ///
-    /// Users lose the roles that the text does not name.
+    /// In development, records lose the values of fields that the text does not name: each of them
+    /// counts as changed, without a notification. This is done in commits of 200 records, before the
+    /// schema changes. Users lose the roles that the text does not name.
     ///
     /// - Parameters:
     ///   - text: The schema.
@@ -146,8 +148,8 @@ extension CloudService {
     ///   - kind: The environment.
     ///   - isDryRun: A Boolean value that indicates whether to return the changes without applying them.
     /// - Returns: The changes.
-    /// - Throws: `SchemaSyntaxError`, or `RequestError` with `BAD_REQUEST` for a change that would
-    ///   lose data; nothing changes then.
+    /// - Throws: `SchemaSyntaxError`, or `RequestError` with `BAD_REQUEST` for a change that production
+    ///   refuses, for a type that has records, and for a field with another type; nothing changes then.
     public func importSchema(
         _ text: String,
         container: String,

@@ -15,7 +15,12 @@ struct CheckCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Rebuild the data that derives from records: indexes, references, sums.")
+    @Flag(
+        help: """
+            Rebuild the data that derives from records: indexes, references, sums. Remove values \
+            that are left of fields that were dropped in development.
+            """
+    )
     var repair = false
 
     @Option(help: "The server's folder.")
