@@ -162,6 +162,34 @@ struct SchemaTests {
         }
     }
 
+    @Test("A list that never had an element takes the type that an import gives it")
+    func undeterminedList() async throws {
+        let cloud = try await FixtureCloud()
+        let ada = try await cloud.addUser()
+        let empty: JSON = ["tags": ["value": [], "type": "UNKNOWN_LIST"]]
+        let saved = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            [FixtureCloud.note("create", "a", empty)]
+        )
+        #expect(saved.records[0].serverErrorCode == nil, "\(saved.body)")
+        let text = try await cloud.service.exportSchema(
+            container: FixtureCloud.container,
+            environment: .development
+        )
+        let changes = try await cloud.service.importSchema(
+            text,
+            container: FixtureCloud.container,
+            environment: .development
+        )
+        #expect(changes.allSatisfy { !$0.losesData }, "\(changes)")
+        #expect(try await cloud.service.check().findings == [])
+        let full: JSON = ["tags": ["value": ["x"]]]
+        let update = FixtureCloud.note("forceUpdate", "a", full)
+        let again = try await cloud.modify("_defaultZone", as: ada, [update])
+        #expect(again.records[0].serverErrorCode == nil, "\(again.body)")
+    }
+
     @Test("A record that is created right after an index was added is in the index")
     func freshIndex() async throws {
         let cloud = try await imported("DEFINE SCHEMA RECORD TYPE Note (n INT64);", .development)

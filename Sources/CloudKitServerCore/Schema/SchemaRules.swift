@@ -246,4 +246,10 @@ extension FieldType {
         let name = scalar == .asset ? "ASSET" : scalar?.rawValue ?? "STRING"
         return isList ? "LIST<\(name)>" : name
     }
+
+    /// Returns whether every value of this type is one of another type, too: a list that never had an
+    /// element may become a list of anything.
+    func fits(_ other: FieldType) -> Bool {
+        self == other || isList && scalar == nil && other.isList
+    }
 }

@@ -68,7 +68,7 @@ extension SchemaDefinition {
                 changes.append(change(.removed, name, line(field, removed), losesData: losesData))
             case (let before?, let after?) where before != after:
                 let losesData =
-                    before.type != after.type || before.isEncrypted != after.isEncrypted
+                    !before.type.fits(after.type) || before.isEncrypted != after.isEncrypted
                 let text = "\(line(field, before)) -> \(line(field, after))"
                 changes.append(change(.changed, name, text, losesData: losesData))
             default: break
