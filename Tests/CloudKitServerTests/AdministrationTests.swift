@@ -302,6 +302,25 @@ struct AdministrationTests {
         }
     }
 
+    @Test("A user whose API token is unknown is not made, and neither is a new container")
+    func unknownToken() async throws {
+        try await Self.run { server in
+            let before = try await Self.ask(server, "GET", Self.container + "/users").body
+            for path in ["/_ck/containers/new/users?new=true", Self.container + "/users"] {
+                let refused = try await Self.ask(
+                    server,
+                    "POST",
+                    path,
+                    ["name": "Bob", "apiToken": "unknown"]
+                )
+                #expect((refused.status, refused.body.serverErrorCode) == (404, "NOT_FOUND"))
+            }
+            #expect(try await server.service?.containers() == [TestServer.container])
+            let after = try await Self.ask(server, "GET", Self.container + "/users").body
+            #expect(after == before)
+        }
+    }
+
     /// Requests the faults with a key as a client behind a proxy; returns the status.
     private static func ask(
         _ server: TestServer,

@@ -252,14 +252,19 @@ extension HTTPAdapter {
         guard request.name.contains(where: { !$0.isWhitespace }) else {
             throw RequestError(.badRequest, reason: "The user's name is blank; give one")
         }
-        let user = try await service.addUser(
+        guard let apiToken = request.apiToken else {
+            return User(
+                try await service.addUser(
+                    container: container,
+                    name: request.name,
+                    emailAddress: request.emailAddress
+                )
+            )
+        }
+        let (user, token) = try await service.addUser(
             container: container,
             name: request.name,
-            emailAddress: request.emailAddress
-        )
-        guard let apiToken = request.apiToken else { return User(user) }
-        let token = try await service.addWebAuthToken(
-            user: user,
+            emailAddress: request.emailAddress,
             apiToken: apiToken,
             environment: request.environment ?? .development
         )

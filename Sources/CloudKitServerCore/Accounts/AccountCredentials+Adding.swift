@@ -46,36 +46,25 @@ extension AccountCredentials {
         apiToken: String,
         _ environment: ServiceEnvironment
     ) async throws -> String {
-        let token = WebToken(
-            secret: context.randomness.bytes(24),
-            nonce: context.randomness.identifier()
-        )
-        let expires = context.clock.milliseconds + context.configuration.webTokenSeconds * 1000
+        let session = newSession(apiToken: apiToken, environment)
         try await context.storage.write { writer in
-            let directory = ContainerDirectory(user.container)
-            let row = try directory.environment(environment, writer)
-            let companion = SecretHash.of(apiToken)
-            let found = try writer.credential(.apiToken, hash: companion)
-            guard found?.environment == row.id else {
-                throw RequestError(
-                    .notFound,
-                    reason: "The API token is not one of \(user.container), "
-                        + "\(environment.rawValue); create one first"
-                )
-            }
-            let user = try directory.user(user.userRecordName, writer)
-            try writer.putCredential(
-                StoredCredential(
-                    kind: .webToken,
-                    hash: token.hash,
-                    environment: row.id,
-                    user: user.id,
-                    companion: companion,
-                    expires: expires
-                )
-            )
+            let user = try ContainerDirectory(user.container).user(user.userRecordName, writer)
+            try session.add(for: user, writer)
         }
-        return token.text(try await context.seal())
+        return session.token.text(try await context.seal())
+    }
+
+    /// Returns a session that is not stored yet.
+    func newSession(apiToken: String, _ environment: ServiceEnvironment) -> NewSession {
+        NewSession(
+            token: WebToken(
+                secret: context.randomness.bytes(24),
+                nonce: context.randomness.identifier()
+            ),
+            apiToken: SecretHash.of(apiToken),
+            environment: environment,
+            expires: context.clock.milliseconds + context.configuration.webTokenSeconds * 1000
+        )
     }
 
     /// Adds a server-to-server key, with which a program signs its requests.
@@ -115,5 +104,42 @@ extension AccountCredentials {
             )
         }
         return keyID
+    }
+}
+
+/// A session that a commit adds.
+struct NewSession: Sendable {
+    let token: WebToken
+    /// The hash of the API token that the client uses with it.
+    let apiToken: Data
+    /// The environment of the API token.
+    let environment: ServiceEnvironment
+    let expires: Int64
+
+    /// Adds the session of a user.
+    ///
+    /// - Throws: `RequestError` with `NOT_FOUND` for an API token of another container.
+    func add(for user: StoredUser, _ writer: any StorageWriter) throws {
+        let row = try ContainerDirectory(user.container).environment(environment, writer)
+        guard let companion = try writer.credential(.apiToken, hash: apiToken),
+            companion.environment == row.id
+        else {
+            throw RequestError(
+                .notFound,
+                reason: "The API token is not one of \(user.container), "
+                    + "\(environment.rawValue); create one first"
+            )
+        }
+        try writer.putCredential(
+            StoredCredential(
+                kind: .webToken,
+                hash: token.hash,
+                environment: row.id,
+                user: user.id,
+                companion: apiToken,
+                // Without its API token a session is of no use.
+                expires: min(expires, companion.expires ?? .max)
+            )
+        )
     }
 }

@@ -19,12 +19,14 @@ struct AccountUsers: Sendable {
         }
     }
 
-    /// Creates a user with a private database in both environments, and the container if it is new.
+    /// Creates a user with a private database in both environments, and the container if it is new;
+    /// with a session, if one is given, or not at all.
     func add(
         to container: String,
         name: String,
         emailAddress: String?,
-        password: String?
+        password: String? = nil,
+        session: NewSession? = nil
     ) async throws -> ServiceUser {
         if let emailAddress { try Self.checkEmailAddress(emailAddress) }
         var user = StoredUser(container: container, fullName: name)
@@ -50,6 +52,7 @@ struct AccountUsers: Sendable {
             let row = try directory.addUser(added, incarnation: incarnation, writer)
             let user = ServiceUser(row)
             if let hashed { try AccountPasswords.put(hashed, of: user, writer) }
+            try session?.add(for: row, writer)
             return user
         }
     }

@@ -33,6 +33,27 @@ extension CloudService {
         )
     }
 
+    /// Creates a user with a web auth token, or neither.
+    ///
+    /// - Throws: `RequestError` as both do alone: `addUser` and `addWebAuthToken`.
+    package func addUser(
+        container: String,
+        name: String,
+        emailAddress: String?,
+        apiToken: String,
+        environment: ServiceEnvironment
+    ) async throws -> (user: ServiceUser, webAuthToken: String) {
+        let session = AccountCredentials(context: context)
+            .newSession(apiToken: apiToken, environment)
+        let user = try await AccountUsers(context: context).add(
+            to: container,
+            name: name,
+            emailAddress: emailAddress,
+            session: session
+        )
+        return (user, session.token.text(try await context.seal()))
+    }
+
     /// Checks that a text has the form of an e-mail address.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` if it does not.
