@@ -187,6 +187,81 @@ struct FaultPlanTests {
         #expect(statuses == [503, 503, 200])
     }
 
+    /// The requests that the test below makes.
+    enum Sample: CaseIterable {
+        case list, anonymousQuery, create, update, lookUp, assetBytes, waitWithUnknownToken
+    }
+
+    @Test(
+        "A fault is used up only by a request that it can affect",
+        arguments: [
+            (Fault.delay(milliseconds: 0), Sample.allCases),
+            (.error(.zoneBusy), Sample.allCases),
+            (.nativeError(.zoneBusy), Sample.allCases),
+            (.lostResponse, Sample.allCases),
+            (.resetConnection, Sample.allCases),
+            (.cutResponse(bytes: 1), Sample.allCases),
+            (.slowResponse(bytesPerSecond: 1), Sample.allCases),
+            (.itemError(.conflict), [.create, .update, .lookUp]),
+            (.nativeItemError(.zoneBusy, item: 0), [.create, .update, .lookUp]),
+            (.itemError(.conflict, item: 1), []),
+            (.expiredWebToken, [.list, .create, .update, .lookUp]),
+            (.expiredChangeTokens, [.list, .anonymousQuery, .create, .update, .lookUp]),
+            (.lostNotification, []),
+            (.staleTags, [.update]),
+        ] as [(Fault, [Sample])]
+    )
+    func reach(fault: Fault, samples: [Sample]) async throws {
+        let (cloud, user) = try await Self.cloud()
+        let token: JSON = ["recordName": "a", "recordType": "Note", "fieldName": "photo"]
+        let place = try await cloud.call(
+            "assets/upload",
+            as: user,
+            ["zoneID": FixtureCloud.zone("Notes"), "tokens": [token]]
+        )
+        let wait = ConformanceRequest(method: "GET", path: "/aps", query: "tok=unknown")
+        for sample in Sample.allCases {
+            // The fault may have ended the session before.
+            let ada = try await cloud.again(user)
+            cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, times: 1)]))
+            switch sample {
+            case .list: _ = try await cloud.call("zones/list", as: ada)
+            case .anonymousQuery:
+                let query: JSON = ["query": ["recordType": "Note"]]
+                _ = try await cloud.call("records/query", .public, query)
+            case .create: _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
+            case .update:
+                let note = FixtureCloud.note("update", "a", tag: "0")
+                _ = try await cloud.modify(as: ada, [note])
+            case .lookUp: _ = try await cloud.lookUp(["a"], as: ada)
+            case .assetBytes: _ = try await cloud.send(Data([1]), to: place.body.tokens[0].url)
+            case .waitWithUnknownToken: _ = try await cloud.send(wait)
+            }
+            let count = samples.contains(sample) ? 1 : 0
+            let expected = [FaultCount(fitting: count, taken: count)]
+            #expect(cloud.service.faultCounts == expected, "\(sample)")
+        }
+    }
+
+    @Test("Of the operations of a request, only those that compare a tag find theirs stale")
+    func staleTags() async throws {
+        let (cloud, user) = try await Self.cloud()
+        let made = try await cloud.modify(
+            as: user,
+            ["a", "b", "c"].map { FixtureCloud.note("create", $0) }
+        )
+        cloud.service.setFaults(FaultPlan(rules: [FaultRule(.staleTags, times: 1)]))
+        // Neither a save that overwrites nor a tag that nothing compares uses it up.
+        let forced = FixtureCloud.note("forceUpdate", "a", tag: made.records[0].recordChangeTag)
+        let first = try await cloud.modify(as: user, [forced])
+        #expect(first.records[0].serverErrorCode == nil)
+        let update = FixtureCloud.note("update", "b", tag: made.records[1].recordChangeTag)
+        let other = FixtureCloud.note("forceUpdate", "c")
+        let second = try await cloud.modify(as: user, atomic: false, [other, update])
+        #expect(second.records.map(\.serverErrorCode) == [nil, "CONFLICT"])
+        #expect(cloud.service.faultCounts == [FaultCount(fitting: 1, taken: 1)])
+    }
+
     @Test(
         "A code of the native API comes with the service's code that says as much of it",
         arguments: NativeErrorCode.allCases

@@ -303,6 +303,29 @@ struct OverviewTests {
             )
         }
     }
+    @Test("A fault waits for a request that it can affect, and the journal names it there alone")
+    func reachOfFaults() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            let saved = try await server.save([FixtureCloud.note("create", "a")])
+            let rules = ["lostNotification", "staleTags", "itemError"].map { fault -> JSON in
+                var rule: [String: JSON] = ["fault": .string(fault), "times": 1]
+                if fault == "itemError" { rule["code"] = "NOT_FOUND" }
+                return .object(rule)
+            }
+            _ = try await Self.ask(server, "PUT", "faults", ["rules": .array(rules)])
+            #expect(try await server.call("zones/list", [:]).status == 200)
+            let quiet = try await Self.ask(server, "GET", "faults")
+            #expect(quiet.body.counts.elements.map(\.taken) == [0, 0, 0])
+            let tag = saved.body.records[0].recordChangeTag
+            _ = try await server.save([FixtureCloud.note("update", "a", tag: tag)])
+            let state = try await Self.ask(server, "GET", "faults")
+            #expect(state.body.counts.elements.map(\.taken) == [0, 1, 1])
+            let journal = try await Self.ask(server, "GET", "journal").body.entries.elements
+            #expect(journal.suffix(2).map(\.faults) == [[], [1, 2]])
+        }
+    }
+
     @Test("A field that an import over HTTP drops is gone from records, and the data is in order")
     func droppedField() async throws {
         try await Self.run { server in

@@ -3,10 +3,11 @@ import CloudKitWire
 extension FaultSubject {
     /// Creates the subject of a call, with the items that its body names.
     init(_ call: Call, _ endpoint: Endpoint) {
-        operation = endpoint.rawValue
+        self.init(operation: endpoint.rawValue)
         if let user = call.caller.user {
             userNames = [user.recordName, user.fullName]
         }
+        hasSession = call.caller.webToken != nil
         // If the body cannot be decoded, the endpoint refuses it.
         let body = try? call.message(Body.self)
         items = body?.items ?? []
@@ -24,6 +25,7 @@ extension FaultSubject {
 
         struct Record: Decodable {
             var recordType: String?
+            var recordChangeTag: String?
             var zoneID: ZoneName?
         }
 
@@ -33,8 +35,15 @@ extension FaultSubject {
         }
 
         struct Change: Decodable {
+            var operationType: String?
             var record: Record?
             var zone: Zone?
+
+            /// `true` when the operation is refused where the tag is not the record's.
+            var comparesTag: Bool {
+                operationType.flatMap(RecordOperation.OperationType.init)?.checksTag == true
+                    && record?.recordChangeTag != nil
+            }
         }
 
         var zoneID: ZoneName?
@@ -54,7 +63,13 @@ extension FaultSubject {
                     zone: record?.zoneID?.zoneName ?? own?.zoneName ?? zone
                 )
             }
-            if let operations { return operations.map { item($0.record, $0.zone?.zoneID) } }
+            if let operations {
+                return operations.map { change in
+                    var item = item(change.record, change.zone?.zoneID)
+                    item.comparesTag = change.comparesTag
+                    return item
+                }
+            }
             if let records = records ?? tokens { return records.map { item($0) } }
             if let zones { return zones.map { item(nil, $0.zoneID) } }
             if let batch { return batch.map { item($0.query, $0.zoneID) } }

@@ -22,12 +22,17 @@ extension ServiceContext {
     func decideFaults(queue: Data) async throws -> FaultDecision {
         guard faults.isActive else { return FaultDecision() }
         let now = clock.milliseconds
-        let names = try await storage.read { reader in
-            try PushTokenDirectory().token(queue, now: now, reader)?.registrations
+        let subject = try await storage.read { reader in
+            let token = try PushTokenDirectory().token(queue, now: now, reader)
+            let users = try (token?.registrations ?? [])
                 .compactMap { try reader.user(RowID(rawValue: $0.user)) }
-                .flatMap { [$0.recordName, $0.fullName] } ?? []
+            var subject = FaultSubject(
+                operation: "push/wait",
+                userNames: Set(users.flatMap { [$0.recordName, $0.fullName] })
+            )
+            subject.receivesNotifications = token != nil
+            return subject
         }
-        let subject = FaultSubject(operation: "push/wait", userNames: Set(names), items: [])
         return faults.decide(subject, now: now)
     }
 }

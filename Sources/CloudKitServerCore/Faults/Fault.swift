@@ -1,6 +1,8 @@
 public import CloudKitWire
 
 /// A kind of fault.
+///
+/// It affects any request, unless the fault says which.
 public enum Fault: Hashable, Sendable {
     /// The request is refused and changes nothing.
     case error(ServerErrorCode, reason: String? = nil, retryAfter: Double? = nil)
@@ -22,13 +24,17 @@ public enum Fault: Hashable, Sendable {
     case delay(milliseconds: Int)
     /// The response's body is sent at this many bytes per second.
     case slowResponse(bytesPerSecond: Int)
-    /// The caller's web auth token expires, beginning with this request.
+    /// The caller's web auth token expires, beginning with this request; only for requests that have
+    /// one.
     case expiredWebToken
-    /// All change tokens of the environment expire, beginning with those in this request.
+    /// All change tokens of the environment expire, beginning with those in this request; not for the
+    /// bytes of assets, and not for requests that wait for notifications.
     case expiredChangeTokens
     /// The notification that a waiting request would receive is lost; the request continues to wait.
+    /// Only for `push/wait`.
     case lostNotification
-    /// Another device saves the records just before this request does, so that their tags are stale.
+    /// Another device saves the records just before this request does, so that their tags are stale;
+    /// only for operations of `records/modify` that compare a tag: update, replace and delete.
     case staleTags
     /// Callers that change or request more items than a bucket holds are refused with `THROTTLED`.
     case throttle(ThrottleProfile)

@@ -1,4 +1,7 @@
 /// A rule that specifies a fault and the requests that it affects.
+///
+/// A rule matches only requests that its fault can affect, as its ``Fault`` says, so that only those
+/// count for `call` and `times`.
 public struct FaultRule: Hashable, Sendable {
     /// The fault.
     public var fault: Fault
@@ -64,12 +67,7 @@ public struct FaultRule: Hashable, Sendable {
             }
             if places.isEmpty { return nil }
         }
-        switch fault {
-        case .itemError(_, let item, _), .nativeItemError(_, let item, _):
-            if let item { places.formIntersection([item]) }
-            return places.isEmpty ? nil : places
-        default: return places
-        }
+        return fault.reach(of: places, in: subject)
     }
 
     private func fits(operation name: String) -> Bool {
