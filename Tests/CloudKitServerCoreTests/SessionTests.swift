@@ -29,6 +29,45 @@ struct SessionTests {
         #expect(try await cloud.call("zones/list", as: ada).status == 421)
     }
 
+    @Test("An operator's session lasts for a day and is listed so, whether it is used or not")
+    func day() async throws {
+        let cloud = try await FixtureCloud()
+        let ada = try await cloud.addUser()
+        let session = try await cloud.service.openSession(
+            container: FixtureCloud.container,
+            environment: .development,
+            userRecordName: ada.name
+        )
+        #expect(session.expires == cloud.clock.milliseconds + Self.day * 1000)
+        func isGood() async throws -> Bool {
+            let token = try #require(session.webAuthToken)
+            let answer = try await cloud.send(
+                ConformanceRequest(
+                    method: "POST",
+                    path: "/database/1/\(FixtureCloud.container)/development/private/zones/list",
+                    query: "ckAPIToken=\(session.apiToken)"
+                        + "&ckWebAuthToken=\(FixtureCloud.escape(token))",
+                    body: Data("{}".utf8)
+                )
+            )
+            return answer.status == 200
+        }
+        /// Returns how many credentials end with the session.
+        func count() async throws -> Int {
+            try await cloud.service.credentials(container: FixtureCloud.container)
+                .count { $0.expires == session.expires }
+        }
+        // Use extends other sessions, and not this one.
+        #expect(try await isGood())
+        cloud.clock.advance(seconds: Self.day - 10)
+        #expect(try await isGood())
+        #expect(try await count() == 2)
+        cloud.clock.advance(seconds: 20)
+        #expect(try await !isGood())
+        try await cloud.service.clean()
+        #expect(try await count() == 0)
+    }
+
     @Test("A password is kept as a salted hash of scrypt, which costs what is recommended")
     func hash() throws {
         let cost = PasswordHash.Cost.recommended

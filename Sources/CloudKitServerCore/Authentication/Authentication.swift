@@ -38,13 +38,17 @@ struct Authentication {
         guard let environment, try isGood(row, in: environment, reader) else {
             throw try failure(foreign, credential: row, reader)
         }
+        let limit = row.expires
+        guard limit.map({ $0 > now }) ?? true else {
+            throw failure("ckAPIToken has expired; request another")
+        }
         if let name = credentials.userName {
             let user = try reader.users(container: environment.container)
                 .first { $0.fullName == name }
-            return (Caller(credential: .webToken, user: user), nil)
+            return (Caller(credential: .webToken, user: user), limit)
         }
         guard credentials.webTokenText != nil else {
-            return (Caller(credential: .apiToken, user: nil), nil)
+            return (Caller(credential: .apiToken, user: nil), limit)
         }
         guard let token = credentials.webToken,
             let row = try reader.credential(.webToken, hash: token.hash),

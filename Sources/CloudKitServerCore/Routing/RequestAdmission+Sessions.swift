@@ -31,9 +31,13 @@ extension RequestAdmission {
         return try await context.storage.write { writer in
             // It may have been removed meanwhile, and must not come back.
             guard var row = try writer.credential(.webToken, hash: token.hash),
-                let ends = row.expires, ends > now, ends < now + life
+                let ends = row.expires, ends > now
             else { return nil }
-            row.expires = now + life
+            // A session ends with the API token that it was started with.
+            let apiToken = try row.companion.flatMap { try writer.credential(.apiToken, hash: $0) }
+            let later = min(now + life, apiToken?.expires ?? .max)
+            guard ends < later else { return nil }
+            row.expires = later
             try writer.putCredential(row)
             return row.expires
         }
