@@ -326,6 +326,27 @@ struct OverviewTests {
         }
     }
 
+    @Test("The journal says which responses were lost or cut on purpose")
+    func lossesInJournal() async throws {
+        try await Self.run { server in
+            let rules: [JSON] = [
+                ["fault": "lostResponse", "call": 1],
+                ["fault": "cutResponse", "bytes": 3, "call": 2],
+                ["fault": "cutResponse", "bytes": 1_000_000, "call": 3],
+                ["fault": "resetConnection", "call": 4],
+            ]
+            _ = try await Self.ask(server, "PUT", "faults", ["rules": .array(rules)])
+            for isLost in [true, true, false, true] {
+                // The client's error says nothing that the server knows.
+                let answer = try? await server.call("zones/list", [:])
+                #expect((answer == nil) == isLost)
+            }
+            let journal = try await Self.ask(server, "GET", "journal").body.entries.elements
+            #expect(journal.map(\.loss) == ["lost", "cut", nil, "lost"])
+            #expect(journal.map(\.faults) == [[0], [1], [2], [3]])
+        }
+    }
+
     @Test("A field that an import over HTTP drops is gone from records, and the data is in order")
     func droppedField() async throws {
         try await Self.run { server in

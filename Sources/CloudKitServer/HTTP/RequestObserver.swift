@@ -174,6 +174,7 @@ struct RequestObserver: Sendable {
                 database: path.map { "\($0.environment.rawValue)/\($0.database.rawValue)" },
                 user: result.service?.userRecordName,
                 status: status,
+                loss: JournalEntry.Loss(result.delivery.end, of: size),
                 milliseconds: Double(duration.nanoseconds) / 1_000_000,
                 bytes: size,
                 problems: problems,
@@ -285,6 +286,19 @@ private final class WarningCount: Sendable {
             if let warned = state.warned, now - warned < interval { return nil }
             defer { state = (0, now) }
             return state.count
+        }
+    }
+}
+
+extension JournalEntry.Loss {
+    /// Creates the loss of a response with a body of so many bytes; nil if all of it is sent.
+    fileprivate init?(_ end: ServiceResponse.Delivery.End, of size: Int) {
+        switch end {
+        case .whole: return nil
+        case .lost: self = .lost
+        case .cut(let bytes):
+            guard bytes < size else { return nil }
+            self = .cut
         }
     }
 }

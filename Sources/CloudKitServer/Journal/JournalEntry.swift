@@ -14,6 +14,14 @@ public struct JournalEntry: Hashable, Sendable, Codable {
         public var remedy: String
     }
 
+    /// A way in which a fault kept a response from its client.
+    public enum Loss: String, Hashable, Sendable, Codable {
+        /// The client received nothing.
+        case lost
+        /// The client received the beginning alone.
+        case cut
+    }
+
     /// The number of the entry, counted from 1 over all entries that the journal has ever had.
     public var number = 0
     /// The request's identifier, which is also in the response.
@@ -30,8 +38,10 @@ public struct JournalEntry: Hashable, Sendable, Codable {
     public var database: String?
     /// The record name of the user who sent the request; nil if there is none, or it is unknown.
     public var user: String?
-    /// The HTTP status.
+    /// The HTTP status, also of a response that was lost.
     public var status: Int
+    /// The loss of the response, on purpose; nil for one that was sent as a whole.
+    public var loss: Loss?
     /// The time that the service worked on the request, in milliseconds.
     public var milliseconds: Double
     /// The size of the response's body in bytes.
@@ -47,11 +57,12 @@ extension JournalEntry: CustomStringConvertible {
     ///
     /// Text from the request cannot control a terminal or imitate another entry.
     public var description: String {
+        let outcome = [String(status), loss?.rawValue].compactMap(\.self).joined(separator: " ")
         let tenths = Int((milliseconds * 10).rounded())
         let place = [container, database].compactMap(\.self).joined(separator: " ")
         var lines = [
             [
-                Self.clock(time), String(status), method, endpoint, place,
+                Self.clock(time), outcome, method, endpoint, place,
                 "\(tenths / 10).\(tenths % 10) ms", "\(bytes) B",
             ].filter { !$0.isEmpty }.map(TerminalText.line).joined(separator: "  ")
         ]
