@@ -72,6 +72,26 @@ struct EditReverter: ApplyPhase {
         }
     }
 
+    /// Reverts the deletion of a row below which a row stays that does not show here, and the deletions
+    /// of the rows above it.
+    func bringBack(_ name: String) throws {
+        var deleted: [(known: KnownRecord, entry: OutboxEntry)] = []
+        var current: String? = name
+        // A cycle ends where a record repeats.
+        while let name = current, !deleted.contains(where: { $0.known.name == name }),
+            let known = try KnownRecord.fetch(database, name: name), known.zone == zone,
+            let key = known.key, let entry = try OutboxEntry.fetch(database, key), entry.isDeleted
+        {
+            deleted.append((known, entry))
+            current = try Place.fetch(database, key)?.parent
+        }
+        // From the top, because each shows below the one before it.
+        for (known, entry) in deleted.reversed() {
+            try takeBack(known, entry)
+            context.refuseEdits(of: entry.key)
+        }
+    }
+
     /// Reverts the deletion of a row, or of the reference to a deleted row above it.
     private func bringBack(_ known: KnownRecord, _ entry: OutboxEntry) throws {
         guard let table = catalog[entry.key.table] else { return }

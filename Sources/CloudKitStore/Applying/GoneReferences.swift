@@ -50,7 +50,10 @@ struct GoneReferences: ApplyPhase {
             if let needed = gone.first(where: { $0.deletion == .cascade || table.requires($0) }),
                 !isHeld
             {
-                try remove(candidate, rule: needed.deletion == .cascade ? "cascade" : "reference")
+                try remove(
+                    candidate,
+                    rule: needed.deletion == .cascade ? "cascade" : JournalEntry.reference
+                )
             } else if !gone.contains(where: table.requires) {
                 resolved.append(try clear(gone, of: candidate))
             }
@@ -85,11 +88,27 @@ struct GoneReferences: ApplyPhase {
     }
 
     /// Removes references from a row that can exist without them.
+    ///
+    /// They are in the journal where the schema does not say that they are cleared: it deletes the row, or
+    /// keeps the one that it refers to.
     private func clear(_ foreignKeys: [ForeignKey], of candidate: Candidate) throws -> Candidate {
-        let fields = foreignKeys.flatMap(\.columns).compactMap(candidate.table.column)
-            .filter { !$0.isNotNull && !$0.isKey }.map(\.field)
-        for field in fields { candidate.fields[field] = .null }
-        try send(candidate.key, fields)
+        func fields(_ foreignKeys: [ForeignKey]) -> [String] {
+            foreignKeys.flatMap(\.columns).compactMap(candidate.table.column)
+                .filter { !$0.isNotNull && !$0.isKey }.map(\.field)
+        }
+        let kept = fields(foreignKeys.filter { ![.setNull, .setDefault].contains($0.deletion) })
+        let lost = candidate.fields.filter { kept.contains($0.key) && !$0.value.isNull }
+        let cleared = fields(foreignKeys)
+        for field in cleared { candidate.fields[field] = .null }
+        if !lost.isEmpty {
+            try journal.add(
+                [.init(fields: lost, side: .remote, rule: JournalEntry.reference)],
+                candidate.key,
+                kept: candidate.fields,
+                at: clock.edit(0)
+            )
+        }
+        try send(candidate.key, cleared)
         return candidate
     }
 
@@ -118,7 +137,14 @@ struct GoneReferences: ApplyPhase {
 
     /// Applies the schema's actions to the rows linked to a row whose deletion the server refuses:
     /// it keeps a record while others are below it.
-    func removeBelow(_ name: String) throws {
+    ///
+    /// - Parameter name: The name of the record to be deleted.
+    /// - Returns: Whether the record can be deleted then; otherwise a row that does not show here stays
+    ///   below it.
+    /// - Throws: An error of the database.
+    func removeBelow(_ name: String) throws -> Bool {
+        var cleared: [Candidate] = []
+        var isFree = true
         let waiting = try KnownRecord.fetchAll(
             database,
             where: "waiting IS NOT NULL AND zone = ?",
@@ -134,17 +160,27 @@ struct GoneReferences: ApplyPhase {
                 ]?.plain,
                 try OutboxEntry.fetch(database, key)?.isDeleted != true
             else { continue }
-            let cascades = table.foreignKeys.contains {
-                $0.columns == [column.name] && ($0.deletion == .cascade || table.requires($0))
-            }
-            if cascades, let candidate = try candidate(known.name), try !isHeld(candidate) {
+            let links = table.foreignKeys.filter { $0.columns == [column.name] }
+            let candidate = try candidate(known.name)
+            let isDeleted = links.contains { $0.deletion == .cascade || table.requires($0) }
+            if isDeleted, let candidate, try !isHeld(candidate) {
                 try remove(candidate, rule: "cascade")
-            } else {
+            } else if hasAllRows {
                 // An entry without fields makes the next batch remove the link, after which the
                 // record can be deleted.
                 try send(key, [])
+            } else if let candidate, candidate.existing != nil,
+                !links.contains(where: table.requires)
+            {
+                // In another user's tree the reference is the link: the row leaves the tree without it.
+                cleared.append(try clear(links, of: candidate))
+            } else {
+                isFree = false
             }
         }
+        try placer.place(cleared)
+        try PlaceKeeper(context: context).settleTrees()
+        return isFree
     }
 }
 

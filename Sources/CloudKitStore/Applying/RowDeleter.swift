@@ -304,7 +304,7 @@ struct RowDeleter: ApplyPhase {
                 continue
             }
             let fields = try mapping.fields(existing, table)
-            let lost = MergePlan.Overruled(fields: [:], side: .remote, rule: "reference")
+            let lost = MergePlan.Overruled(fields: [:], side: .remote, rule: JournalEntry.reference)
             try journal.add([lost], key, kept: fields, at: clock.edit(0))
             var kept = known
             kept.goes = false

@@ -28,8 +28,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The row's key: the value as text, bytes in hexadecimal, several columns as a JSON array.
     public var key: String
     /// The rule that decided: a ``MergeRule/name``, a ``DeletionRule``, `cascade` when the row was
-    /// deleted with its parent, `reference` when a deleted row was still referenced, `access` when
-    /// the user may not change another user's row, or it went out of sight, whether it was deleted,
+    /// deleted with its parent, `reference` when a deleted row was still referenced and the row that
+    /// referred to it lost the reference, or was deleted, `access` when the user may not change another user's row, or it went out of sight, whether it was deleted,
     /// moved or is no longer shared, or gave up its key to another row, `unique` when another row has
     /// the same values in UNIQUE columns, `deletion` when one of the user's own rows was deleted by
     /// someone who may not have seen this device's last save, `share` when an edit brought back a row
@@ -51,6 +51,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// The zone of the row; nil for entries of earlier versions.
     let zone: StoreZone?
 
+    /// The rule of entries about references to deleted rows.
+    static let reference = "reference"
     /// The rule of entries about another user's rows.
     static let access = "access"
     /// The rule of entries about columns that a migration dropped.

@@ -236,9 +236,16 @@ struct Acknowledgements {
         case .referenceViolation where entry?.isDeleted == true:
             // Another user put rows below it meanwhile.
             collected.needsFetch = true
-            try applier.goneReferences.removeBelow(name)
-            // The rows below are deleted first, however few records a batch holds.
-            if var last = entry {
+            guard try applier.goneReferences.removeBelow(name) else {
+                try applier.reverter.bringBack(name)
+                changedSight = true
+                return
+            }
+            // The rows below are deleted first, however few records a batch holds. A deletion that was
+            // reverted meanwhile is not sent again.
+            if let entry, var last = try OutboxEntry.fetch(database, entry.key),
+                last.version == entry.version
+            {
                 last.version = try StoreClock.tick(database)
                 try last.save(database)
             }
