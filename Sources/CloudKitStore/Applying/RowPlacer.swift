@@ -325,6 +325,8 @@ struct RowPlacer: ApplyPhase {
                 // Only a row that is new here can be the one that others wait for.
                 if candidate.existing == nil { shown.insert(known.name) }
             }
+            // Tops wait for no row above them, which may show only now.
+            for candidate in try topsToJoin().compactMap(candidate) { _ = try show(candidate) }
         }
     }
 
