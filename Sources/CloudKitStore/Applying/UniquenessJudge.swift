@@ -58,14 +58,19 @@ struct UniquenessJudge: ApplyPhase {
     ///
     /// - Returns: Whether all of them are hidden.
     private func hide(_ keys: [RowKey], for candidate: Candidate) throws -> Bool {
+        var hiding: [(key: RowKey, zone: StoreZone, name: String)] = []
         for key in keys {
             let zone = try zone(of: key)
             let name = try key.recordName(candidate.table)
-            // A row with unsent edits is hidden after they are sent: they would be lost with it.
+            // A row with unsent edits is hidden after they are sent: they would be lost with it. Until
+            // then the others show as well.
             guard candidate.known.zone < zone, try OutboxEntry.fetch(database, key) == nil,
                 let known = try KnownRecord.fetch(database, name: name),
                 known.zone == zone, known.system != nil
             else { return false }
+            hiding.append((key, zone, name))
+        }
+        for (key, zone, name) in hiding {
             let theirs = try ApplyContext(database, mapping, zone: zone, defersUniqueness: true)
             try RowWithdrawer(context: theirs).hideWithAllBelow(key, named: name)
             context.add(theirs)

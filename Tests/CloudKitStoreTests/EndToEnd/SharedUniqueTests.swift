@@ -1,6 +1,7 @@
 import CloudKit
 import CloudKitStore
 import CloudKitTesting
+import GRDB
 import Support
 import Testing
 
@@ -127,6 +128,70 @@ struct SharedUniqueTests {
             try await settle(bob, ada)
             #expect(try await Self.keys(bob) == "trip")
             #expect(try await Self.keys(ada) == "trip")
+        }
+    }
+
+    /// The shared folder with an edit that was not sent, with the edit, the other one, and both after it.
+    static let rivals = [
+        ("gear", "name = 'Tools'", "food", "Food,ToolsG,Trip"),
+        ("food", "code = 'F'", "gear", "FoodF,GearG,Trip"),
+    ]
+
+    @Test(
+        "No shared row gives way while another one has edits to send, whichever is looked at first",
+        arguments: rivals
+    )
+    func unsentRival(_ key: String, _ edit: String, _ other: String, _ rows: String) async throws {
+        let schema = TakenKeyTests.schema.replacing(
+            "CREATE TABLE note",
+            with: """
+                CREATE UNIQUE INDEX folderName ON folder (name);
+                ALTER TABLE folder ADD COLUMN code TEXT;
+                CREATE UNIQUE INDEX folderCode ON folder (code);
+                CREATE TABLE note
+                """
+        )
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: schema)
+            let (ada, bob) = (friends.ada, friends.bob)
+            let phone = try await Device(
+                cloud,
+                friends.users[1],
+                schema: schema,
+                configuration: SharingTests.configuration
+            )
+            try await ada.run(
+                """
+                INSERT INTO folder (id, name, code, parent) VALUES ('trip', 'Trip', NULL, NULL),
+                    ('food', 'Food', NULL, 'trip'), ('gear', 'Gear', 'G', 'trip');
+                """
+            )
+            try await ada.run(
+                "INSERT INTO note (id, title, folder) VALUES ('n', 'Tent', ?)",
+                [other]
+            )
+            try await settle(ada)
+            try await friends.accept(friends.share(cleo: nil), bob)
+            try await settle(bob)
+            // A row of Bob's own, from a device that has not synced since, with a value of each.
+            try await phone.run("INSERT INTO folder (id, name, code) VALUES ('own', 'Food', 'G')")
+            try await phone.store.sync()
+            try await bob.run(
+                "UPDATE folder SET \(edit) WHERE id = '\(key)'; UPDATE note SET title = 'Big'"
+            )
+            try await settle(bob, phone, ada)
+            for device in [bob, phone] {
+                #expect(try await Self.keys(device) == "n,own,trip")
+                #expect(try await device.store.status.waitingToSend == 0)
+                #expect(try await device.store.journal().isEmpty)
+            }
+            #expect(
+                try await ada.value(
+                    "SELECT group_concat(name || coalesce(code, '')) "
+                        + "FROM (SELECT * FROM folder ORDER BY id)"
+                ) == rows
+            )
+            #expect(try await ada.value("SELECT title FROM note") == "Big")
         }
     }
 }
