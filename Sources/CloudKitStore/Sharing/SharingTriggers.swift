@@ -66,18 +66,20 @@ struct SharingTriggers {
         switch kind {
         case .mayInsert:
             let body = [
-                staysOwn(if: isThere()), takesDeletedKey, takesWaitingKey(if: "NOT \(isThere())"),
+                dropStray(), staysOwn(if: isThere()), takesDeletedKey,
+                takesWaitingKey(if: "NOT \(isThere())"),
             ]
             return ("BEFORE INSERT", "true", body.joined(separator: "\n    "))
         case .mayUpdate:
             let changes = table.columns.map { differs($0) }.joined(separator: " OR ")
             let rekeys = table.keyColumns.map(differs).joined(separator: " OR ")
-            let body = [
-                refuse("changed"), keepTop("given another key", if: rekeys),
-                takesOthersKey(if: rekeys), takesWaitingKey(if: rekeys),
+            let body: [String?] = [
+                refuse("changed"), keepTop("given another key", if: rekeys), dropStray(if: rekeys),
+                takesOthersKey(if: rekeys), takesWaitingKey(if: rekeys), keepZone(if: rekeys),
             ]
             return (
-                "BEFORE UPDATE OF \(columns)", "(\(changes))", body.joined(separator: "\n    ")
+                "BEFORE UPDATE OF \(columns)", "(\(changes))",
+                body.compactMap(\.self).joined(separator: "\n    ")
             )
         case .mayMove:
             guard !references.isEmpty else { return nil }
@@ -265,6 +267,37 @@ struct SharingTriggers {
                     SELECT \(table.name.literal), \(key), ''
                     WHERE (\(isThere) OR \(isDeleted)) AND \(place("zone", (table, key))) IS NULL
                         AND \(newZone) <> '';
+            """
+    }
+
+    /// Returns the statements that give another user's row its zone under another key too, before SQLite
+    /// has the rows below it refer to that key: their triggers look there.
+    private func keepZone(if condition: String) -> String? {
+        guard table.format == nil else { return nil }
+        func place(of row: Target, if moved: String) -> String {
+            """
+            INSERT INTO grdb_cloudkit_place (tbl, key, zone, writes)
+                    SELECT \(table.name.literal), \(RowKey.sql(table, of: "NEW")), zone, writes
+                    FROM grdb_cloudkit_place WHERE tbl = \(row.table.name.literal) AND key = \(row.key)
+                        AND zone <> '' AND (\(condition)) AND \(moved)
+                    ON CONFLICT (tbl, key) DO NOTHING;
+            """
+        }
+        let stays = place(of: (table, RowKey.sql(table, of: "OLD")), if: "NOT (\(moves))")
+        guard let above = above("NEW") else { return stays }
+        return stays + "\n    " + place(of: above, if: "(\(moves))")
+    }
+
+    /// Returns the statement that removes, on a condition, the place that an `UPDATE OR IGNORE` left
+    /// behind under a key which it then did not write.
+    private func dropStray(if condition: String = "true") -> String {
+        let key = RowKey.sql(table, of: "NEW")
+        return """
+            DELETE FROM grdb_cloudkit_place WHERE tbl = \(table.name.literal) AND key = \(key)
+                        AND (\(condition)) AND zone <> '' AND name IS NULL AND share IS NULL
+                        AND NOT \(isThere())
+                        AND NOT EXISTS (SELECT 1 FROM grdb_cloudkit_outbox
+                            WHERE tbl = \(table.name.literal) AND key = \(key));
             """
     }
 
