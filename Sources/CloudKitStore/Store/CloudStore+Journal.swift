@@ -70,12 +70,15 @@ extension CloudStore {
     ///
     /// The journal keeps no assets, so they are not restored. An entry whose ``JournalEntry/key`` was
     /// set to a new one becomes a new row. An entry of another user's row that is out of sight needs a
-    /// new key: with the old one the new row would keep the other from coming back.
+    /// new key: with the old one the new row would keep the other from coming back. An entry of a deletion
+    /// has no values for a new row, and is restored under its own key. Values that a new row needs besides,
+    /// or a reference to a row that is here in place of a missing one, can be set in ``JournalEntry/lost``.
     ///
     /// - Parameter entry: The entry of the journal.
-    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, for a lost share, and for
-    ///   a row whose key another user's has now, or another user's whose key another has, or that is
-    ///   out of sight; an error of the database, such as a constraint that the values violate.
+    /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, for a lost share, for a row
+    ///   whose key another user's has now, or another user's whose key another has, or that is out of
+    ///   sight, and where the values refer to a row that is not here, or do not suffice for a new row; an
+    ///   error of the database, such as another constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
         guard entry.rule != JournalEntry.share else {
@@ -88,63 +91,8 @@ extension CloudStore {
         let mapping = file.mapping
         try await file.writer.write { database in
             let rows = RowStore(database: database, mapping: mapping)
-            let key = RowKey(table: entry.table, text: entry.key)
-            guard try !Self.isOfAnother(key, entry, rows) else {
-                throw Self.belongsToAnother(entry, schema)
-            }
-            guard !entry.lost.isEmpty else { return try rows.delete(key, schema) }
-            let fields = entry.lost.filter { schema.byField[$0.key]?.form != .asset }
-            let existing = try rows.row(key, schema)
-            _ = try rows.write(fields, key, schema, over: existing, files: [:])
+            try EntryRestorer(entry, schema, rows).restore()
         }
-    }
-
-    /// Returns whether the key of an entry's row may belong to another row now.
-    ///
-    /// Where the row is not here, that is the other user's row that left this user's sight: it may come
-    /// back, and one of the user's own with its key would keep it out. Where the zone is not known, it
-    /// is one of the user's own, or another user's while a third one's waits.
-    private static func isOfAnother(
-        _ key: RowKey,
-        _ entry: JournalEntry,
-        _ rows: RowStore
-    ) throws -> Bool {
-        guard let table = rows.mapping.catalog[key.table], !table.isPublic else { return false }
-        let isOfAnothers = entry.rule == JournalEntry.access
-        guard try rows.row(key, table) != nil else {
-            return isOfAnothers && entry.key == entry.recordedKey
-        }
-        let current = try Place.fetch(rows.database, key)?.zone ?? .own
-        if let zone = entry.zone {
-            // A row that this user took out of another's tree is still the same.
-            return current != zone && (current.isShared || isOfAnothers)
-        }
-        guard isOfAnothers else { return false }
-        guard current.isShared else { return true }
-        // A key that is too long for a record name has no record.
-        guard let name = try? key.recordName(table) else { return false }
-        return try TakenKeys.quarantined(rows.database).contains { $0.recordName == name }
-    }
-
-    private static func belongsToAnother(
-        _ entry: JournalEntry,
-        _ table: TableSchema
-    ) -> CloudStoreError {
-        let missing = table.columns
-            .filter { !$0.isKey && $0.needsValue && entry.lost[$0.field] == nil }
-            .map { "'\($0.name)'" }
-        // The entry holds only what the edit had changed.
-        let remedy =
-            missing.isEmpty
-            ? "set the entry's key to one that no row has to restore the values as a row of its own"
-            : "insert a row of its own with the entry's values under another key, and with values for "
-                + "\(missing.joined(separator: ", ")), which the entry does not have"
-        return CloudStoreError(
-            .noSuchRow,
-            "The entry is of a row that another user shares, and its key '\(entry.key)' may belong to "
-                + "another row of the table '\(entry.table)' now, or to that one again; \(remedy), or "
-                + "update the row that is meant"
-        )
     }
 
     /// Removes the entries that exceed the configured age or number.

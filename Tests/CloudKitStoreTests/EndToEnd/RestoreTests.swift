@@ -86,6 +86,126 @@ struct RestoreTests {
         }
     }
 
+    /// Runs a test with the entries of what Bob wrote below a folder that went out of his sight before
+    /// it was sent.
+    private func withHiddenFolder(
+        schema: String = Device.schema,
+        _ body: @Sendable (Friends, [String: JournalEntry]) async throws -> Void
+    ) async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud, schema: schema)
+            let (ada, bob) = (friends.ada, friends.bob)
+            try await friends.begin()
+            try await bob.run(
+                """
+                INSERT INTO note (id, title, folder) VALUES ('new', 'Rope', 'sub');
+                DELETE FROM note WHERE id = 'n';
+                """
+            )
+            try await ada.run("UPDATE folder SET parent = NULL WHERE id = 'sub'")
+            try await settle(ada, bob)
+            let journal = try await bob.store.journal()
+            #expect(journal.map(\.key).sorted() == ["n", "new"])
+            try await body(
+                friends,
+                Dictionary(uniqueKeysWithValues: journal.map { ($0.key, $0) })
+            )
+        }
+    }
+
+    @Test("A row that would refer to one that is not here says to which, and how to restore it")
+    func missingTarget() async throws {
+        try await withHiddenFolder { friends, entries in
+            let (ada, bob) = (friends.ada, friends.bob)
+            var entry = try #require(entries["new"])
+            entry.key = "copy"
+            let message = await refusal(bob, entry)
+            for part in [
+                "'folder' to the row 'sub' of the table 'folder'",
+                "insert or restore that row first",
+                "lost[\"folder\"] to .null, or to a row that is here",
+            ] {
+                #expect(message.contains(part), "\(message)")
+            }
+            // What it says can be done: without the reference, or to another row.
+            for (key, folder) in [("copy", StoreValue.null), ("low", .reference("folder:trip"))] {
+                entry.key = key
+                entry.lost["folder"] = folder
+                try await bob.store.restore(entry)
+            }
+            try await settle(bob, ada)
+            let notes = "SELECT group_concat(id || coalesce(folder, '')) FROM "
+            #expect(
+                try await bob.value(notes + "(SELECT * FROM note ORDER BY id)") == "copy,lowtrip"
+            )
+            #expect(try await ada.value(notes + "note WHERE title = 'Rope'") == "lowtrip")
+            try await bob.store.settled()
+        }
+    }
+
+    @Test("A column that needs a row says so without NULL, and an entry of a lost parent as well")
+    func missingParent() async throws {
+        let schema = Device.schema.replacing(
+            "folder TEXT REFERENCES folder (id) ON DELETE SET NULL",
+            with: "folder TEXT NOT NULL REFERENCES folder (id) ON DELETE CASCADE"
+        )
+        try await withTwoDevices(schema: schema) { phone, laptop, _ in
+            try await phone.run(
+                "INSERT INTO folder (id) VALUES ('f'); INSERT INTO note (id, folder) VALUES ('n', 'f')"
+            )
+            try await settle(phone, laptop)
+            try await phone.run("DELETE FROM folder WHERE id = 'f'")
+            try await laptop.run("INSERT INTO note (id, folder) VALUES ('late', 'f')")
+            try await settle(phone, laptop)
+            var journal: [JournalEntry] = []
+            for device in [phone, laptop] { journal += try await device.store.journal() }
+            let entry = try #require(journal.first { $0.key == "late" && $0.rule == "cascade" })
+            let message = await refusal(laptop, entry)
+            #expect(message.contains("'folder' to the row 'f' of the table 'folder'"), "\(message)")
+            #expect(message.contains("lost[\"folder\"] to a row that is here"))
+            try await laptop.run("INSERT INTO folder (id) VALUES ('f')")
+            try await laptop.store.restore(entry)
+            try await settle(laptop, phone)
+            #expect(try await phone.value("SELECT folder FROM note WHERE id = 'late'") == "f")
+        }
+    }
+
+    @Test("A deletion is restored under its own key, once its row is back")
+    func deletion() async throws {
+        try await withHiddenFolder { friends, entries in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let entry = try #require(entries["n"])
+            #expect(entry.lost.isEmpty)
+            #expect(await refusal(bob, entry).contains("restore the entry once the row is back"))
+            var copy = entry
+            copy.key = "copy"
+            let message = await refusal(bob, copy)
+            #expect(message.contains("the deletion of the row 'n'"), "\(message)")
+            #expect(message.contains("`kept`"))
+            try await ada.run("UPDATE folder SET parent = 'trip' WHERE id = 'sub'")
+            try await settle(ada, bob)
+            #expect(try await bob.value("SELECT title FROM note WHERE id = 'n'") == "Tent")
+            try await bob.store.restore(entry)
+            try await settle(bob, ada)
+            #expect(try await ada.value("SELECT count(*) FROM note WHERE id = 'n'") == "0")
+        }
+    }
+
+    @Test("A new row names the columns for which the entry of an edit has no values")
+    func missingValues() async throws {
+        let schema = Device.schema.replacing("body TEXT,", with: "body TEXT NOT NULL,")
+        try await withHiddenNote(schema: schema) { friends, entry in
+            var copy = entry
+            copy.key = "copy"
+            let message = await refusal(friends.bob, copy)
+            #expect(message.contains("has no row 'copy', and a new one needs values for 'body'"))
+            #expect(message.contains("add them to the entry's `lost`"))
+            copy.lost["body"] = .text("Mine")
+            try await friends.bob.store.restore(copy)
+            #expect(try await friends.bob.value("SELECT title || body FROM note") == "EditedMine")
+        }
+    }
+
     @Test("Entries of a shared journal are not restored into another owner's row either")
     func sharedJournal() async throws {
         try await CloudFixture.inProcess.run { cloud in
