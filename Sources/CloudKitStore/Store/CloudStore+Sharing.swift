@@ -39,7 +39,30 @@ extension CloudStore {
         if ifIncomplete == .refuse { try await checkComplete(key, table) }
         try await sync()
         let id = try await sharedID(key, table, owned: true)
-        let (saved, share) = try await repeatingConflicts {
+        let (saved, share): ([CKRecord], CKShare)
+        do {
+            (saved, share) = try await saveShare(of: id, configure)
+        } catch let error as CKError where !Acknowledgements.isUnanswered(error) {
+            // Asked for only then: whether everything is shared is on the server.
+            guard try await shareOfEverything() != nil else { throw error }
+            throw CloudStoreError(
+                .notShared,
+                "The row '\(key)' of the table '\(table)' is shared already: everything is, so no row can "
+                    + "have a share of its own; change that share with shareEverything(configure:), or end "
+                    + "it with unshareEverything() first"
+            )
+        }
+        try await note(RowKey(table: table, text: key), saved, share)
+        try await sync()
+        return saved.last as? CKShare ?? share
+    }
+
+    /// Saves the share of a record, or changes an existing one.
+    private func saveShare(
+        of id: CKRecord.ID,
+        _ configure: @Sendable (CKShare) -> Void
+    ) async throws -> ([CKRecord], CKShare) {
+        try await repeatingConflicts {
             let root = try await database.record(for: id)
             let share: CKShare
             var records: [CKRecord] = [root]
@@ -57,9 +80,6 @@ extension CloudStore {
             configure(share)
             return (try await save(records + [share]), share)
         }
-        try await note(RowKey(table: table, text: key), saved, share)
-        try await sync()
-        return saved.last as? CKShare ?? share
     }
 
     /// Returns the share of which a row is the root, as the server has it; nil when there is none.
@@ -77,10 +97,20 @@ extension CloudStore {
     /// participants' devices.
     ///
     /// - Throws: A ``CloudStoreError`` for a row that is not the root of one of the user's own
-    ///   shares; a `CKError`, or an error of the database.
+    ///   shares, or that another device deleted with its share; a `CKError`, or an error of the database.
     public func unshare(_ key: String, in table: String) async throws {
         let id = try await sharedID(key, table, owned: true)
-        guard let share = try await database.record(for: id).share else {
+        let root: CKRecord
+        do {
+            root = try await database.record(for: id)
+        } catch let error as CKError where error.code == .unknownItem {
+            throw CloudStoreError(
+                .noSuchRow,
+                "The row '\(key)' of the table '\(table)' was deleted on another device, and its share ended "
+                    + "with it; sync, and it goes from here, too"
+            )
+        }
+        guard let share = root.share else {
             throw CloudStoreError(
                 .notShared,
                 "The row '\(key)' of the table '\(table)' is not the root of a share"

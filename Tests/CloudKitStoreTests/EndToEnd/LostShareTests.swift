@@ -65,4 +65,31 @@ struct LostShareTests {
             #expect(try await ada.store.journal() == [])
         }
     }
+
+    @Test("The share of a top that is deleted elsewhere has ended, and unshare says so")
+    func unshareDeleted() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let friends = try await Friends(cloud)
+            let ada = friends.ada
+            let phone = try await Device(
+                cloud,
+                friends.users[0],
+                configuration: SharingTests.configuration
+            )
+            try await ada.run("INSERT INTO folder VALUES ('trip', 'Trip', NULL)")
+            try await friends.accept(friends.share(cleo: nil), friends.bob)
+            try await settle(phone)
+            try await phone.run("DELETE FROM folder")
+            try await phone.store.sync()
+            for remedy in ["was deleted on another device", "has no row 'trip'"] {
+                let error = await #expect(throws: CloudStoreError.self) {
+                    try await ada.store.unshare("trip", in: "folder")
+                }
+                #expect(error?.code == .noSuchRow)
+                #expect(error?.message.contains(remedy) == true)
+                try await ada.store.sync()
+            }
+            #expect(try await ada.store.verify().differences == [])
+        }
+    }
 }

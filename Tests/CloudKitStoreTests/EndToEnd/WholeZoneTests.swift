@@ -217,4 +217,20 @@ struct WholeZoneTests {
             _ = try await ada.store.shareEverything()
         }
     }
+
+    @Test("A row of a zone that is shared as a whole has no share of its own, and says why")
+    func shareWithin() async throws {
+        try await withFamily { ada, _, _ in
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await ada.store.share("a", in: "folder")
+            }
+            #expect(error?.code == .notShared)
+            for part in ["'a'", "shareEverything(configure:)", "unshareEverything()"] {
+                #expect(error?.message.contains(part) == true)
+            }
+            try await ada.store.unshareEverything()
+            try await ada.store.share("a", in: "folder")
+            try await ada.store.settled()
+        }
+    }
 }
