@@ -466,6 +466,8 @@ def check_lost_deletes(cloud, page):
     participants = [each["userIdentity"].get("userRecordName") for each in cloud.record("cloudkit.zoneshare", "Lists")["participants"]]
     check(grace not in participants, "and a participant leaves", participants)
     cloud.operate("DELETE", "faults")
+    page.go("Requests")
+    page.reads("200 lost")
     no_trouble(page, "lost responses to deletes", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_SOCKET_NOT_CONNECTED",
                "ERR_CONNECTION_CLOSED", "status of 404")
 
@@ -1157,7 +1159,7 @@ def check_faults(cloud, page):
         {"operationType": "forceUpdate", "record": {"recordName": "AD", "recordType": "Country", "fields": {}}}]}
     status, answer = cloud.call("records/modify", body)
     check((status, answer["serverErrorCode"]) == (413, "QUOTA_EXCEEDED"), "a client meets it")
-    page.reads("rule 1: POST records/modify was answered 413 QUOTA_EXCEEDED")
+    page.reads("rule 1: POST records/modify: 413 QUOTA_EXCEEDED")
 
     def counts(row=0):
         return page.run("return [...document.querySelectorAll('tbody tr')][arguments[0]].innerText", row).split()[-3:-1]
@@ -2169,7 +2171,7 @@ def check_newcomer(cloud, page):
     page.reads("1 rule is in force")
     status, answer = cloud.call("records/query", {"zoneID": {"zoneName": "Atlas"}, "query": {"recordType": "Country"}})
     check((status, answer["serverErrorCode"]) == (503, "ZONE_BUSY"), "the client fails")
-    page.reads("was answered 503 ZONE_BUSY")
+    page.reads(": 503 ZONE_BUSY")
     page.press("Remove all")
     page.reads("None: every request gets the response that it should.")
     page.go("Snapshots")

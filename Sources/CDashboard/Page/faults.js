@@ -1,5 +1,5 @@
 // What goes wrong on purpose: the rules in force, how often they took effect, and the clock.
-import {operate, containerPath, place, schema, feed, people, nameOf, stringify} from "./api.js";
+import {operate, containerPath, place, schema, feed, people, nameOf, stringify, statusOf} from "./api.js";
 import {h, fill, refill, field, select, button, confirm, notify, time, moment, plural, amount, words, Room} from "./dom.js";
 
 /** The faults with what each of them takes. */
@@ -99,7 +99,7 @@ class Faults extends Room {
             this.#firings = [...hit.reverse(), ...this.#firings].slice(0, 20);
             fill(this.#fired, this.#firings.length === 0 && h("li", {}, "No fault took effect yet."),
                 this.#firings.map(entry => h("li", {}, `${time(entry.time)} ${plural(entry.faults.length, "rule")} ${entry.faults.map(each => each + 1).join(", ")}: `,
-                    words`${entry.method} ${entry.endpoint} was answered ${entry.status}`, entry.problems[0] && ` ${entry.problems[0].code}`)));
+                    words`${entry.method} ${entry.endpoint}: ${statusOf(entry)}`, entry.problems[0] && ` ${entry.problems[0].code}`)));
             if (this.#plan.rules.length > 0) this.#load().catch(() => {});
         });
         const timer = setInterval(() => {

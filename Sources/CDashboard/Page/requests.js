@@ -1,5 +1,5 @@
 // The journal: each request that the server answered, as it comes.
-import {Failure, operate, feed, call, parse, stringify, place, nameOf} from "./api.js";
+import {Failure, operate, feed, call, parse, stringify, place, nameOf, statusOf, isProblem} from "./api.js";
 import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, number, plural, amount, notify, words, confirm, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 
@@ -24,8 +24,7 @@ class Requests extends Room {
 
     #columns = [
         {label: "time", note: "UTC", width: "8rem", text: entry => time(entry.time)},
-        {label: "status", width: "5rem", text: entry => String(entry.status),
-            kind: entry => entry.problems.length > 0 || entry.status >= 400 ? "bad" : "good"},
+        {label: "status", width: "5rem", text: statusOf, kind: entry => isProblem(entry) ? "bad" : "good"},
         {label: "endpoint", width: "minmax(11rem, 1fr)", text: entry => `${entry.method} ${entry.endpoint}`},
         {label: "user", width: "8rem", text: entry => entry.user ? nameOf(entry.user) : ""},
         {label: "ms", width: "6rem", text: entry => entry.milliseconds.toFixed(1), kind: () => "number"},
@@ -41,7 +40,7 @@ class Requests extends Room {
         if (!isFirst && this.#isHeld.checked) return;
         const words = this.#filter.value.trim().toLowerCase();
         const rows = feed.entries.filter(entry =>
-            (this.#which.value !== "problems" || entry.problems.length > 0 || entry.status >= 400)
+            (this.#which.value !== "problems" || isProblem(entry))
             && (this.#which.value !== "faults" || entry.faults.length > 0)
             && (!words || this.#columns.some(column => column.text(entry).toLowerCase().includes(words)))).reverse();
         if (this.source) {
@@ -76,7 +75,7 @@ class Requests extends Room {
                 text && button("Copy", () => copy(text), {"aria-label": `Copy ${title}`}));
             const outcome = h("div", {});
             const rows = [
-                ["Time", moment(entry.time)], ["Status", String(entry.status)], ["User", entry.user && words`${nameOf(entry.user)} (${entry.user})`],
+                ["Time", moment(entry.time)], ["Status", statusOf(entry)], ["User", entry.user && words`${nameOf(entry.user)} (${entry.user})`],
                 ["Container", entry.container], ["Database", entry.database], ["Took", `${entry.milliseconds.toFixed(2)} ms`],
                 ["Answer", bytes(entry.bytes)], ["Identifier", entry.id],
                 ["Faults", entry.faults.length > 0 && `${plural(entry.faults.length, "rule")} ${entry.faults.map(each => each + 1).join(", ")} of the plan took effect`],
