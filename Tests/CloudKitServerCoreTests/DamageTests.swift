@@ -169,30 +169,18 @@ struct DamageTests {
 }
 
 /// A storage whose file turns out to be damaged when a repair is committed.
-private final class UncommittingStorage: Storage {
+private final class UncommittingStorage: WrappingStorage {
     let fails = Atomic(false)
-    private let storage: SQLiteStorage
+    let base: SQLiteStorage
 
     init() throws {
-        storage = try SQLiteStorage(path: nil)
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageReader) throws -> Value
-    ) async throws -> Value {
-        try await storage.read(body)
-    }
-
-    func write<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
-    ) async throws -> Value {
-        try await storage.write(body)
+        base = try SQLiteStorage(path: nil)
     }
 
     func writeExclusively<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
-        try await storage.writeExclusively { [fails = fails.load(ordering: .relaxed)] writer in
+        try await base.writeExclusively { [fails = fails.load(ordering: .relaxed)] writer in
             let value = try body(writer)
             if fails {
                 throw StorageError(.corrupt, "The file is malformed - while executing COMMIT")

@@ -288,8 +288,8 @@ struct DroppedFieldTests {
 }
 
 /// A storage in which something happens before each commit, as beside other users.
-private final class BusyStorage: Storage {
-    private let base: SQLiteStorage
+private final class BusyStorage: WrappingStorage {
+    let base: SQLiteStorage
     private let interruption = Mutex<(@Sendable (_ isLast: Bool) async -> Void)?>(nil)
 
     init(_ base: SQLiteStorage) { self.base = base }
@@ -307,12 +307,6 @@ private final class BusyStorage: Storage {
         guard let body else { return }
         await body(isLast)
         interruption.withLock { $0 = body }
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageReader) throws -> Value
-    ) async throws -> Value {
-        try await base.read(body)
     }
 
     func write<Value: Sendable>(

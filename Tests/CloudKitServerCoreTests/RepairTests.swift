@@ -228,7 +228,7 @@ struct RepairTests {
 private struct Cut: Error {}
 
 /// A storage that does some steps of a repair and nothing more, like one whose process was killed.
-private final class CutStorage: RepairableStorage {
+private final class CutStorage: RepairableStorage, WrappingStorage {
     let base: SQLiteStorage
     /// The number of steps that are left; nil once one was not done.
     private let left: Mutex<Int?>
@@ -248,12 +248,6 @@ private final class CutStorage: RepairableStorage {
             }
             left = count - 1
         }
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageReader) throws -> Value
-    ) async throws -> Value {
-        try await base.read(body)
     }
 
     func write<Value: Sendable>(

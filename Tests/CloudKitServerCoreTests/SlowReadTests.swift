@@ -63,11 +63,9 @@ struct SlowReadTests {
     }
 
     /// A storage whose reads can be held while they occupy a thread and a connection.
-    private struct GatedStorage: Storage {
+    private struct GatedStorage: WrappingStorage {
         let base: SQLiteStorage
         let gate: Gate
-
-        var threads: (any TaskExecutor)? { base.threads }
 
         func read<Value: Sendable>(
             _ body: @escaping @Sendable (any StorageReader) throws -> Value
@@ -77,12 +75,6 @@ struct SlowReadTests {
                 if holds { gate.hold() }
                 return try body(reader)
             }
-        }
-
-        func write<Value: Sendable>(
-            _ body: @escaping @Sendable (any StorageWriter) throws -> Value
-        ) async throws -> Value {
-            try await base.write(body)
         }
     }
 

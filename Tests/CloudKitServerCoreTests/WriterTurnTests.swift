@@ -9,7 +9,7 @@ import Testing
 @Suite("Writes that take long")
 struct WriterTurnTests {
     /// A storage that counts the turns of its writer.
-    private final class CountingStorage: Storage {
+    private final class CountingStorage: WrappingStorage {
         let base: SQLiteStorage
         private let alone = Mutex(0)
         private let waits = Mutex<[Int]>([])
@@ -20,14 +20,6 @@ struct WriterTurnTests {
         var aloneCount: Int { alone.withLock { $0 } }
         /// The maximum number of those that began while a shared write waited.
         var longestWait: Int { waits.withLock { $0.max() ?? 0 } }
-
-        var threads: (any TaskExecutor)? { base.threads }
-
-        func read<Value: Sendable>(
-            _ body: @escaping @Sendable (any StorageReader) throws -> Value
-        ) async throws -> Value {
-            try await base.read(body)
-        }
 
         func write<Value: Sendable>(
             _ body: @escaping @Sendable (any StorageWriter) throws -> Value

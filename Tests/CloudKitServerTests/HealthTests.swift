@@ -187,12 +187,12 @@ extension HealthTests {
 }
 
 /// A storage whose disk fails when a test requests it.
-private final class FailingStorage: Storage {
+private final class FailingStorage: WrappingStorage {
     let fails = Atomic(false)
-    private let storage: SQLiteStorage
+    let base: SQLiteStorage
 
     init() throws {
-        storage = try SQLiteStorage(path: nil)
+        base = try SQLiteStorage(path: nil)
     }
 
     func read<Value: Sendable>(
@@ -201,13 +201,7 @@ private final class FailingStorage: Storage {
         guard !fails.load(ordering: .relaxed) else {
             throw StorageError(.inputOutput, "The disk does not answer")
         }
-        return try await storage.read(body)
-    }
-
-    func write<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
-    ) async throws -> Value {
-        try await storage.write(body)
+        return try await base.read(body)
     }
 }
 

@@ -446,6 +446,3 @@ export const feed = new Feed();
 
 /** Returns the status of a request of the journal, and the loss of its response where a fault took it. */
 export const statusOf = entry => String(entry.status) + (entry.loss ? ` ${entry.loss}` : "");
-
-/** Returns whether the client of a request did not get what it asked for. */
-export const isProblem = entry => entry.problems.length > 0 || entry.status >= 400 || Boolean(entry.loss);

@@ -1,7 +1,10 @@
 // The journal: each request that the server answered, as it comes.
-import {Failure, operate, feed, call, parse, stringify, place, nameOf, statusOf, isProblem} from "./api.js";
+import {Failure, operate, feed, call, parse, stringify, place, nameOf, statusOf} from "./api.js";
 import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, number, plural, amount, notify, words, confirm, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
+
+/** Returns whether the client of a request did not get what it asked for. */
+const isProblem = entry => entry.problems.length > 0 || entry.status >= 400 || Boolean(entry.loss);
 
 class Requests extends Room {
     #grid = h("ck-grid", {label: "Requests, the newest first", opens: true});

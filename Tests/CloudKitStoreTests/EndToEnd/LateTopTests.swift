@@ -29,14 +29,6 @@ struct LateTopTests {
         )
     }
 
-    private static func phone(_ friends: Friends) async throws -> Device {
-        try await Device(
-            friends.cloud,
-            friends.users[1],
-            configuration: SharingTests.configuration
-        )
-    }
-
     /// The permissions that Bob has.
     static let permissions: [CKShare.ParticipantPermission] = [.readWrite, .readOnly]
 
@@ -44,13 +36,13 @@ struct LateTopTests {
     func joins(_ permission: CKShare.ParticipantPermission) async throws {
         try await Self.withFriends { friends in
             let (ada, bob) = (friends.ada, friends.bob)
-            let early = try await Self.phone(friends)
+            let early = try await friends.device(of: 1)
             try await friends.accept(friends.share("low", bob: permission, cleo: nil), bob)
             try await early.store.sync()
             #expect(try await Self.places(early) == "low:")
             try await friends.accept(friends.share("up", bob: permission, cleo: nil), bob)
             // One that was there before, and one that fetches all at once.
-            let late = try await Self.phone(friends)
+            let late = try await friends.device(of: 1)
             for device in [bob, early, late] {
                 try await device.store.sync()
                 #expect(try await Self.places(device) == "low:up,up:")
@@ -66,7 +58,7 @@ struct LateTopTests {
     func reopened() async throws {
         try await Self.withFriends { friends in
             let bob = friends.bob
-            let phone = try await Self.phone(friends)
+            let phone = try await friends.device(of: 1)
             try await friends.accept(friends.share("low", cleo: nil), bob)
             try await phone.store.sync()
             await phone.store.stop()
@@ -93,7 +85,7 @@ struct LateTopTests {
             for folder in ["z", "a", "low", "up"] {
                 try await friends.accept(friends.share(folder, cleo: nil), friends.bob)
             }
-            let phone = try await Self.phone(friends)
+            let phone = try await friends.device(of: 1)
             try await phone.store.sync()
             for device in [friends.bob, phone] {
                 #expect(try await Self.places(device) == "a:low,low:up,up:,z:a")

@@ -17,11 +17,7 @@ struct LostShareTests {
         try await CloudFixture.inProcess.run { cloud in
             let friends = try await Friends(cloud)
             let ada = friends.ada
-            let phone = try await Device(
-                cloud,
-                friends.users[0],
-                configuration: SharingTests.configuration
-            )
+            let phone = try await friends.device(of: 0)
             try await ada.run("INSERT INTO folder VALUES ('trip', 'Trip', NULL)")
             try await settle(ada, phone)
             // Whether the phone knows the share makes no difference.
@@ -50,11 +46,7 @@ struct LostShareTests {
         try await CloudFixture.inProcess.run { cloud in
             let friends = try await Friends(cloud)
             let ada = friends.ada
-            let phone = try await Device(
-                cloud,
-                friends.users[0],
-                configuration: SharingTests.configuration
-            )
+            let phone = try await friends.device(of: 0)
             try await ada.run("INSERT INTO folder VALUES ('trip', 'Trip', NULL)")
             try await friends.accept(friends.share(cleo: nil), friends.bob)
             try await ada.run("DELETE FROM folder")
@@ -71,11 +63,7 @@ struct LostShareTests {
         try await CloudFixture.inProcess.run { cloud in
             let friends = try await Friends(cloud)
             let ada = friends.ada
-            let phone = try await Device(
-                cloud,
-                friends.users[0],
-                configuration: SharingTests.configuration
-            )
+            let phone = try await friends.device(of: 0)
             try await ada.run("INSERT INTO folder VALUES ('trip', 'Trip', NULL)")
             try await friends.accept(friends.share(cleo: nil), friends.bob)
             try await settle(phone)

@@ -14,12 +14,7 @@ struct SharedUniqueTests {
         TakenKeyTests.schema + "CREATE UNIQUE INDEX folderName ON folder (name);"
 
     private static func phone(_ friends: Friends) async throws -> Device {
-        let phone = try await Device(
-            friends.cloud,
-            friends.users[1],
-            schema: schema,
-            configuration: SharingTests.configuration
-        )
+        let phone = try await friends.device(of: 1, schema: schema)
         try await settle(phone)
         return phone
     }

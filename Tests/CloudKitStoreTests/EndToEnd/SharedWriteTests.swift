@@ -276,11 +276,7 @@ struct SharedWriteTests {
     func restoringOwn() async throws {
         try await Self.withFriends { friends in
             let (ada, bob) = (friends.ada, friends.bob)
-            let phone = try await Device(
-                friends.cloud,
-                friends.users[1],
-                configuration: SharingTests.configuration
-            )
+            let phone = try await friends.device(of: 1)
             try await bob.run("INSERT INTO note (id, title) VALUES ('own', 'Own')")
             try await settle(bob, phone)
             try await bob.run("UPDATE note SET title = 'Earlier' WHERE id = 'own'")

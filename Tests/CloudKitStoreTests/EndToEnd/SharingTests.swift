@@ -68,6 +68,16 @@ struct SharingTests {
             cleo = try await device(2, configuration)
         }
 
+        /// Opens another device of one of the friends, by number.
+        func device(of user: Int, schema: String = Device.schema) async throws -> Device {
+            try await Device(
+                cloud,
+                users[user],
+                schema: schema,
+                configuration: SharingTests.configuration
+            )
+        }
+
         /// Fills Ada's database: a folder with a folder and a note in it, and an unshared note beside it.
         func fill() async throws {
             try await ada.run(
@@ -379,11 +389,7 @@ struct SharingTests {
         try await withFriends { friends in
             let ada = friends.ada
             try await friends.begin()
-            let laptop = try await Device(
-                friends.cloud,
-                friends.users[1],
-                configuration: Self.configuration
-            )
+            let laptop = try await friends.device(of: 1)
             try await laptop.store.sync()
             #expect(try await laptop.rows() == friends.bob.rows())
             await laptop.store.stop()

@@ -181,12 +181,7 @@ struct TakenKeyTests {
 
     /// Opens a second device of one of the friends, by number.
     static func phone(_ friends: Friends, of user: Int = 1) async throws -> Device {
-        let phone = try await Device(
-            friends.cloud,
-            friends.users[user],
-            schema: schema,
-            configuration: SharingTests.configuration
-        )
+        let phone = try await friends.device(of: user, schema: schema)
         try await phone.store.sync()
         return phone
     }
