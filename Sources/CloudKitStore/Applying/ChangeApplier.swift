@@ -155,8 +155,9 @@ struct ChangeApplier: ApplyPhase {
     /// Removes all rows of the zone from the file: this user no longer has access to them.
     func leaveZone() throws {
         try withdrawer.leaveZone()
-        // The zone's rows may have had keys for which records of other zones wait.
-        try retryTakenKeys()
+        // The zone's rows may have had keys and UNIQUE values for which records of other zones wait, and no
+        // fetch of those has a reason to follow.
+        try retryHidden()
     }
 
     /// Shows the waiting rows, without their references to missing rows.

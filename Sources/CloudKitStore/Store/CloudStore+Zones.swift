@@ -55,7 +55,7 @@ extension CloudStore {
         let file = file
         // Shares were addressed to the previous user.
         for zone in try await file.read(StoreFile.sharedZones) where zone.isShared {
-            publish(try await file.leave(zone))
+            publish(try await file.leave(zone).changes)
         }
         try await file.writer.write { database in
             try file.takeHome(database)

@@ -110,8 +110,7 @@ final class EngineChannel: CKSyncEngineDelegate {
         _ engine: CKSyncEngine
     ) async throws {
         if zone == .own { return try await ownZone.deleted(reason, engine) }
-        context.reporter.received(try await context.file.leave(zone))
-        context.reporter.onEvent(.shareEnded(context.file.id(zone)))
+        try await fetches.end(shareOf: zone)
     }
 
     // MARK: Requests

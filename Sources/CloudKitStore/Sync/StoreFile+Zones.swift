@@ -19,7 +19,8 @@ extension StoreFile {
                     // in the journal.
                     try applier.delete(known.map(\.name))
                     try applier.finishDeletions()
-                    try applier.retryTakenKeys()
+                    // They may have had keys and UNIQUE values for which other users' records wait.
+                    try applier.retryHidden()
                     return applier.changes
                 }
                 // The remaining rows are new to the next zone.
@@ -113,11 +114,15 @@ extension StoreFile {
     }
 
     /// Removes a zone that is no longer shared.
-    func leave(_ zone: StoreZone) async throws -> [RowChange] {
+    ///
+    /// - Parameter zone: The zone.
+    /// - Returns: The changes, and the rows that lost to others which could show then.
+    /// - Throws: An error of the database.
+    func leave(_ zone: StoreZone) async throws -> (changes: [RowChange], replaced: [RowKey]) {
         try await apply { database, mapping in
             let applier = try ChangeApplier(database, mapping, zone: zone)
             try applier.leaveZone()
-            return applier.changes
+            return (applier.changes, applier.replacedByDuplicate)
         }
     }
 }

@@ -122,8 +122,7 @@ final class ZoneFetches: Sendable {
         let isIncomplete = state.withLock { exchange(&$0.isIncomplete, with: false) }
         guard !isIncomplete, file.catalog.hasFormats, context.scope.contains(.own) else { return }
         for zone in state.withLock({ exchange(&$0.gone, with: []) }).sorted() {
-            context.reporter.received(try await file.leave(zone))
-            context.reporter.onEvent(.shareEnded(file.id(zone)))
+            try await end(shareOf: zone)
         }
         for zone in try await file.read(context.scope.zones) {
             let (changes, refused) = try await file.apply { database, mapping in
@@ -136,6 +135,14 @@ final class ZoneFetches: Sendable {
             context.reporter.editsRefused(refused)
         }
         state.withLock { $0.isComplete = true }
+    }
+
+    /// Removes the rows of a zone that is gone, and shows those that waited for them.
+    func end(shareOf zone: StoreZone) async throws {
+        let (changes, replaced) = try await file.leave(zone)
+        context.reporter.received(changes)
+        context.reporter.replacedByDuplicate(replaced)
+        context.reporter.onEvent(.shareEnded(file.id(zone)))
     }
 
     private func finish(_ zone: StoreZone) async throws {
