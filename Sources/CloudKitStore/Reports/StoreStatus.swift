@@ -45,10 +45,21 @@ public struct StoreStatus: Hashable, Sendable {
         /// The row's key.
         public var key: String
         /// The name of the awaited record: the record type, a colon and the key; empty if unknown.
+        ///
+        /// Where that record waits for another one, it is that one's.
         public var recordName: String
         /// `true` when that record has arrived and is quarantined: ``StoreStatus/quarantined`` has the
         /// reason and the remedy.
         public var isTargetQuarantined: Bool
+        /// `true` when that record was deleted on this device, and the deletion is not sent.
+        public var isTargetDeleted: Bool
+
+        /// The reason why the wait lasts, after "which".
+        fileprivate var reason: String {
+            if isTargetQuarantined { return "is quarantined" }
+            return isTargetDeleted
+                ? "is deleted here; the next sync sends that" : "has not arrived"
+        }
     }
 
     /// The condition that keeps the store from syncing.
@@ -87,8 +98,9 @@ public struct StoreStatus: Hashable, Sendable {
         }
         for row in waitingRows {
             let what = row.recordName.isEmpty ? "another row" : "the record '\(row.recordName)'"
-            let why = row.isTargetQuarantined ? "is quarantined" : "has not arrived"
-            lines.append("The row '\(row.key)' of '\(row.table)' waits for \(what), which \(why).")
+            lines.append(
+                "The row '\(row.key)' of '\(row.table)' waits for \(what), which \(row.reason)."
+            )
         }
         if waitingForParents > waitingRows.count {
             lines.append(

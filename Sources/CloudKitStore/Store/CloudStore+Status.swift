@@ -12,11 +12,11 @@ extension CloudStore {
             let obstacle = try await obstacle()
             let progress = state.withLock { $0.own }?.channel.context.reporter.progress
             return try await file.read { database in
-                let waits = try Self.waits(database)
+                let (waiting, lacking) = try Self.waiting(database)
                 var status = StoreStatus(
                     obstacle: obstacle,
                     waitingToSend: try OutboxEntry.count(database, where: "problem IS NULL"),
-                    waitingForParents: 0,
+                    waitingForParents: waiting.count,
                     quarantined: [],
                     progress: progress
                 )
@@ -29,24 +29,9 @@ extension CloudStore {
                 status.lastSync = Self.date(
                     try Int64.fetchOne(database, sql: "SELECT lastSync FROM grdb_cloudkit_control")
                 )
-                status.waitingForParents =
-                    try Int.fetchOne(
-                        database,
-                        sql: "SELECT count(*) FROM grdb_cloudkit_record WHERE \(waits)"
-                    ) ?? 0
-                status.inaccessibleReferenceCount =
-                    try Int.fetchOne(
-                        database,
-                        sql: """
-                            SELECT count(*) FROM grdb_cloudkit_record
-                            WHERE waiting IS NOT NULL AND NOT (\(waits))
-                            """
-                    ) ?? 0
-                status.waitingRows = try Self.rows(database, where: waits)
-                status.rowsWithInaccessibleReferences = try Self.rows(
-                    database,
-                    where: "waiting IS NOT NULL AND NOT (\(waits))"
-                )
+                status.waitingRows = waiting.rows
+                status.inaccessibleReferenceCount = lacking.count
+                status.rowsWithInaccessibleReferences = lacking.rows
                 status.quarantined = try Row.fetchAll(
                     database,
                     sql: """
@@ -62,41 +47,63 @@ extension CloudStore {
         }
     }
 
-    /// Returns some of the rows whose records wait for others or lack them.
-    private static func rows(
-        _ database: Database,
-        where condition: String
-    ) throws -> [StoreStatus.WaitingRow] {
-        let quarantined = try KnownRecord.quarantinedNames(database)
-        return try Row.fetchAll(
-            database,
-            sql: """
-                SELECT \(Words.sql(ofNumber: "tbl")) AS tbl, key, waiting, zone FROM grdb_cloudkit_record
-                WHERE \(condition) AND tbl IS NOT NULL ORDER BY 1, key LIMIT 100
-                """
-        ).map { row in
-            let name: String = row["waiting"]
-            return .init(
-                table: row["tbl"],
-                key: row["key"],
-                recordName: name,
-                isTargetQuarantined:
-                    quarantined.contains(KnownRecord.name(name, asideIn: row["zone"]))
-            )
+    /// The maximum number of rows that a status lists.
+    private static let rowLimit = 100
+
+    /// The records that wait for others, in the order of their rows.
+    private struct Waiting {
+        var count = 0
+        var rows: [StoreStatus.WaitingRow] = []
+
+        mutating func add(_ row: StoreStatus.WaitingRow) {
+            count += 1
+            if rows.count < rowLimit { rows.append(row) }
         }
     }
 
-    /// Returns the SQL condition that a record waits for another.
+    /// Returns the records that wait for others, and those that lack what is out of this user's sight.
     ///
-    /// A reference to another user's record waits for a fetch if that record is shared, or for the
-    /// record's key to be free. Otherwise the row shows without the reference, or not at all.
-    private static func waits(_ database: Database) throws -> String {
-        // By their text: SQL does not compare it with the stored form of a name.
-        let aside = try TakenKeys.quarantined(database).map(\.name.literal)
-        return """
-            waiting IS NOT NULL AND (zone IN ('', \(StoreZone.public.text.literal))
-                OR zone || char(10) || waiting IN (\(aside.joined(separator: ", "))))
-            """
+    /// A reference to another user's record waits for a fetch if that record is shared, for the
+    /// reason of its quarantine to end, or for its deletion to be sent. Otherwise the row shows without
+    /// the reference, or not at all.
+    private static func waiting(
+        _ database: Database
+    ) throws -> (waiting: Waiting, lacking: Waiting) {
+        let targets = try WaitingTargets(database)
+        var (waiting, lacking) = (Waiting(), Waiting())
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(Words.sql(ofNumber: "tbl")) AS tbl, key, waiting, zone
+                FROM grdb_cloudkit_record WHERE waiting IS NOT NULL ORDER BY tbl IS NULL, 1, key
+                """
+        )
+        while let row = try rows.next() {
+            let zone: StoreZone = row["zone"]
+            guard let table: String = row["tbl"] else {
+                waiting.count += 1
+                continue
+            }
+            // Of the user's own records, which all wait, only the listed ones are looked up.
+            guard zone.isShared || waiting.rows.count < rowLimit else {
+                waiting.count += 1
+                continue
+            }
+            let (name, reason) = try targets.target(row["waiting"], in: zone)
+            let found = StoreStatus.WaitingRow(
+                table: table,
+                key: row["key"],
+                recordName: name,
+                isTargetQuarantined: reason == .isQuarantined,
+                isTargetDeleted: reason == .isDeleted
+            )
+            if zone.isShared, reason == .isMissing {
+                lacking.add(found)
+            } else {
+                waiting.add(found)
+            }
+        }
+        return (waiting, lacking)
     }
 
     private func obstacle() async throws -> StoreStatus.Obstacle? {

@@ -123,7 +123,7 @@ extension CloudStore {
         let defaults = try defaults(rows)
         let trees = SharedTrees(database, mapping)
         let hasPlaces = try Place.exist(database)
-        let quarantined = try KnownRecord.quarantinedNames(database)
+        let targets = try WaitingTargets(database)
         for record in known {
             let version = server[record.recordName]
             var kind = try difference(record, version?.tag, rows, defaults)
@@ -136,7 +136,7 @@ extension CloudStore {
             if let kind {
                 result.differences.append(.init(kind: kind, recordName: record.recordName))
             }
-            if let reason = try reasonForHiding(record, quarantined, rows) {
+            if let reason = try reasonForHiding(record, targets, rows) {
                 result.hidden.append(
                     .init(recordName: record.recordName, owner: zone.owner, reason: reason)
                 )
@@ -148,21 +148,25 @@ extension CloudStore {
     /// Returns why a record does not show; nil when it does, or when nothing waits for it to.
     private static func reasonForHiding(
         _ known: KnownRecord,
-        _ quarantined: Set<String>,
+        _ targets: WaitingTargets,
         _ rows: RowStore
     ) throws -> String? {
         if let problem = known.problem { return problem }
         guard let name = known.waiting, let key = known.key,
             let table = rows.mapping.catalog[key.table], try rows.row(key, table) == nil
         else { return nil }
-        if name.isEmpty { return "It waits for a record that has not arrived" }
+        let (target, reason) = try targets.target(name, in: known.zone)
+        if target.isEmpty { return "It waits for a record that has not arrived" }
         let why =
-            quarantined.contains(KnownRecord.name(name, asideIn: known.zone))
-            ? "which is quarantined"
-            : known.zone.isShared
-                ? "which its owner does not share, or which has not arrived"
-                : "which has not arrived"
-        return "It waits for the record '\(name)', \(why)"
+            switch reason {
+            case .isQuarantined: "which is quarantined"
+            case .isDeleted: "which is deleted here; the next sync sends that"
+            case .isMissing:
+                known.zone.isShared
+                    ? "which its owner does not share, or which has not arrived"
+                    : "which has not arrived"
+            }
+        return "It waits for the record '\(target)', \(why)"
     }
 
     private static func difference(

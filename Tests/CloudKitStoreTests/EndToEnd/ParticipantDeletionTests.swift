@@ -433,4 +433,31 @@ struct ParticipantDeletionTests {
             #expect(try await !bob.store.canWrite("n", in: "note"))
         }
     }
+
+    // MARK: Explanations
+
+    @Test("While a deletion waits to be sent, what arrives below its row says so")
+    func explanation() async throws {
+        try await Self.withFriends { friends in
+            let (phone, transport) = try await Self.phone(friends)
+            try await phone.run("DELETE FROM folder WHERE id = 'sub'")
+            try await friends.ada.run("INSERT INTO note (id, folder) VALUES ('late', 'deep')")
+            try await friends.ada.store.sync()
+            for _ in 0..<20 { transport.fail("records/modify", .cut) }
+            await #expect(throws: CKError.self) { try await phone.store.sync() }
+            let status = try await phone.store.status
+            #expect(
+                status.explanation.contains(
+                    "The row 'late' of 'note' waits for the record 'folder:deep', which is deleted here; "
+                        + "the next sync sends that."
+                ),
+                "\(status.explanation)"
+            )
+            #expect(status.inaccessibleReferenceCount == 0)
+            #expect(status.waitingRows.map(\.isTargetDeleted) == [true])
+            transport.script.withLock { $0.faults = [] }
+            try await settle(phone, friends.ada)
+            try await phone.store.settled()
+        }
+    }
 }
