@@ -40,6 +40,9 @@ final class ApplyContext {
     private(set) var editsRefused: [RowKey] = []
     /// The rows that are leaving this user's sight.
     var leaving: Set<RowKey> = []
+    /// `true` when rows were hidden because of UNIQUE values of others, so that what was read of a batch
+    /// before may be out of date.
+    var hasHidden = false
     /// `true` when rows gave up their keys, so that what was read of a batch before may be out of date.
     var hasFreedKeys = false
     /// `true` when everything has arrived on which it depends which of two other users' rows has a key.

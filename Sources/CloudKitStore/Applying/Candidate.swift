@@ -6,7 +6,8 @@ final class Candidate {
     var known: KnownRecord
     let table: TableSchema
     let key: RowKey
-    let existing: StoredRow?
+    /// The row before it is written; nil when there is none.
+    var existing: StoredRow?
     /// The row's new fields.
     var fields: [String: StoreValue]
     /// The same as prepared insertion values, if available.
@@ -33,6 +34,11 @@ final class Candidate {
         self.insertion = insertion
         self.inserted = inserted
         self.files = files
+    }
+
+    /// Returns the row with other fields.
+    func with(_ fields: [String: StoreValue]) -> Candidate {
+        Candidate(known: known, table: table, key: key, existing: existing, fields: fields)
     }
 }
 

@@ -73,7 +73,11 @@ struct RowPlacer: ApplyPhase {
         while !next.isEmpty {
             var colliding: [Collision] = []
             var held: [(candidate: Candidate, name: String)] = []
-            for candidate in next {
+            for planned in next {
+                guard let candidate = try current(planned) else {
+                    absent.insert(planned.known.name)
+                    continue
+                }
                 if !absent.isEmpty,
                     let name = try parents.first(
                         of: candidate,
@@ -110,6 +114,16 @@ struct RowPlacer: ApplyPhase {
         return written
     }
 
+    /// Returns a row as it is now: it may have been hidden, with a row of the batch that has UNIQUE values of another
+    /// user's.
+    private func current(_ candidate: Candidate) throws -> Candidate? {
+        guard context.hasHidden, candidate.existing != nil,
+            try rows.row(candidate.key, candidate.table) == nil
+        else { return candidate }
+        try candidate.known.save(database)
+        return try self.candidate(candidate.known.name)
+    }
+
     /// Returns the zones of some records, by name.
     private static func zones(_ candidates: [Candidate]) -> [String: StoreZone] {
         Dictionary(candidates.map { ($0.known.name, $0.known.zone) }) { first, _ in first }
@@ -119,12 +133,20 @@ struct RowPlacer: ApplyPhase {
     private func takeOut(_ candidate: Candidate) throws {
         let name = try parents.first(of: candidate)
         try hold(candidate, for: name ?? "")
+        // It may have been hidden with its parent.
+        guard try rows.row(candidate.key, candidate.table) != nil else { return }
         guard let existing = candidate.existing else {
             try rows.delete(candidate.key, candidate.table)
             return context.forget(candidate.key)
         }
+        let before = try mapping.fields(existing, candidate.table)
+        if context.hasHidden, try parents.first(of: candidate.with(before)) != nil {
+            // What it referred to before is hidden as well.
+            if let candidate = try self.candidate(candidate.known.name) { _ = try show(candidate) }
+            return
+        }
         _ = try rows.write(
-            mapping.fields(existing, candidate.table),
+            before,
             candidate.key,
             candidate.table,
             over: rows.row(candidate.key, candidate.table),
@@ -224,6 +246,9 @@ struct RowPlacer: ApplyPhase {
         var hasFreed = true
         while hasFreed, !rest.isEmpty {
             hasFreed = false
+            rest = try rest.compactMap { collision in
+                try current(collision.candidate).map { ($0, collision.error) }
+            }
             let exchanged = try UniqueExchange(context: context).write(rest.map(\.candidate))
             for (candidate, kind) in exchanged {
                 try finish(candidate, kind)
@@ -243,11 +268,55 @@ struct RowPlacer: ApplyPhase {
             }
             rest = undecided
         }
-        for (candidate, error) in rest { try quarantine(candidate, error) }
+        for (candidate, error) in rest {
+            if try UniquenessJudge(context: context).yields(candidate) {
+                // As on a device that never had the row.
+                candidate.existing = nil
+            } else {
+                try follow(candidate)
+            }
+            try quarantine(candidate, error)
+        }
         return written
     }
 
+    /// Writes all values of its record that another user's row can have, which is here with edits to be sent.
+    ///
+    /// Whoever edits it before it is hidden sees what the owner wrote.
+    private func follow(_ candidate: Candidate) throws {
+        let judge = UniquenessJudge(context: context)
+        guard candidate.known.zone.isShared, let row = try rows.row(candidate.key, candidate.table),
+            try judge.rivals(of: candidate).contains(where: {
+                try !judge.isOneUsers($0.key, candidate)
+            })
+        else { return }
+        let unique = try rows.uniqueNames(candidate.table)
+        let fields = candidate.fields.filter { field, _ in
+            !unique.contains(candidate.table.byField[field]?.name ?? "")
+        }
+        do {
+            let kind = try rows.write(
+                fields,
+                candidate.key,
+                candidate.table,
+                over: row,
+                files: candidate.files
+            )
+            if let kind { context.note(kind, candidate.key) }
+        } catch is UnmappableValue {
+            return
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // Another constraint needs the values together.
+            return
+        }
+    }
+
     private func quarantine(_ candidate: Candidate, _ error: DatabaseError) throws {
+        if error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE,
+            let problem = try UniquenessJudge(context: context).problem(of: candidate)
+        {
+            return try quarantine(candidate, problem)
+        }
         try quarantine(
             candidate,
             "The record '\(candidate.known.name)' violates a constraint of the table '"

@@ -7,6 +7,8 @@ import GRDB
 /// and none of that is an edit.
 struct RowWithdrawer: ApplyPhase {
     let context: ApplyContext
+    /// The rule of the journal's entries for the unsent edits of these rows.
+    var rule = JournalEntry.access
 
     /// Removes a row from the file, untracked, after clearing references to it.
     func withdraw(_ key: RowKey, _ table: TableSchema, _ row: StoredRow) throws {
@@ -66,7 +68,8 @@ struct RowWithdrawer: ApplyPhase {
         if let kind { context.note(kind, key) }
     }
 
-    /// Removes a row whose key belongs to a row of another zone, and all rows below it, which wait.
+    /// Removes a row whose key or UNIQUE values belong to a row of another zone, and all rows below it,
+    /// which wait.
     ///
     /// Their unsent edits are in the journal, and rows that were never sent with them.
     func hideWithAllBelow(_ key: RowKey, named name: String) throws {
@@ -127,7 +130,7 @@ struct RowWithdrawer: ApplyPhase {
         let edited = fields.filter { entry.changed[$0] != nil }
         guard !edited.isEmpty else { return }
         let lost = try mapping.fields(row, table).filter { edited.contains($0.key) }
-        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: JournalEntry.access)
+        let overruled = MergePlan.Overruled(fields: lost, side: .local, rule: rule)
         try journal.add([overruled], key, kept: nil, at: clock.edit(entry.version))
         context.refuseEdits(of: key)
         for field in edited { entry.changed[field] = nil }
@@ -241,11 +244,7 @@ struct RowWithdrawer: ApplyPhase {
         } else if let row = try rows.row(key, table) {
             let fields = try mapping.fields(row, table).filter { entry.changed[$0.key] != nil }
             if !fields.isEmpty {
-                let lost = MergePlan.Overruled(
-                    fields: fields,
-                    side: .local,
-                    rule: JournalEntry.access
-                )
+                let lost = MergePlan.Overruled(fields: fields, side: .local, rule: rule)
                 try journal.add([lost], key, kept: nil, at: clock.edit(entry.version))
                 context.refuseEdits(of: key)
             }
@@ -260,7 +259,7 @@ struct RowWithdrawer: ApplyPhase {
             let known = try KnownRecord.fetch(database, name: name), known.wasSent
         else { return }
         let kept = try known.baseFields().known.filter { table.byField[$0.key] != nil }
-        let lost = MergePlan.Overruled(fields: [:], side: .local, rule: JournalEntry.access)
+        let lost = MergePlan.Overruled(fields: [:], side: .local, rule: rule)
         try journal.add([lost], entry.key, kept: kept, at: clock.edit(entry.version))
         context.refuseEdits(of: entry.key)
     }

@@ -6,25 +6,32 @@ import GRDB
 struct UniquenessJudge: ApplyPhase {
     let context: ApplyContext
 
-    /// Decides between a new row and existing rows that have the same values in UNIQUE columns
-    /// other than the key.
+    /// Decides between a row and existing rows that have the same values in UNIQUE columns other
+    /// than the key.
     ///
     /// Every device decides the same way: the record that reached the server first stays. The other
     /// is kept in the journal and deleted everywhere, and references to it are redirected to the
     /// winner. A row that the server never had, or no longer has, always loses. Rows of two users
-    /// are never deleted for each other: one of them waits.
+    /// are never deleted for each other: one of them waits, also where it showed before it got the
+    /// values.
     ///
-    /// - Returns: Whether the new row can be written now; nil when it lost and was deleted.
+    /// - Returns: Whether the row can be written now; nil when it lost and was deleted.
     func decide(_ candidate: Candidate) throws -> Bool? {
         // The deletion of the conflicting row may arrive later.
-        guard candidate.existing == nil, !context.defersUniqueness else { return false }
+        guard !context.defersUniqueness else { return false }
         let rivals = try rivals(of: candidate)
         guard !rivals.isEmpty else { return false }
-        let others = try rivals.map(\.key).filter { try !isOneUsers($0, candidate) }
-        guard others.isEmpty else { return try hide(others, for: candidate) }
-        guard candidate.table.declaration.uniqueness == .firstWins else { return false }
+        let others = try rivals.filter { try !isOneUsers($0.key, candidate) }
+        let decidesAlone =
+            candidate.existing == nil && candidate.table.declaration.uniqueness == .firstWins
+        guard others.isEmpty else {
+            // Where a row of the same user would still have the values, nobody gives way for nothing.
+            guard others.count == rivals.count || decidesAlone else { return false }
+            return try hide(others, for: candidate)
+        }
+        guard decidesAlone else { return false }
         let ours = try order(of: candidate.known)
-        for (key, row) in rivals {
+        for (key, row, _) in rivals {
             // A row that the user may not delete cannot give way.
             guard try Place.fetch(database, key)?.writes != false else { return false }
             let record = try KnownRecord.fetch(database, name: key.recordName(candidate.table))
@@ -46,7 +53,51 @@ struct UniquenessJudge: ApplyPhase {
         try zone(of: key).owner == candidate.known.zone.owner
     }
 
-    private func zone(of key: RowKey) throws -> StoreZone {
+    /// Hides a row that shows its previous values and has got UNIQUE values of another user's, if
+    /// it is the one that waits: a device that has no row yet does not show it either.
+    ///
+    /// What the user writes into a row that does not follow its record would overwrite what nobody has
+    /// seen here. Unsent edits, and those of the rows below, are sent first.
+    ///
+    /// - Returns: Whether the row is hidden.
+    func yields(_ candidate: Candidate) throws -> Bool {
+        let zone = candidate.known.zone
+        guard zone.isShared, candidate.existing != nil, candidate.known.system != nil,
+            try rivals(of: candidate).contains(where: { rival in
+                try self.zone(of: rival.key) < zone && !isOneUsers(rival.key, candidate)
+            }),
+            try !hasUnsentEdits(candidate.key, candidate.table)
+        else { return false }
+        let theirs = try ApplyContext(database, mapping, zone: zone, defersUniqueness: true)
+        try RowWithdrawer(context: theirs, rule: JournalEntry.unique)
+            .hideWithAllBelow(candidate.key, named: candidate.known.name)
+        context.add(theirs)
+        context.hasHidden = true
+        return true
+    }
+
+    /// Returns whether a row, or one below it, has changes that the server has not accepted.
+    private func hasUnsentEdits(_ top: RowKey, _ table: TableSchema) throws -> Bool {
+        var next = [(top, table)]
+        var seen: Set<RowKey> = [top]
+        while let (key, table) = next.popLast() {
+            if try OutboxEntry.fetch(database, key) != nil { return true }
+            guard let row = try rows.row(key, table) else { continue }
+            for (childName, foreignKey) in catalog.foreignKeys(to: table.name) {
+                guard let child = catalog[childName],
+                    foreignKey.columns == [child.parentColumn?.name]
+                else { continue }
+                for childRow in try rows.rows(referring: foreignKey, child, row) {
+                    guard let key = RowStore.key(childRow, child), seen.insert(key).inserted
+                    else { continue }
+                    next.append((key, child))
+                }
+            }
+        }
+        return false
+    }
+
+    func zone(of key: RowKey) throws -> StoreZone {
         try Place.fetch(database, key)?.zone ?? .own
     }
 
@@ -57,27 +108,34 @@ struct UniquenessJudge: ApplyPhase {
     /// users' rows that of the zone that is the first by name.
     ///
     /// - Returns: Whether all of them are hidden.
-    private func hide(_ keys: [RowKey], for candidate: Candidate) throws -> Bool {
-        var hiding: [(key: RowKey, zone: StoreZone, name: String)] = []
-        for key in keys {
+    private func hide(_ rivals: [Rival], for candidate: Candidate) throws -> Bool {
+        var hiding: [(rival: Rival, zone: StoreZone, name: String)] = []
+        for rival in rivals {
+            let key = rival.key
             let zone = try zone(of: key)
             let name = try key.recordName(candidate.table)
-            // A row with unsent edits is hidden after they are sent: they would be lost with it. Until
-            // then the others show as well.
-            guard candidate.known.zone < zone, try OutboxEntry.fetch(database, key) == nil,
+            // Unsent edits of the row, and of those below it, are sent first: they would be lost with
+            // it. Until then the others show as well.
+            guard candidate.known.zone < zone, try !hasUnsentEdits(key, candidate.table),
                 let known = try KnownRecord.fetch(database, name: name),
                 known.zone == zone, known.system != nil
             else { return false }
-            hiding.append((key, zone, name))
+            hiding.append((rival, zone, name))
         }
-        for (key, zone, name) in hiding {
+        for (rival, zone, name) in hiding {
             let theirs = try ApplyContext(database, mapping, zone: zone, defersUniqueness: true)
-            try RowWithdrawer(context: theirs).hideWithAllBelow(key, named: name)
+            try RowWithdrawer(context: theirs, rule: JournalEntry.unique)
+                .hideWithAllBelow(rival.key, named: name)
             context.add(theirs)
+            context.hasHidden = true
             guard var hidden = try KnownRecord.fetch(database, name: name) else { continue }
-            hidden.problem =
-                "The record '\(name)' has a UNIQUE value of the row '\(candidate.key.text)' of the table "
-                + "'\(candidate.table.name)', which another user owns; change one of the two"
+            hidden.problem = problem(
+                of: hidden,
+                candidate.table,
+                having: rival.columns,
+                of: candidate.key,
+                in: candidate.known.zone
+            )
             try hidden.save(database)
         }
         return true
@@ -129,9 +187,9 @@ struct UniquenessJudge: ApplyPhase {
     func rivals(
         of candidate: Candidate,
         _ rules: [[TableColumn]]? = nil
-    ) throws -> [(key: RowKey, row: StoredRow)] {
+    ) throws -> [Rival] {
         let table = candidate.table
-        var rivals: [(key: RowKey, row: StoredRow)] = []
+        var rivals: [Rival] = []
         for columns in try rules ?? rows.uniqueColumns(table) {
             var values: [DatabaseValue] = []
             for column in columns {
@@ -145,7 +203,7 @@ struct UniquenessJudge: ApplyPhase {
                 guard let key = RowStore.key(row, table), key != candidate.key,
                     !rivals.contains(where: { $0.key == key })
                 else { continue }
-                rivals.append((key, row))
+                rivals.append((key, row, columns))
             }
         }
         return rivals
@@ -169,7 +227,7 @@ struct UniquenessJudge: ApplyPhase {
         let lost = MergePlan.Overruled(
             fields: try mapping.fields(row, table),
             side: .local,
-            rule: "unique"
+            rule: JournalEntry.unique
         )
         try journal.add([lost], key, kept: winner.fields, at: clock.edit(entry?.version ?? 0))
         try redirect(from: row, to: winner.key, table)
@@ -182,7 +240,11 @@ struct UniquenessJudge: ApplyPhase {
 
     /// Deletes a record on the server whose row cannot be inserted because another has its values.
     private func giveUp(_ candidate: Candidate, to winner: RowKey) throws {
-        let lost = MergePlan.Overruled(fields: candidate.fields, side: .remote, rule: "unique")
+        let lost = MergePlan.Overruled(
+            fields: candidate.fields,
+            side: .remote,
+            rule: JournalEntry.unique
+        )
         let kept = try rows.row(winner, candidate.table)
             .map { try mapping.fields($0, candidate.table) }
         try journal.add([lost], candidate.key, kept: kept, at: clock.edit(0))

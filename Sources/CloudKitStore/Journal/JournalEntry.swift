@@ -31,7 +31,7 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     /// deleted with its parent, `reference` when a deleted row was still referenced and the row that
     /// referred to it lost the reference, or was deleted, `access` when the user may not change another user's row, or it went out of sight, whether it was deleted,
     /// moved or is no longer shared, or gave up its key to another row, `unique` when another row has
-    /// the same values in UNIQUE columns, `deletion` when one of the user's own rows was deleted by
+    /// the same values in UNIQUE columns, also for an unsent reference to a row that left because of them, `deletion` when one of the user's own rows was deleted by
     /// someone who may not have seen this device's last save, `share` when an edit brought back a row
     /// without the share that was deleted with it, `dropped` when a migration dropped the column before
     /// the edit was sent.
@@ -55,6 +55,8 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     static let reference = "reference"
     /// The rule of entries about another user's rows.
     static let access = "access"
+    /// The rule of entries about rows with UNIQUE values of others.
+    static let unique = "unique"
     /// The rule of entries about columns that a migration dropped.
     static let dropped = "dropped"
     /// The rule of the entry for a lost share.
