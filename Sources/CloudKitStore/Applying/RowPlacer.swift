@@ -404,9 +404,15 @@ struct RowPlacer: ApplyPhase {
     /// - Returns: Whether the row shows.
     func show(_ candidate: Candidate) throws -> Bool {
         let missing = try parents.all(of: candidate)
+        // The row above the root of a share stays with its owner.
+        let isTop =
+            try candidate.known.zone != .own
+            && Place.fetch(database, candidate.key)?.share != nil
         // The key of the row above belongs to a row of another zone, below which this one would
         // show.
-        if let name = try TakenKeys(context: context).name(above: candidate, lacking: missing) {
+        if let name = try TakenKeys(context: context)
+            .name(above: candidate, lacking: missing, isTop: isTop)
+        {
             if candidate.existing == nil {
                 try hold(candidate, for: name)
             } else {
@@ -424,10 +430,6 @@ struct RowPlacer: ApplyPhase {
             return false
         }
         for column in columns.joined() { candidate.fields[column.field] = .null }
-        // The row above the root of a share stays with its owner.
-        let isTop =
-            try candidate.known.zone != .own
-            && Place.fetch(database, candidate.key)?.share != nil
         candidate.known.waiting = isTop ? nil : missing.first?.name
         return try write(candidate)
     }

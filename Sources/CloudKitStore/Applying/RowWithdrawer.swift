@@ -85,6 +85,8 @@ struct RowWithdrawer: ApplyPhase {
                 guard let childKey = RowStore.key(childRow, child), childKey != key else {
                     continue
                 }
+                // The top of a share is in no other tree, and shows without the reference.
+                if try Place.fetch(database, childKey)?.share != nil { continue }
                 let below = try childKey.recordName(child)
                 guard var known = try KnownRecord.fetch(database, name: below),
                     known.zone == zone, known.system != nil

@@ -88,7 +88,7 @@ struct TakenKeys: ApplyPhase {
         let missing = try MissingParents(context: context).all(of: candidate)
             .filter { $0.name != remote.name }
         return try !missing.contains { table.requires($0.foreignKey) }
-            && name(above: candidate, lacking: missing) == nil
+            && name(above: candidate, lacking: missing, isTop: remote.share != nil) == nil
     }
 
     /// Takes the row away that has a record's key, with all rows below it; its record waits.
@@ -188,17 +188,24 @@ struct TakenKeys: ApplyPhase {
 
     /// Returns the quarantined record above a row, with which the row waits.
     ///
+    /// The top of a share is not in the tree of the row above it, whatever became of that one: it shows
+    /// without the reference.
+    ///
     /// - Parameters:
     ///   - candidate: The row.
     ///   - missing: The rows that it refers to and that are not here.
+    ///   - isTop: Whether it is the top of a share.
     /// - Returns: The record's name on the server; nil when there is none.
     /// - Throws: An error of the database.
     func name(
         above candidate: Candidate,
-        lacking missing: [(foreignKey: ForeignKey, name: String)]
+        lacking missing: [(foreignKey: ForeignKey, name: String)],
+        isTop: Bool
     ) throws -> String? {
         let zone = candidate.known.zone
-        guard context.hasPlaces, let column = candidate.table.parentColumn else { return nil }
+        guard !isTop, context.hasPlaces, let column = candidate.table.parentColumn else {
+            return nil
+        }
         var current = missing.first { $0.foreignKey.columns == [column.name] }?.name
         var seen: Set<String> = []
         // The rows between wait as well, each for the one above it.
