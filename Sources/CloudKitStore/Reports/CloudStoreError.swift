@@ -32,6 +32,10 @@ public struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case notStarted
         /// The row does not exist.
         case noSuchRow
+        /// Another row has a UNIQUE value that the call would give to a row.
+        case valueTaken
+        /// Another row refers to the one that the call would delete.
+        case stillReferred
         /// The row has not been sent yet.
         case neverSent
         /// The row is not shared in the way that the call requires.

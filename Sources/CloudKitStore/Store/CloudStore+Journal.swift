@@ -77,8 +77,9 @@ extension CloudStore {
     /// - Parameter entry: The entry of the journal.
     /// - Throws: A ``CloudStoreError`` for a table that is no longer synced, for a lost share, for a row
     ///   whose key another user's has now, or another user's whose key another has, or that is out of
-    ///   sight, and where the values refer to a row that is not here, or do not suffice for a new row; an
-    ///   error of the database, such as another constraint that the values violate.
+    ///   sight, where the values refer to a row that is not here, or do not suffice for a new row, where
+    ///   another row has one of the UNIQUE values, and for a deletion that another row's reference blocks;
+    ///   an error of the database, such as another constraint that the values violate.
     public func restore(_ entry: JournalEntry) async throws {
         let schema = try schema(entry.table)
         guard entry.rule != JournalEntry.share else {

@@ -21,12 +21,25 @@ struct EntryRestorer {
     func restore() throws {
         guard !isDeletion || entry.key == entry.recordedKey else { throw deletionHasNoValues }
         guard try !isOfAnother() else { throw belongsToAnother }
-        guard !isDeletion else { return try rows.delete(key, table) }
+        guard !isDeletion else { return try delete() }
         let fields = entry.lost.filter { table.byField[$0.key]?.form != .asset }
         let existing = try rows.row(key, table)
         if existing == nil, !missingColumns.isEmpty { throw lacksValues }
+        guard try existing != nil || !isOfWaiting() else { throw belongsToAnother }
         try checkReferences(of: fields, over: existing)
-        _ = try rows.write(fields, key, table, over: existing, files: [:])
+        do {
+            _ = try rows.write(fields, key, table, over: existing, files: [:])
+        } catch let error as DatabaseError
+            where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
+        {
+            throw try valueIsTaken(fields, existing) ?? error
+        }
+    }
+
+    private func delete() throws {
+        // SQLite names neither the row nor the column that it checks at the end of the transaction.
+        if let row = try rows.row(key, table), let error = try stillReferred(row) { throw error }
+        try rows.delete(key, table)
     }
 
     private var isDeletion: Bool { entry.lost.isEmpty }
@@ -58,6 +71,17 @@ struct EntryRestorer {
         // A key that is too long for a record name has no record.
         guard let name = try? key.recordName(table) else { return false }
         return try TakenKeys.quarantined(database).contains { $0.recordName == name }
+    }
+
+    /// Returns whether another user's record with the key waits: a row with it would be taken for that one.
+    private func isOfWaiting() throws -> Bool {
+        // A key that is too long for a record name has no record.
+        guard !table.isPublic, try Place.exist(rows.database),
+            let name = try? key.recordName(table),
+            let known = try KnownRecord.fetch(rows.database, name: name)
+        else { return false }
+        return known.zone.isShared && known.system != nil
+            && (known.problem != nil || known.waiting != nil)
     }
 
     private var belongsToAnother: CloudStoreError {
@@ -109,6 +133,71 @@ struct EntryRestorer {
 
     private static func list(_ columns: [TableColumn]) -> String {
         columns.map { "'\($0.name)'" }.joined(separator: ", ")
+    }
+
+    // MARK: Other rows
+
+    /// Returns which row has the UNIQUE values; nil for a rule whose columns are not known, such as one of an
+    /// expression.
+    private func valueIsTaken(
+        _ fields: [String: StoreValue],
+        _ existing: StoredRow?
+    ) throws -> CloudStoreError? {
+        let context = try ApplyContext(
+            rows.database,
+            rows.mapping,
+            zone: .own,
+            defersUniqueness: true
+        )
+        let candidate = Candidate(
+            known: KnownRecord(name: "", key: key, type: table.recordType),
+            table: table,
+            key: key,
+            existing: existing,
+            fields: fields
+        )
+        guard let rival = try UniquenessJudge(context: context).rivals(of: candidate).first
+        else { return nil }
+        let names = rival.columns.map { "lost[\"\($0.field)\"]" }.joined(separator: " and ")
+        return CloudStoreError(
+            .valueTaken,
+            "The row '\(entry.key)' of the table '\(entry.table)' would get the UNIQUE value of "
+                + "\(Self.list(rival.columns)) that the row '\(rival.key.text)' has; give that row another "
+                + "value, or set the entry's \(names) to one that no row has"
+        )
+    }
+
+    /// Returns which row blocks the deletion of a row by a reference without an action; nil when none does.
+    private func stillReferred(_ row: StoredRow) throws -> CloudStoreError? {
+        var going: Set<RowKey> = [key]
+        var next = [(table, row)]
+        var blocking: [(child: TableSchema, key: RowKey, columns: [String], target: TableSchema)] =
+            []
+        while let (table, row) = next.popLast() {
+            for (name, foreignKey) in rows.mapping.catalog.foreignKeys(to: table.name) {
+                guard let child = rows.mapping.catalog[name] else { continue }
+                for childRow in try rows.rows(referring: foreignKey, child, row) {
+                    guard let key = RowStore.key(childRow, child) else { continue }
+                    switch foreignKey.deletion {
+                    case .cascade:
+                        if going.insert(key).inserted { next.append((child, childRow)) }
+                    case .restrict, .noAction:
+                        blocking.append((child, key, foreignKey.columns, table))
+                    case .setNull, .setDefault: break
+                    }
+                }
+            }
+        }
+        guard let found = blocking.first(where: { !going.contains($0.key) }) else { return nil }
+        return CloudStoreError(
+            .stillReferred,
+            "The row '\(entry.key)' of the table '\(entry.table)' cannot be deleted: the row "
+                + "'\(found.key.text)' of the table '\(found.child.name)' refers in "
+                + found.columns.map { "'\($0)'" }.joined(separator: ", ")
+                + (found.target.name == table.name ? " to it" : " to a row that goes with it")
+                + ", and the schema has no action for that; delete that row first, or have it refer to "
+                + "another one"
+        )
     }
 
     // MARK: What the values refer to

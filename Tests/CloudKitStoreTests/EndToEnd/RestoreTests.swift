@@ -247,4 +247,67 @@ struct RestoreTests {
             }
         }
     }
+
+    @Test("A UNIQUE value that another row has is refused with that row, its column and the remedy")
+    func takenValue() async throws {
+        let schema = Device.schema + "CREATE UNIQUE INDEX folderName ON folder (name);"
+        try await withTwoDevices(schema: schema) { phone, laptop, _ in
+            try await phone.run("INSERT INTO folder (id, name) VALUES ('f', 'Old')")
+            try await settle(phone, laptop)
+            try await phone.run("UPDATE folder SET name = 'Earlier' WHERE id = 'f'")
+            try await laptop.run("UPDATE folder SET name = 'Later' WHERE id = 'f'")
+            try await settle(laptop, phone)
+            try await phone.run("INSERT INTO folder (id, name) VALUES ('g', 'Earlier')")
+            var entry = try #require(try await phone.store.journal().first)
+            #expect(entry.lost == ["name": .text("Earlier")])
+            let taken = entry
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await phone.store.restore(taken)
+            }
+            #expect(error?.code == .valueTaken)
+            for part in [
+                "The row 'f' of the table 'folder'",
+                "the UNIQUE value of 'name' that the row 'g' has", "set the entry's lost[\"name\"]",
+            ] {
+                #expect(error?.message.contains(part) == true, "\(String(describing: error))")
+            }
+            #expect(try await phone.value("SELECT name FROM folder WHERE id = 'f'") == "Later")
+            entry.lost["name"] = .text("Other")
+            try await phone.store.restore(entry)
+            #expect(try await phone.value("SELECT name FROM folder WHERE id = 'f'") == "Other")
+        }
+    }
+
+    @Test("A deletion that a reference without an action blocks names the row that refers")
+    func blockedDeletion() async throws {
+        let schema = Device.schema.replacing(
+            "folder TEXT REFERENCES folder (id) ON DELETE SET NULL",
+            with: "folder TEXT REFERENCES folder (id) ON DELETE SET NULL, "
+                + "near TEXT REFERENCES note (id)"
+        )
+        try await withHiddenFolder(schema: schema) { friends, entries in
+            let (ada, bob) = (friends.ada, friends.bob)
+            let entry = try #require(entries["n"])
+            try await ada.run(
+                """
+                UPDATE folder SET parent = 'trip' WHERE id = 'sub';
+                INSERT INTO note (id, folder, near) VALUES ('m', 'sub', 'n');
+                """
+            )
+            try await settle(ada, bob)
+            let error = await #expect(throws: CloudStoreError.self) {
+                try await bob.store.restore(entry)
+            }
+            #expect(error?.code == .stillReferred)
+            for part in [
+                "The row 'n' of the table 'note' cannot be deleted",
+                "the row 'm' of the table 'note' refers in 'near' to it", "delete that row first",
+            ] {
+                #expect(error?.message.contains(part) == true, "\(String(describing: error))")
+            }
+            try await bob.run("DELETE FROM note WHERE id = 'm'")
+            try await bob.store.restore(entry)
+            #expect(try await bob.value("SELECT count(*) FROM note") == "0")
+        }
+    }
 }

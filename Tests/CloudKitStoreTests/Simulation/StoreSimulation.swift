@@ -250,7 +250,9 @@ actor StoreSimulation {
             try await device.store.restore(entry)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             return
-        } catch let error as CloudStoreError where error.code == .noSuchTable {
+        } catch let error as CloudStoreError
+            where [.noSuchTable, .noSuchRow, .valueTaken, .stillReferred].contains(error.code)
+        {
             return
         }
         model.note(before, try device.contents(), by: device.name, saves: device.saves)
