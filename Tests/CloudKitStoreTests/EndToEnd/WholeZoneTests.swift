@@ -58,6 +58,33 @@ struct WholeZoneTests {
         }
     }
 
+    @Test("A row below no other keeps its zone when a member gives it another key")
+    func otherKey() async throws {
+        try await withFamily { ada, bob, owner in
+            try await bob.run(
+                "INSERT INTO note (id, title, folder) VALUES ('n', 'Milk', 'b')"
+            )
+            try await settle(bob, ada)
+            try await bob.run(
+                """
+                PRAGMA defer_foreign_keys = 1;
+                UPDATE folder SET id = 'c' WHERE id = 'b'; UPDATE note SET folder = 'c';
+                """
+            )
+            try await settle(bob, ada)
+            #expect(try await folders(bob) == "a,c,own")
+            #expect(try await folders(ada) == "a,c")
+            #expect(try await ada.value("SELECT folder || title FROM note") == "cMilk")
+            for device in [ada, bob] {
+                #expect(try await device.store.verify().differences == [])
+                #expect(try await device.store.status.isSettled)
+            }
+            try await bob.store.leaveEverything(of: owner)
+            #expect(try await folders(bob) == "own")
+            #expect(try await folders(ada) == "a,c")
+        }
+    }
+
     @Test("A row whose key is taken says how to leave the zone that is shared as a whole")
     func takenKey() async throws {
         try await withFamily { ada, bob, owner in
