@@ -419,8 +419,8 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitTool", "CloudKitWebClient",
-                grdb,
+                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitServer", "CloudKitTool",
+                "CloudKitWebClient", grdb,
             ]
         ),
         .target(

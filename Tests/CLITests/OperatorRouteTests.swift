@@ -1,3 +1,4 @@
+import CloudKitServer
 import Foundation
 import Testing
 
@@ -6,43 +7,44 @@ struct OperatorRouteTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The command for each route, by the pattern that selects the route in the sources.
+    /// The command for each route.
     private static let commands = [
-        #"GET ["faults"]"#: "faults list",
-        #"PUT ["faults"]"#: "faults set",
-        #"POST ["faults"]"#: "faults add",
-        #"DELETE ["faults"]"#: "faults clear",
-        #"DELETE 2, "faults""#: "faults remove",
-        #"GET ["journal"]"#: "requests list",
-        #"GET 2, "journal""#: "requests show",
-        #"DELETE ["journal"]"#: "requests clear",
-        #"GET ["clock"]"#: "clock show",
-        #"POST ["clock"]"#: "clock advance",
-        #"GET 1, "overview""#: "overview",
-        #"POST ["reset"]"#: "containers reset",
-        #"POST ["expire-change-tokens"]"#: "containers expire-change-tokens",
-        #"POST ["delete-zones"]"#: "containers delete-zones",
-        #"GET ["users"]"#: "users list",
-        #"POST ["users"]"#: "users add",
-        #"DELETE 4, "users""#: "users delete", #"DELETE 5, "users""#: "users sign-out",
-        #"GET 5, "users""#: "users roles",
-        #"PUT 5, "users""#: "users roles",
-        #"POST ["api-tokens"]"#: "tokens api",
-        #"POST 3, "containers""#: "tokens web-auth",
-        #"POST 3, "server-keys""#: "tokens server-key",
-        #"GET 3, "credentials""#: "tokens list",
-        #"DELETE 4, "credentials""#: "tokens revoke",
-        #"GET []"#: "schema export",
-        #"PUT []"#: "schema import",
-        #"POST ["deploy"]"#: "schema deploy",
-        #"GET 0"#: "snapshots list",
-        #"PUT 1"#: "snapshots take",
-        #"DELETE 1"#: "snapshots delete",
-        #"POST 2"#: "snapshots restore",
-        #"GET 5, "snapshots""#: "snapshots diff",
-        #"GET 3, "devices""#: "devices list",
-        #"GET 3, "pushes""#: "pushes list",
-        #"POST 3, "test-pushes""#: "pushes test",
+        "GET faults": "faults list",
+        "PUT faults": "faults set",
+        "POST faults": "faults add",
+        "DELETE faults": "faults clear",
+        "DELETE faults/{number}": "faults remove",
+        "GET journal": "requests list",
+        "GET journal/{number}": "requests show",
+        "DELETE journal": "requests clear",
+        "GET clock": "clock show",
+        "POST clock": "clock advance",
+        "GET overview": "overview",
+        "POST containers/{id}/reset": "containers reset",
+        "POST containers/{id}/expire-change-tokens": "containers expire-change-tokens",
+        "POST containers/{id}/delete-zones": "containers delete-zones",
+        "GET containers/{id}/users": "users list",
+        "POST containers/{id}/users": "users add",
+        "DELETE containers/{id}/users/{recordName}": "users delete",
+        "DELETE containers/{id}/users/{recordName}/sessions": "users sign-out",
+        "GET containers/{id}/users/{recordName}/roles": "users roles",
+        "PUT containers/{id}/users/{recordName}/roles": "users roles",
+        "POST containers/{id}/api-tokens": "tokens api",
+        "POST containers/{id}/sessions": "tokens web-auth",
+        "POST containers/{id}/server-keys": "tokens server-key",
+        "GET containers/{id}/credentials": "tokens list",
+        "DELETE containers/{id}/credentials/{credential}": "tokens revoke",
+        "GET containers/{id}/schemas/{environment}": "schema export",
+        "PUT containers/{id}/schemas/{environment}": "schema import",
+        "POST containers/{id}/schemas/production/deploy": "schema deploy",
+        "GET containers/{id}/snapshots": "snapshots list",
+        "PUT containers/{id}/snapshots/{name}": "snapshots take",
+        "DELETE containers/{id}/snapshots/{name}": "snapshots delete",
+        "POST containers/{id}/snapshots/{name}/restore": "snapshots restore",
+        "GET containers/{id}/snapshots/{name}/differences": "snapshots diff",
+        "GET containers/{id}/devices": "devices list",
+        "GET containers/{id}/pushes": "pushes list",
+        "POST containers/{id}/test-pushes": "pushes test",
     ]
 
     private static func text(_ path: String) throws -> String {
@@ -55,32 +57,29 @@ struct OperatorRouteTests {
             .status == 0
     }
 
-    /// Returns the patterns that select routes in a source, by method and path.
-    private static func routes(in source: String) -> [String] {
-        source.matches(of: /case \("([A-Z]+)", (.+?)\)(?: where [^:]+)?:/)
-            .map { "\($0.1) \($0.2)" }
-    }
-
     @Test("Each route has a command")
-    func routes() throws {
-        var found: Set<String> = []
-        for file in ["Administration", "Inspection", "Overview"] {
-            let source = try Self.text("Sources/CloudKitServer/HTTP/HTTPAdapter+\(file).swift")
-            let routes = Self.routes(in: source)
-            #expect(routes.count == source.matches(of: /case \("/).count, "\(file)")
-            found.formUnion(routes)
-        }
+    func routes() {
+        let found = Set(OperatorRoute.all.map { "\($0.method) \($0.path)" })
+        #expect(found.count == OperatorRoute.all.count, "a route is there twice")
         #expect(found.subtracting(Self.commands.keys) == [], "add a command for these routes")
         #expect(Set(Self.commands.keys).subtracting(found) == [], "there are no such routes")
     }
 
-    @Test("A new route is found, whatever selects it")
-    func newRoute() {
-        let source = """
-            case ("GET", ["news"]): return try news()
-            case ("POST", 4, "news") where path[3] == "x": return nil
-            """
-        #expect(Self.routes(in: source) == [#"GET ["news"]"#, #"POST 4, "news""#])
+    @Test("The reference has each route, with the keys that it reads")
+    func reference() throws {
+        let page = try Self.text("docs/reference/operator-routes.md")
+        var written: [String: String] = [:]
+        for row in page.matches(of: /(?m)^\| `([A-Z]+) \/_ck\/([^`?]+)(?:\?[^`]*)?` \| ([^|]+) \|/)
+        {
+            written["\(row.1) \(row.2)"] = String(row.3)
+        }
+        var routes: [String: String] = [:]
+        for route in OperatorRoute.all {
+            let keys = route.keys.map { "`\($0)`" }.joined(separator: ", ")
+            routes["\(route.method) \(route.path)"] =
+                route.keys.isEmpty ? "–" : keys + (route.isBodyOptional ? ", or no body" : "")
+        }
+        #expect(written == routes)
     }
 
     @Test("The commands exist", arguments: commands.values.sorted())

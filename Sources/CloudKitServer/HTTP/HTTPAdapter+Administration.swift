@@ -48,13 +48,14 @@ extension HTTPAdapter {
     ) async -> AdapterResponse {
         do {
             try await checkContainer(of: request)
-            if let result = try await route(request, body) { return result }
-            if let result = try await overviewRoute(request, body, context) { return result }
-            if let result = try await inspectionRoute(request, body, context) { return result }
-            return noSuchRoute(request)
-        } catch let error as FaultPlanError {
-            return adapt(
-                service.refusal(RequestError(.badRequest, reason: error.description))
+            let parts = Self.parts(of: request)
+            let method = request.method.rawValue
+            guard let route = OperatorRoute.all.first(where: { $0.takes(method, parts) }) else {
+                return noSuchRoute(request)
+            }
+            return try await route.response(
+                self,
+                OperatorCall(request: request, context: context, parts: parts, body: body)
             )
         } catch {
             return adapt(service.refusal(error))
@@ -144,132 +145,114 @@ extension HTTPAdapter {
         return parts.contains(nil) ? [] : parts.compactMap(\.self)
     }
 
-    private func route(_ request: Request, _ body: Data) async throws -> AdapterResponse? {
-        let path = Self.parts(of: request)
-        let method = request.method.rawValue
-        if path.first == "containers", path.count >= 3 {
-            return try await container(path[1], method, Array(path[2...]), body)
+    /// The routes of the server as a whole.
+    static let serverRoutes = [
+        OperatorRoute("GET", "faults") { adapter, _ in try adapter.faultState() },
+        OperatorRoute("PUT", "faults", reads: NewFaults.self) { adapter, _, new in
+            adapter.service.setFaults(new.plan)
+            return try adapter.faultState()
+        },
+        OperatorRoute("POST", "faults", reads: NewFaults.self) { try $0.addFaults($2) },
+        OperatorRoute("DELETE", "faults") { adapter, _ in
+            adapter.service.setFaults(nil)
+            return try adapter.faultState()
+        },
+        OperatorRoute("DELETE", "faults/{number}") { try $0.removeFault($1.parts[1]) },
+        OperatorRoute("GET", "journal") { try await $0.journal($1.parameters) },
+        OperatorRoute("GET", "journal/{number}") { try $0.exchange($1.parts[1]) },
+        OperatorRoute("DELETE", "journal") { adapter, _ in
+            let journal = adapter.administration.journal
+            journal.clear()
+            return try adapter.json(JournalPage(entries: [], last: journal.last))
+        },
+        OperatorRoute("GET", "clock") { adapter, _ in try adapter.clockState() },
+        OperatorRoute("POST", "clock", reads: ClockStep.self) {
+            try await $0.moveClock($2, $1.request)
+        },
+    ]
+
+    private func addFaults(_ new: NewFaults) throws -> AdapterResponse {
+        if let seed = new.seed, let current = service.faultPlan?.seed, seed != current {
+            throw RequestError(
+                .badRequest,
+                reason: "seed is \(seed), but the rules in force have the seed \(current), and go "
+                    + "on with it; leave seed out, or replace all rules with PUT"
+            )
         }
-        switch (method, path) {
-        case ("GET", ["faults"]): return try faultState()
-        case ("PUT", ["faults"]):
-            service.setFaults(try FaultPlan(json: body))
-            return try faultState()
-        case ("POST", ["faults"]):
-            service.addFaults(try FaultPlan(json: body))
-            return try faultState()
-        case ("DELETE", ["faults"]):
-            service.setFaults(nil)
-            return try faultState()
-        case ("GET", ["journal"]): return try await journal(request)
-        case ("DELETE", ["journal"]):
-            administration.journal.clear()
-            return try json(JournalPage(entries: [], last: administration.journal.last))
-        case ("GET", ["clock"]): return try clockState()
-        case ("POST", ["clock"]):
-            guard let clock = administration.clock else { return nil }
-            let step = try message(ClockStep.self, body)
-            guard (0..<31_557_600_000).contains(step.advanceSeconds) else {
-                throw RequestError(
-                    .badRequest,
-                    reason: "advanceSeconds is \(step.advanceSeconds); a clock moves forward, by "
-                        + "less than a thousand years"
-                )
-            }
-            let milliseconds = Int64(step.advanceSeconds * 1000)
-            guard clock.milliseconds + milliseconds < Self.endOfTime else {
-                throw RequestError(
-                    .badRequest,
-                    reason: "advanceSeconds is \(step.advanceSeconds), after which it is the year "
-                        + "10000; start the server again to have the time of the machine"
-                )
-            }
-            clock.advance(by: .milliseconds(milliseconds))
-            // Cleaning removes everything that would have been removed in that time.
-            try await service.clean()
-            return try clockState()
-        default: return nil
+        service.addFaults(new.plan)
+        return try faultState()
+    }
+
+    private func moveClock(_ step: ClockStep, _ request: Request) async throws -> AdapterResponse {
+        guard let clock = administration.clock else { return noSuchRoute(request) }
+        guard (0..<31_557_600_000).contains(step.advanceSeconds) else {
+            throw RequestError(
+                .badRequest,
+                reason: "advanceSeconds is \(step.advanceSeconds); a clock moves forward, by "
+                    + "less than a thousand years"
+            )
         }
+        let milliseconds = Int64(step.advanceSeconds * 1000)
+        guard clock.milliseconds + milliseconds < Self.endOfTime else {
+            throw RequestError(
+                .badRequest,
+                reason: "advanceSeconds is \(step.advanceSeconds), after which it is the year "
+                    + "10000; start the server again to have the time of the machine"
+            )
+        }
+        clock.advance(by: .milliseconds(milliseconds))
+        // Cleaning removes everything that would have been removed in that time.
+        try await service.clean()
+        return try clockState()
     }
 
     /// The first moment whose year has more than four digits, which dates as text do not have.
     private static let endOfTime: Int64 = 253_402_300_800_000
 
-    private func container(
-        _ container: String,
-        _ method: String,
-        _ path: [String],
-        _ body: Data
-    ) async throws -> AdapterResponse? {
-        if path.first == "snapshots" {
-            return try await snapshot(container, method, Array(path[1...]))
-        }
-        switch (method, path) {
-        case ("POST", ["reset"]):
-            let options = try body.isEmpty ? Reset() : message(Reset.self, body)
-            try await service.resetContainer(container, keepsSchema: options.keepsSchema ?? false)
-            return try json(Done())
-        case ("POST", ["expire-change-tokens"]):
-            try await service.expireChangeTokens(container: container)
-            return try json(Done())
-        case ("POST", ["delete-zones"]):
-            try await deleteZones(message(ZoneDeletion.self, body), container)
-            return try json(Done())
-        case ("GET", ["users"]):
-            let users = try await service.users(container: container)
-            return try json(Users(users: users.map { User($0) }))
-        case ("POST", ["users"]):
-            return try json(try await addUser(message(NewUser.self, body), container))
-        case ("POST", ["api-tokens"]):
-            let kind = try message(NewAPIToken.self, body).environment
-            let token = try await service.addAPIToken(container: container, environment: kind)
-            return try json(APIToken(apiToken: token))
-        default: return nil
-        }
-    }
-
-    private func snapshot(
-        _ container: String,
-        _ method: String,
-        _ path: [String]
-    ) async throws -> AdapterResponse? {
-        switch (method, path.count) {
-        case ("GET", 0):
-            return try json(Snapshots(snapshots: try await service.snapshots(of: container)))
-        case ("PUT", 1):
-            return try json(try await service.takeSnapshot(path[0], of: container))
-        case ("DELETE", 1):
-            try await service.removeSnapshot(path[0], of: container)
-            return try json(Done())
-        case ("POST", 2) where path[1] == "restore":
-            try await service.restoreSnapshot(path[0], of: container)
-            return try json(Done())
-        default: return nil
-        }
-    }
-
-    private func addUser(_ request: NewUser, _ container: String) async throws -> User {
-        guard request.name.contains(where: { !$0.isWhitespace }) else {
-            throw RequestError(.badRequest, reason: "The user's name is blank; give one")
-        }
-        guard let apiToken = request.apiToken else {
-            return User(
-                try await service.addUser(
-                    container: container,
-                    name: request.name,
-                    emailAddress: request.emailAddress
-                )
+    /// The routes that change a container, and those of its snapshots.
+    static let containerRoutes = [
+        OperatorRoute(
+            "POST",
+            "containers/{id}/reset",
+            reads: Reset.self,
+            orElse: Reset()
+        ) { adapter, call, options in
+            try await adapter.service.resetContainer(
+                call.container,
+                keepsSchema: options.keepsSchema ?? false
             )
-        }
-        let (user, token) = try await service.addUser(
-            container: container,
-            name: request.name,
-            emailAddress: request.emailAddress,
-            apiToken: apiToken,
-            environment: request.environment ?? .development
-        )
-        return User(user, webAuthToken: token)
-    }
+            return try adapter.json(Done())
+        },
+        OperatorRoute("POST", "containers/{id}/expire-change-tokens") { adapter, call in
+            try await adapter.service.expireChangeTokens(container: call.container)
+            return try adapter.json(Done())
+        },
+        OperatorRoute(
+            "POST",
+            "containers/{id}/delete-zones",
+            reads: ZoneDeletion.self
+        ) { adapter, call, deletion in
+            try await adapter.deleteZones(deletion, call.container)
+            return try adapter.json(Done())
+        },
+        OperatorRoute("GET", "containers/{id}/snapshots") { adapter, call in
+            let snapshots = try await adapter.service.snapshots(of: call.container)
+            return try adapter.json(Snapshots(snapshots: snapshots))
+        },
+        OperatorRoute("PUT", "containers/{id}/snapshots/{name}") { adapter, call in
+            try adapter.json(
+                try await adapter.service.takeSnapshot(call.parts[3], of: call.container)
+            )
+        },
+        OperatorRoute("DELETE", "containers/{id}/snapshots/{name}") { adapter, call in
+            try await adapter.service.removeSnapshot(call.parts[3], of: call.container)
+            return try adapter.json(Done())
+        },
+        OperatorRoute("POST", "containers/{id}/snapshots/{name}/restore") { adapter, call in
+            try await adapter.service.restoreSnapshot(call.parts[3], of: call.container)
+            return try adapter.json(Done())
+        },
+    ]
 
     private func deleteZones(_ request: ZoneDeletion, _ container: String) async throws {
         guard request.reason != .unknown else {
@@ -284,7 +267,7 @@ extension HTTPAdapter {
     }
 
     /// Removes a rule by its number, counted from 1.
-    func removeFault(_ number: String) throws -> AdapterResponse {
+    private func removeFault(_ number: String) throws -> AdapterResponse {
         guard let number = Int(number), number > 0, service.removeFault(at: number - 1) else {
             throw RequestError(
                 .notFound,
@@ -305,20 +288,6 @@ extension HTTPAdapter {
                 canBeMoved: administration.clock != nil
             )
         )
-    }
-
-    func message<Message: Decodable>(
-        _ type: Message.Type,
-        _ body: Data
-    ) throws -> Message {
-        do {
-            return try WireJSON.decode(type, from: body)
-        } catch let error as DecodingError {
-            throw RequestError(
-                .badRequest,
-                reason: "Unexpected input at \(WireJSON.place(of: error))"
-            )
-        }
     }
 
     func json(_ value: some Encodable) throws -> AdapterResponse {
@@ -343,8 +312,10 @@ extension HTTPAdapter {
 
 private struct Done: Encodable {}
 
-private struct Reset: Decodable {
+private struct Reset: OperatorMessage {
     var keepsSchema: Bool?
+
+    enum CodingKeys: CodingKey, CaseIterable { case keepsSchema }
 }
 
 private struct Snapshots: Encodable {
@@ -356,8 +327,29 @@ private struct Faults: Encodable {
     var counts: [FaultCount]
 }
 
-private struct ClockStep: Decodable {
+/// Rules for faults, with the seed if the body has one.
+private struct NewFaults: OperatorMessage {
+    var plan: FaultPlan
+    var seed: UInt64?
+
+    enum CodingKeys: CodingKey, CaseIterable { case seed, rules }
+
+    init(body: Data) throws {
+        plan = try FaultPlan(json: body)
+        seed = try WireJSON.decode(Self.self, from: body).seed
+    }
+
+    init(from decoder: any Decoder) throws {
+        plan = try FaultPlan(from: decoder)
+        seed = try decoder.container(keyedBy: CodingKeys.self)
+            .decodeIfPresent(UInt64.self, forKey: .seed)
+    }
+}
+
+private struct ClockStep: OperatorMessage {
     var advanceSeconds: Double
+
+    enum CodingKeys: CodingKey, CaseIterable { case advanceSeconds }
 }
 
 private struct ClockState: Encodable {
@@ -365,44 +357,11 @@ private struct ClockState: Encodable {
     var canBeMoved: Bool
 }
 
-private struct NewUser: Decodable {
-    var name: String
-    var emailAddress: String?
-    var apiToken: String?
-    var environment: ServiceEnvironment?
-}
-
-private struct ZoneDeletion: Decodable {
+private struct ZoneDeletion: OperatorMessage {
     var userRecordName: String
     var zones: [String]?
     var reason: ZoneDeletionReason
     var environment: ServiceEnvironment?
-}
 
-private struct NewAPIToken: Decodable {
-    var environment: ServiceEnvironment
-}
-
-private struct APIToken: Encodable {
-    var apiToken: String
-}
-
-private struct Users: Encodable {
-    var users: [User]
-}
-
-private struct User: Encodable {
-    var userRecordName: String
-    var givenName: String?
-    var familyName: String?
-    var emailAddress: String?
-    var webAuthToken: String?
-
-    init(_ user: ServiceUser, webAuthToken: String? = nil) {
-        userRecordName = user.userRecordName
-        givenName = user.givenName
-        familyName = user.familyName
-        emailAddress = user.emailAddress
-        self.webAuthToken = webAuthToken
-    }
+    enum CodingKeys: CodingKey, CaseIterable { case userRecordName, zones, reason, environment }
 }

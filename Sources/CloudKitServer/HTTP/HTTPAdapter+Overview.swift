@@ -12,31 +12,48 @@ import Foundation
 
 // The routes for operators that show the state of the server and change the schema.
 extension HTTPAdapter {
-    /// Responds to a request for one of these routes; returns nil for others.
-    func overviewRoute(
-        _ request: Request,
-        _ body: Data,
-        _ context: AdapterContext
-    ) async throws -> AdapterResponse? {
-        let path = Self.parts(of: request)
-        switch (request.method.rawValue, path.count, path.first) {
-        case ("GET", 1, "overview"): return try json(try await overview(request, context))
-        case ("GET", 2, "journal"): return try exchange(path[1])
-        case ("DELETE", 2, "faults"): return try removeFault(path[1])
-        case ("POST", 3, "containers") where path[2] == "sessions":
-            return try await openSession(path[1], body, request, context)
-        case (let method, 4..., "containers") where path[2] == "schemas":
-            return try await schema(path[1], path[3], method, Array(path[4...]), body)
-        default: return nil
-        }
-    }
+    /// The routes of the overview and of schemas.
+    static let overviewRoutes = [
+        OperatorRoute("GET", "overview") { try $0.json(try await $0.overview($1)) },
+        OperatorRoute("GET", "containers/{id}/schemas/{environment}") { adapter, call in
+            guard let kind = ServiceEnvironment(rawValue: call.parts[3]) else {
+                return adapter.noSuchRoute(call.request)
+            }
+            return try await adapter.schema(call.container, kind)
+        },
+        OperatorRoute(
+            "PUT",
+            "containers/{id}/schemas/{environment}",
+            reads: NewSchema.self
+        ) { adapter, call, new in
+            guard let kind = ServiceEnvironment(rawValue: call.parts[3]) else {
+                return adapter.noSuchRoute(call.request)
+            }
+            return try await adapter.importSchema(new, call.container, kind)
+        },
+        OperatorRoute(
+            "POST",
+            "containers/{id}/schemas/production/deploy",
+            reads: Deployment.self,
+            orElse: Deployment()
+        ) { adapter, call, options in
+            try adapter.json(
+                SchemaChanges(
+                    try await adapter.service.deploySchema(
+                        container: call.container,
+                        isDryRun: options.isDryRun ?? false
+                    )
+                )
+            )
+        },
+    ]
 
-    private func overview(_ request: Request, _ context: AdapterContext) async throws -> Overview {
+    private func overview(_ call: OperatorCall) async throws -> Overview {
         Overview(
             version: administration.version,
             milliseconds: observer.clock.milliseconds,
             clockCanBeMoved: administration.clock != nil,
-            actsAsUsers: policy.isLocal(request, from: peer(context)),
+            actsAsUsers: policy.isLocal(call.request, from: peer(call.context)),
             connections: connections.count,
             waitingRequests: service.waitingRequests,
             faultRules: service.faultPlan?.rules.count ?? 0,
@@ -47,8 +64,7 @@ extension HTTPAdapter {
     // MARK: The journal
 
     /// Returns the journal's requests after a number, waiting for one if there is none yet.
-    func journal(_ request: Request) async throws -> AdapterResponse {
-        let parameters = QueryParameters(request.uri.query)
+    func journal(_ parameters: QueryParameters) async throws -> AdapterResponse {
         let after = parameters["after"].flatMap { Int($0) } ?? 0
         if let seconds = parameters["wait"].flatMap({ Double($0) }) {
             let wait = min(max(seconds, 0), courierWait.inSeconds)
@@ -69,7 +85,8 @@ extension HTTPAdapter {
         return try json(JournalPage(entries: entries, last: last))
     }
 
-    private func exchange(_ number: String) throws -> AdapterResponse {
+    /// Returns a request of the journal with its bodies.
+    func exchange(_ number: String) throws -> AdapterResponse {
         guard let number = Int(number), let (entry, bodies) = administration.journal.entry(number)
         else {
             throw RequestError(.notFound, reason: "The journal has no request '\(number)'")
@@ -77,80 +94,35 @@ extension HTTPAdapter {
         return try json(Exchange(entry: entry, bodies: bodies?.shown))
     }
 
-    // MARK: Sessions
-
-    private func openSession(
-        _ container: String,
-        _ body: Data,
-        _ request: Request,
-        _ context: AdapterContext
-    ) async throws -> AdapterResponse {
-        let asked = try message(NewSession.self, body)
-        // The key gives access to the server's functions; a user's own data is for this machine only.
-        guard
-            asked.userRecordName == nil
-                || policy.isLocal(request, from: peer(context))
-        else {
-            throw RequestError(
-                .accessDenied,
-                reason: "Only requests of the server's own machine act as a user, and only where "
-                    + "no other machine reaches the server"
-            )
-        }
-        return try json(
-            try await service.openSession(
-                container: container,
-                environment: asked.environment,
-                userRecordName: asked.userRecordName
-            )
-        )
-    }
-
     // MARK: Schemas
 
     private func schema(
         _ container: String,
-        _ environment: String,
-        _ method: String,
-        _ path: [String],
-        _ body: Data
-    ) async throws -> AdapterResponse? {
-        guard let kind = ServiceEnvironment(rawValue: environment) else { return nil }
-        switch (method, path) {
-        case ("GET", []):
-            return try json(
-                SchemaState(
-                    text: try await service.exportSchema(container: container, environment: kind),
-                    outline: try await service.schemaOutline(
-                        container: container,
-                        environment: kind
-                    )
-                )
+        _ kind: ServiceEnvironment
+    ) async throws -> AdapterResponse {
+        try json(
+            SchemaState(
+                text: try await service.exportSchema(container: container, environment: kind),
+                outline: try await service.schemaOutline(container: container, environment: kind)
             )
-        case ("PUT", []):
-            let asked = try message(NewSchema.self, body)
-            do {
-                let changes = try await service.importSchema(
-                    asked.text,
-                    container: container,
-                    environment: kind,
-                    isDryRun: asked.isDryRun ?? false
-                )
-                return try json(SchemaChanges(changes))
-            } catch let error as SchemaSyntaxError {
-                throw RequestError(.badRequest, reason: error.description)
-            }
-        case ("POST", ["deploy"]) where kind == .production:
-            let isDryRun = try body.isEmpty ? false : message(Deployment.self, body).isDryRun
-            return try json(
-                SchemaChanges(
-                    try await service.deploySchema(
-                        container: container,
-                        isDryRun: isDryRun ?? false
-                    )
-                )
+        )
+    }
+
+    private func importSchema(
+        _ new: NewSchema,
+        _ container: String,
+        _ kind: ServiceEnvironment
+    ) async throws -> AdapterResponse {
+        do {
+            let changes = try await service.importSchema(
+                new.text,
+                container: container,
+                environment: kind,
+                isDryRun: new.isDryRun ?? false
             )
-        default: return nil
+            return try json(SchemaChanges(changes))
+        } catch let error as SchemaSyntaxError {
+            throw RequestError(.badRequest, reason: error.description)
         }
     }
 }
@@ -181,23 +153,22 @@ private struct Overview: Encodable {
     var containers: [ContainerOverview]
 }
 
-private struct NewSession: Decodable {
-    var environment: ServiceEnvironment
-    var userRecordName: String?
-}
-
 private struct SchemaState: Encodable {
     var text: String
     var outline: SchemaOutline
 }
 
-private struct NewSchema: Decodable {
+private struct NewSchema: OperatorMessage {
     var text: String
     var isDryRun: Bool?
+
+    enum CodingKeys: CodingKey, CaseIterable { case text, isDryRun }
 }
 
-private struct Deployment: Decodable {
+private struct Deployment: OperatorMessage {
     var isDryRun: Bool?
+
+    enum CodingKeys: CodingKey, CaseIterable { case isDryRun }
 }
 
 private struct SchemaChanges: Encodable {

@@ -48,11 +48,11 @@ struct FaultsCommand: AsyncParsableCommand {
     private static func call(
         _ method: String,
         _ path: String,
-        _ plan: FaultPlan?,
+        _ body: (any Encodable)?,
         _ options: OperatorOptions,
         _ output: OutputOptions
     ) async throws {
-        let state: State = try await options.server().call(method, path, plan)
+        let state: State = try await options.server().call(method, path, body)
         try state.write(output)
     }
 }
@@ -97,8 +97,13 @@ extension FaultsCommand {
 
         func run() async throws {
             let rule = try FaultExpression(fault, settings).rule
-            let plan = FaultPlan(rules: [rule])
-            try await FaultsCommand.call("POST", "faults", plan, options, output)
+            let body = NewRules(rules: [rule])
+            try await FaultsCommand.call("POST", "faults", body, options, output)
+        }
+
+        /// Rules without a seed: those in force go on with theirs.
+        private struct NewRules: Encodable {
+            var rules: [FaultRule]
         }
     }
 
