@@ -98,6 +98,23 @@ struct CourierFaultTests {
         #expect(try await listener.next().body.ck.qry.rid == "c")
     }
 
+    @Test("A wait without a notification leaves the fault to the next notification, once")
+    func idleWait() async throws {
+        let listener = try await cloud.listen(as: ada)
+        cloud.service.setFaults(FaultPlan(rules: [FaultRule(.lostNotification, times: 1)]))
+        let idle = Task { try await listener.next() }
+        while cloud.service.waitingRequests != 1 { await Task.yield() }
+        idle.cancel()
+        _ = try await idle.value
+        #expect(cloud.service.faultCounts == [FaultCount(fitting: 0, taken: 0)])
+        try await change("a")
+        try await change("b")
+        #expect(try await listener.next().body.ck.qry.rid == "b")
+        #expect(cloud.service.faultCounts == [FaultCount(fitting: 1, taken: 1)])
+        try await change("c")
+        #expect(try await listener.next().body.ck.qry.rid == "c")
+    }
+
     @Test("A rule for a user fits that user's tokens only")
     func users() async throws {
         let bob = try await cloud.addUser("Bob")

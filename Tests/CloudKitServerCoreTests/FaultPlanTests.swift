@@ -223,6 +223,8 @@ struct FaultPlanTests {
         for sample in Sample.allCases {
             // The fault may have ended the session before.
             let ada = try await cloud.again(user)
+            cloud.service.setFaults(nil)
+            let tag = try await cloud.lookUp(["a"], as: ada).body.records[0].recordChangeTag
             cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, times: 1)]))
             switch sample {
             case .list: _ = try await cloud.call("zones/list", as: ada)
@@ -231,7 +233,7 @@ struct FaultPlanTests {
                 _ = try await cloud.call("records/query", .public, query)
             case .create: _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
             case .update:
-                let note = FixtureCloud.note("update", "a", tag: "0")
+                let note = FixtureCloud.note("update", "a", tag: tag)
                 _ = try await cloud.modify(as: ada, [note])
             case .lookUp: _ = try await cloud.lookUp(["a"], as: ada)
             case .assetBytes: _ = try await cloud.send(Data([1]), to: place.body.tokens[0].url)
@@ -260,6 +262,102 @@ struct FaultPlanTests {
         let second = try await cloud.modify(as: user, atomic: false, [other, update])
         #expect(second.records.map(\.serverErrorCode) == [nil, "CONFLICT"])
         #expect(cloud.service.faultCounts == [FaultCount(fitting: 1, taken: 1)])
+    }
+
+    @Test("Tags become stale only for an operation that would succeed, and for nothing else")
+    func failingOperations() async throws {
+        let (cloud, ada) = try await Self.cloud()
+        let bob = try await cloud.addUser("Bob")
+        let fields: JSON = ["text": ["value": "x"]]
+        let made = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a", fields)])
+        let tag = made.records[0].recordChangeTag
+        let notice = try await cloud.modify(
+            "_defaultZone",
+            as: ada,
+            database: .public,
+            [FixtureCloud.note("create", "p", type: "Notice")]
+        )
+        let publicTag = notice.records[0].recordChangeTag
+        func update(_ name: String, _ tag: JSON, _ fields: JSON = [:]) -> JSON {
+            FixtureCloud.note("update", name, fields, tag: tag)
+        }
+        let many = (0..<401).map { update("n\($0)", "1") }
+        let shown = FixtureCloud.note("update", "p", tag: publicTag, type: "Notice")
+        let failing: [(String, () async throws -> FixtureCloud.Answer)] = [
+            ("no record", { try await cloud.modify(as: ada, [update("none", "1")]) }),
+            ("no zone", { try await cloud.modify("None", as: ada, [update("a", tag)]) }),
+            ("a stale tag", { try await cloud.modify(as: ada, [update("a", "zz")]) }),
+            ("no tag", { try await cloud.modify(as: ada, [update("a", .null)]) }),
+            (
+                "a wrong type",
+                { try await cloud.modify(as: ada, [update("a", tag, ["text": ["value": 5]])]) }
+            ),
+            ("too many", { try await cloud.modify(as: ada, many) }),
+            (
+                "another operation of an atomic request",
+                { try await cloud.modify(as: ada, [update("a", tag), update("none", "1")]) }
+            ),
+            (
+                "another's record",
+                { try await cloud.modify("_defaultZone", as: bob, database: .public, [shown]) }
+            ),
+        ]
+        cloud.service.setFaults(FaultPlan(rules: [FaultRule(.staleTags, times: 1)]))
+        for (name, body) in failing {
+            let answer = try await body()
+            let failed =
+                answer.status != 200
+                || answer.records.contains { $0.serverErrorCode != .null }
+            #expect(failed, "\(name)")
+            #expect(cloud.service.faultCounts == [FaultCount(fitting: 0, taken: 0)], "\(name)")
+            let now = try await cloud.lookUp(["a"], as: ada).body.records[0].recordChangeTag
+            #expect(now == tag, "\(name)")
+        }
+        let stale = try await cloud.modify(as: ada, [update("a", tag)])
+        #expect(stale.records[0].serverErrorCode == "CONFLICT")
+        #expect(cloud.service.faultCounts == [FaultCount(fitting: 1, taken: 1)])
+    }
+
+    @Test("A fault that the client cannot see in the response is not used up")
+    func unseen() async throws {
+        let (cloud, ada) = try await Self.cloud()
+        func count(
+            _ fault: Fault,
+            call: Int? = nil,
+            _ body: () async throws -> FixtureCloud.Answer
+        ) async throws -> FaultCount? {
+            cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, call: call, times: 1)]))
+            _ = try await body()
+            return cloud.service.faultCounts.first
+        }
+        let none = FaultCount(fitting: 0, taken: 0)
+        let list = { try await cloud.call("zones/list", as: ada) }
+        #expect(try await count(.cutResponse(bytes: 1_000_000), list) == none)
+        #expect(try await count(.cutResponse(bytes: 1_000_000), call: 2, list) == none)
+        let cut = try await count(.cutResponse(bytes: 1), list)
+        #expect(cut == FaultCount(fitting: 1, taken: 1))
+        let later = try await count(.cutResponse(bytes: 1), call: 2, list)
+        #expect(later == FaultCount(fitting: 1, taken: 0))
+
+        let note = FixtureCloud.note("create", "b")
+        for fault in [Fault.itemError(.conflict), .nativeItemError(.zoneBusy, item: 0)] {
+            let saved = try await count(fault) { try await cloud.modify("None", as: ada, [note]) }
+            #expect(saved == none)
+            let found = try await count(fault) {
+                try await cloud.lookUp(["b"], in: "None", as: ada)
+            }
+            #expect(found == none)
+            let seen = try await count(fault) { try await cloud.modify(as: ada, [note]) }
+            #expect(seen == FaultCount(fitting: 1, taken: 1))
+        }
+        // A refusal comes before what other faults would do.
+        cloud.service.setFaults(
+            FaultPlan(rules: [
+                FaultRule(.error(.zoneBusy), times: 1), FaultRule(.itemError(.conflict), times: 1),
+            ])
+        )
+        _ = try await cloud.modify(as: ada, [note])
+        #expect(cloud.service.faultCounts.map(\.taken) == [1, 0])
     }
 
     @Test(

@@ -21,11 +21,19 @@ struct Call: Sendable {
     /// The time at which the request arrived.
     let now: Int64
     /// The work that it has cost so far.
-    let work: RequestWork
+    var work: RequestWork
     /// The interpretation of its values without a type.
     var untagged = UntaggedValues.asObserved
     /// The faults that a plan has ordered for it.
     var faults = FaultDecision()
+    /// The items that came to their turn, if a rule of the plan has to know.
+    var trace: FaultTrace?
+
+    /// Returns the failure that a plan has ordered for an item, whose turn it is.
+    func failure(ofItem place: Int) -> RecordFailure? {
+        trace?.note(place)
+        return faults.failures[place]
+    }
 
     /// Decodes the body.
     ///

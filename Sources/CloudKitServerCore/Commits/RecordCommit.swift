@@ -168,7 +168,7 @@ struct RecordCommit {
     }
 
     private mutating func apply(_ item: RecordBatch.Item) throws -> RecordOutcome {
-        if let failure = call.faults.failures[item.position] { throw failure }
+        if let failure = call.failure(ofItem: item.position) { throw failure }
         if let problem = NameRules.recordName(item.name) {
             throw RecordFailure(.badRequest, problem)
         }

@@ -7,19 +7,14 @@ import Foundation
 #endif
 
 extension ServiceContext {
-    /// Decides the faults of a call.
-    func decideFaults(_ call: Call, _ endpoint: Endpoint) -> FaultDecision {
-        guard faults.isActive else { return FaultDecision() }
-        return faults.decide(FaultSubject(call, endpoint), now: call.now)
-    }
-
     /// Decides the faults of a request that carries an asset's bytes.
     func decideFaults(asset operation: String) -> FaultDecision {
         faults.decide(FaultSubject(operation: operation), now: clock.milliseconds)
     }
 
-    /// Decides the faults of a request that waits on a queue of notifications.
-    func decideFaults(queue: Data) async throws -> FaultDecision {
+    /// Decides the faults of a request that waits on a queue of notifications, or those of the
+    /// notification that ends the wait.
+    func decideFaults(queue: Data, hasNotification: Bool = false) async throws -> FaultDecision {
         guard faults.isActive else { return FaultDecision() }
         let now = clock.milliseconds
         let subject = try await storage.read { reader in
@@ -30,7 +25,7 @@ extension ServiceContext {
                 operation: "push/wait",
                 userNames: Set(users.flatMap { [$0.recordName, $0.fullName] })
             )
-            subject.receivesNotifications = token != nil
+            subject.hasNotification = hasNotification
             return subject
         }
         return faults.decide(subject, now: now)

@@ -50,6 +50,7 @@ struct CopyRunner: Sendable {
                 var call = call
                 // Faults count the operations of requests; a batch is not one of them.
                 call.faults = FaultDecision()
+                call.trace = nil
                 call.path.database = job.target.database
                 let source = try Self.zone(job.source, call, writer)
                 let target = try Self.zone(job.target, call, writer)

@@ -16,9 +16,12 @@ struct AssetDelivery: Sendable {
     /// - Throws: `RequestError` with `NOT_FOUND` for a token that this service did not create or
     ///   that has expired, and for a missing file; `UnreadableAsset` for one that cannot be read.
     func open(_ token: String) async throws -> AssetContents {
-        let faults = context.decideFaults(asset: "assets/fetch")
+        var faults = context.decideFaults(asset: "assets/fetch")
+        var outcome = FaultOutcome()
+        defer { context.faults.settle(&faults, outcome) }
         if let error = faults.error { throw error }
         var contents = try await contents(token)
+        outcome.bytes = Int(contents.size)
         contents.delivery = faults.delivery
         return contents
     }

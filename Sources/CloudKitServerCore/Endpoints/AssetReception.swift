@@ -32,7 +32,7 @@ struct AssetReception: Sendable {
         _ body: Body,
         _ length: Int?
     ) async -> ServiceResponse where Body.Element == Data {
-        let faults = context.decideFaults(asset: "assets/send")
+        var faults = context.decideFaults(asset: "assets/send")
         var response: ServiceResponse
         do {
             if faults.isDropped { throw CancellationError() }
@@ -52,6 +52,7 @@ struct AssetReception: Sendable {
         } catch {
             response = context.responses.failure(error)
         }
+        context.faults.settle(&faults, FaultOutcome(bytes: response.body.count))
         response.delivery = faults.delivery
         response.faultRules = faults.rules
         return response

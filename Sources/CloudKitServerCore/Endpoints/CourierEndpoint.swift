@@ -24,25 +24,28 @@ struct CourierEndpoint: Sendable {
             faults = try await context.decideFaults(queue: queue)
             if faults.isDropped { throw CancellationError() }
             if let error = faults.error { throw error }
-            response = try await nextPush(queue, losesFirst: faults.losesNotification)
+            response = try await nextPush(queue, &faults)
         } catch {
             response = context.responses.failure(error)
         }
+        context.faults.settle(&faults, FaultOutcome(bytes: response.body.count))
         response.delivery = faults.delivery
         response.faultRules = faults.rules
         return response
     }
 
-    private func nextPush(_ queue: Data, losesFirst: Bool) async throws -> ServiceResponse {
+    private func nextPush(
+        _ queue: Data,
+        _ faults: inout FaultDecision
+    ) async throws -> ServiceResponse {
         let (id, signals) = context.pushes.waiters.open(queue)
         defer { context.pushes.waiters.close(queue, id) }
         try await keepToken(queue)
-        var losesNext = losesFirst
-        if let push = try await takePush(queue, &losesNext) {
+        if let push = try await takePush(queue, &faults) {
             return context.responses.ok(push.body)
         }
         for await _ in signals {
-            if let push = try await takePush(queue, &losesNext) {
+            if let push = try await takePush(queue, &faults) {
                 return context.responses.ok(push.body)
             }
         }
@@ -50,11 +53,21 @@ struct CourierEndpoint: Sendable {
     }
 
     /// Takes the oldest item of a queue, or the second one if a fault loses the first.
-    private func takePush(_ queue: Data, _ losesNext: inout Bool) async throws -> StoredPush? {
-        if losesNext {
-            guard try await takePush(queue) != nil else { return nil }
-            losesNext = false
-        }
+    ///
+    /// The fault is decided when there is an item to lose, so that a wait without one uses nothing
+    /// of it up. A request loses one at most.
+    private func takePush(
+        _ queue: Data,
+        _ faults: inout FaultDecision
+    ) async throws -> StoredPush? {
+        guard let push = try await takePush(queue) else { return nil }
+        guard !faults.losesNotification,
+            // What was taken from the queue is delivered if the users of the token cannot be read.
+            let loss = try? await context.decideFaults(queue: queue, hasNotification: true),
+            loss.losesNotification
+        else { return push }
+        faults.losesNotification = true
+        faults.rules = (faults.rules + loss.rules).sorted()
         return try await takePush(queue)
     }
 

@@ -37,7 +37,7 @@ struct LookUpRecordsEndpoint: Sendable {
             writer.key(RecordsResponse.CodingKeys.records)
             writer.openArray()
             for (place, item) in request.records.enumerated() {
-                if let failure = call.faults.failures[place] {
+                if let failure = call.failure(ofItem: place) {
                     writer.itemError(failure.item(item.recordName))
                     continue
                 }

@@ -12,6 +12,32 @@ struct ModifyRecordsEndpoint: Sendable {
 
     /// Handles `records/modify`: changes records, with one commit for each zone.
     func modify(_ call: Call) async throws -> Data {
+        let (request, batches) = try checked(call)
+        let links = try await context.links(for: call)
+        let outcomes = try await outcomes(of: batches, of: request, call, links)
+        return try response(outcomes, to: request, call, links)
+    }
+
+    /// Returns the operations that would succeed now, by their places in the request.
+    ///
+    /// Nothing is changed: each commit is undone at its end. The faults of the call are not those of
+    /// the request, which depend on the result.
+    func successes(of call: Call) async -> Set<Int> {
+        var call = call
+        call.work = context.ownWork()
+        do {
+            let (request, batches) = try checked(call)
+            let links = try await context.links(for: call)
+            let outcomes = try await outcomes(of: batches, of: request, call, links, isTrial: true)
+            return Set(outcomes.indices.filter { !outcomes[$0].0.isFailure })
+        } catch {
+            // A request that is refused as a whole has no operations that succeed.
+            return []
+        }
+    }
+
+    /// Returns the request and its batches, if the request as a whole is right.
+    private func checked(_ call: Call) throws -> (ModifyRecordsRequest, [RecordBatch]) {
         let request = try call.message(
             ModifyRecordsRequest.self,
             common: ModifyRecordsRequest.init(common:)
@@ -36,19 +62,34 @@ struct ModifyRecordsEndpoint: Sendable {
             try call.work.check(name: record.shareParts?.forRecord?.recordName)
             try call.work.check(name: record.zoneID?.zoneName)
         }
-        let batches = try batches(of: request, call)
-        let links = try await context.links(for: call)
+        return (request, try batches(of: request, call))
+    }
+
+    /// Applies the batches; returns the outcomes in the order of the request.
+    private func outcomes(
+        of batches: [RecordBatch],
+        of request: ModifyRecordsRequest,
+        _ call: Call,
+        _ links: AssetLinks,
+        isTrial: Bool = false
+    ) async throws -> [(RecordOutcome, ZoneView?)] {
         var outcomes = [(RecordOutcome, ZoneView?)?](
             repeating: nil,
             count: request.operations.count
         )
         for batch in batches {
-            let (results, zone) = try await apply(batch, of: request, call, links)
+            let (results, zone) = try await apply(
+                batch,
+                of: request,
+                call,
+                links,
+                isTrial: isTrial
+            )
             for (item, result) in zip(batch.items, results) {
                 outcomes[item.position] = (result, zone)
             }
         }
-        return try response(outcomes.compactMap { $0 }, to: request, call, links)
+        return outcomes.compactMap { $0 }
     }
 
     /// Refuses dates in the format that only this package's client may send.
@@ -97,7 +138,8 @@ struct ModifyRecordsEndpoint: Sendable {
         _ batch: RecordBatch,
         of request: ModifyRecordsRequest,
         _ call: Call,
-        _ links: AssetLinks
+        _ links: AssetLinks,
+        isTrial: Bool
     ) async throws -> ([RecordOutcome], ZoneView?) {
         var batch = batch
         batch.prepared = prepared(batch, call)
@@ -120,6 +162,7 @@ struct ModifyRecordsEndpoint: Sendable {
                     links: links
                 )
                 let outcomes = try commit.run()
+                if isTrial { throw EndOfTrial(outcomes: outcomes) }
                 for case .saved(let record) in outcomes { try call.work.reserve(record) }
                 try commit.finish(context.schemas, context.randomness)
                 let news = try commit.notify(context.randomness)
@@ -128,6 +171,8 @@ struct ModifyRecordsEndpoint: Sendable {
             }
             context.pushes.announce(news)
             return (outcomes, zone)
+        } catch let trial as EndOfTrial {
+            return (trial.outcomes, nil)
         } catch let failure as AtomicBatchFailed {
             return (failure.outcomes, nil)
         } catch let error as RequestError
@@ -198,6 +243,11 @@ struct ModifyRecordsEndpoint: Sendable {
         writer.closeObject()
         return writer.data
     }
+}
+
+/// An error that is thrown from a commit that is only tried, so that the storage undoes it.
+private struct EndOfTrial: Error {
+    let outcomes: [RecordOutcome]
 }
 
 extension WireZoneID {

@@ -7,7 +7,8 @@ public enum Fault: Hashable, Sendable {
     /// The request is refused and changes nothing.
     case error(ServerErrorCode, reason: String? = nil, retryAfter: Double? = nil)
     /// Single records of `records/modify` or `records/lookup` fail: one by its index in the
-    /// request, counted from 0, or all that the rule matches.
+    /// request, counted from 0, or all that the rule matches. A request that is refused as a whole, such
+    /// as one to a missing zone, has none.
     case itemError(ServerErrorCode, item: Int? = nil, reason: String? = nil)
     /// The request is refused in a way that makes the client's framework report a code of the
     /// native API, even one that no response of the service leads to.
@@ -18,7 +19,8 @@ public enum Fault: Hashable, Sendable {
     case lostResponse
     /// The connection is reset before the request is processed.
     case resetConnection
-    /// The request is carried out, but the response ends after this many bytes of its body.
+    /// The request is carried out, but the response ends after this many bytes of its body; only for
+    /// longer ones.
     case cutResponse(bytes: Int)
     /// The response is delayed by this many milliseconds.
     case delay(milliseconds: Int)
@@ -31,10 +33,11 @@ public enum Fault: Hashable, Sendable {
     /// bytes of assets, and not for requests that wait for notifications.
     case expiredChangeTokens
     /// The notification that a waiting request would receive is lost; the request continues to wait.
-    /// Only for `push/wait`.
+    /// Only for `push/wait`, and only when there is one to lose: such notifications count, not requests.
     case lostNotification
     /// Another device saves the records just before this request does, so that their tags are stale;
-    /// only for operations of `records/modify` that compare a tag: update, replace and delete.
+    /// only for operations of `records/modify` that compare a tag, update, replace and delete, and that
+    /// succeed otherwise.
     case staleTags
     /// Callers that change or request more items than a bucket holds are refused with `THROTTLED`.
     case throttle(ThrottleProfile)

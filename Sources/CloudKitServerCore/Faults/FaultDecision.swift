@@ -17,6 +17,20 @@ struct FaultDecision: Hashable, Sendable {
     var delivery = ServiceResponse.Delivery()
     /// The rules that took effect, by index.
     var rules: [Int] = []
+    /// The rules that matched the request.
+    var matches: [Match] = []
+    /// The state of the plan to which the indexes belong.
+    var generation = 0
+
+    /// A rule that matched a request.
+    struct Match: Hashable, Sendable {
+        /// The index of the rule.
+        var rule: Int
+        /// The items that its fault can befall.
+        var items: Set<Int>
+        /// `true` when the rule took effect.
+        var isTaken: Bool
+    }
 
     mutating func add(_ fault: Fault, _ items: Set<Int>) {
         switch fault {
@@ -46,7 +60,11 @@ struct FaultDecision: Hashable, Sendable {
             isDropped = true
             delivery.end = .lost
         case .cutResponse(let bytes):
-            if delivery.end == .whole { delivery.end = .cut(bytes: bytes) }
+            switch delivery.end {
+            case .whole: delivery.end = .cut(bytes: bytes)
+            case .cut(let other): delivery.end = .cut(bytes: min(bytes, other))
+            case .lost: break
+            }
         case .delay(let milliseconds): delivery.delayMilliseconds += milliseconds
         case .slowResponse(let bytesPerSecond):
             delivery.bytesPerSecond = min(delivery.bytesPerSecond ?? .max, bytesPerSecond)

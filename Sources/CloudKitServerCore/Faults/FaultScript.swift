@@ -46,23 +46,50 @@ struct FaultScript: Sendable {
         for (index, rule) in plan.rules.enumerated() {
             guard let items = rule.items(of: subject) else { continue }
             counts[index].fitting += 1
-            if let call = rule.call, call != counts[index].fitting { continue }
-            if let times = rule.times, counts[index].taken >= times { continue }
-            if let probability = rule.probability, chances[index].fraction() >= probability {
-                continue
-            }
-            if case .throttle(let profile) = rule.fault {
-                guard let seconds = take(items.count, subject, index, profile, now) else {
-                    continue
-                }
-                decision.throttle(seconds: seconds)
-            } else {
-                decision.add(rule.fault, items)
-            }
+            let isTaken = take(index, items, of: subject, now: now, &decision)
+            decision.matches.append(.init(rule: index, items: items, isTaken: isTaken))
+            guard isTaken else { continue }
             counts[index].taken += 1
             decision.rules.append(index)
         }
         return decision
+    }
+
+    /// Adds the fault of a matching rule to a decision if it is its turn.
+    private mutating func take(
+        _ index: Int,
+        _ items: Set<Int>,
+        of subject: FaultSubject,
+        now: Int64,
+        _ decision: inout FaultDecision
+    ) -> Bool {
+        let rule = plan.rules[index]
+        if let call = rule.call, call != counts[index].fitting { return false }
+        if let times = rule.times, counts[index].taken >= times { return false }
+        if let probability = rule.probability, chances[index].fraction() >= probability {
+            return false
+        }
+        if case .throttle(let profile) = rule.fault {
+            guard let seconds = take(items.count, subject, index, profile, now) else {
+                return false
+            }
+            decision.throttle(seconds: seconds)
+        } else {
+            decision.add(rule.fault, items)
+        }
+        return true
+    }
+
+    /// Takes back the counts of rules whose faults the client of a request does not see.
+    mutating func settle(_ decision: inout FaultDecision, _ outcome: FaultOutcome) {
+        for match in decision.matches {
+            let fault = plan.rules[match.rule].fault
+            guard !fault.changes(outcome, of: match.items) else { continue }
+            counts[match.rule].fitting -= 1
+            guard match.isTaken else { continue }
+            counts[match.rule].taken -= 1
+            decision.rules.removeAll { $0 == match.rule }
+        }
     }
 
     private mutating func take(

@@ -6,7 +6,7 @@ struct FaultSubject: Hashable, Sendable {
     struct Item: Hashable, Sendable {
         var recordType: String?
         var zone: String?
-        /// `true` for an operation that is refused where its change tag is not the record's.
+        /// `true` for an operation that succeeds, and would not if its record had another tag.
         var comparesTag = false
     }
 
@@ -16,8 +16,8 @@ struct FaultSubject: Hashable, Sendable {
     var items: [Item] = []
     /// `true` when the caller has a session, which can end.
     var hasSession = false
-    /// `true` when the request waits for the notifications of a token that is there.
-    var receivesNotifications = false
+    /// `true` for the notification that ends a wait, apart from the request that waits.
+    var hasNotification = false
 
     /// The endpoint; nil for operations outside the protocol.
     var endpoint: Endpoint? { Endpoint(rawValue: operation) }

@@ -4,6 +4,19 @@ import CloudKitWire
 struct FaultEffects: Sendable {
     let context: ServiceContext
 
+    /// Decides the faults of a call.
+    func decide(_ call: Call, _ endpoint: Endpoint) async -> FaultDecision {
+        guard context.faults.isActive else { return FaultDecision() }
+        var subject = FaultSubject(call, endpoint)
+        if context.faults.comparesTags(of: subject) {
+            let successes = await ModifyRecordsEndpoint(context: context).successes(of: call)
+            for place in subject.items.indices where !successes.contains(place) {
+                subject.items[place].comparesTag = false
+            }
+        }
+        return context.faults.decide(subject, now: call.now)
+    }
+
     /// Applies the decided changes before the call is carried out.
     ///
     /// - Throws: The error with which the call is refused.

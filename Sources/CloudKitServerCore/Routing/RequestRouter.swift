@@ -69,16 +69,23 @@ struct RequestRouter: Sendable {
             return context.responses.failure(error)
         }
         context.devices.see(call)
-        call.faults = context.decideFaults(call, endpoint)
+        let effects = FaultEffects(context: context)
+        call.faults = await effects.decide(call, endpoint)
+        if !call.faults.matches.isEmpty { call.trace = FaultTrace() }
+        var outcome = FaultOutcome(isCarriedOut: false)
         var response: ServiceResponse
         do {
             try throttle?.admit(call)
             if call.faults.isDropped { throw CancellationError() }
-            try await FaultEffects(context: context).prepare(call.faults, call, endpoint)
+            outcome.isCarriedOut = call.faults.error == nil
+            try await effects.prepare(call.faults, call, endpoint)
             response = context.responses.ok(try await body(for: call, endpoint))
         } catch {
             response = context.responses.failure(error)
         }
+        outcome.bytes = response.body.count
+        outcome.items = call.trace?.items ?? []
+        context.faults.settle(&call.faults, outcome)
         response.delivery = call.faults.delivery
         response.faultRules = call.faults.rules
         response.userRecordName = call.caller.user?.recordName
