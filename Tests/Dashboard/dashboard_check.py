@@ -625,7 +625,44 @@ def check_edits(cloud, page):
     cloud.operate("DELETE", "faults")
     page.go("Records")
     check("Discard the changes" not in page.text(), "one that was made is no edit any more")
+    left(cloud, page)
     no_trouble(page, "edits")
+
+
+def left(cloud, page):
+    """A dialog goes with what it lies over: what it would do is not meant for what is shown then."""
+    is_open = lambda: page.run("return Boolean(document.querySelector('dialog[open]'))")
+    names = cloud.zones()
+
+    def open_and_leave(room, action, label=None):
+        page.go("Faults")
+        page.go("Records")
+        page.choose("Zone", "Atlas")
+        page.choose("Type", "Country")
+        page.wait(lambda: page.rows(), "the table")
+        if room == "Records":
+            page.choose("Type", "City")
+            page.wait(lambda: [each[0] for each in page.rows()] == ["Berne"], "the other table")
+        else:
+            # Going back leads to another room.
+            page.run("location.hash = '#/faults'")
+            page.wait(lambda: page.heading() == "Faults", "the room before")
+            page.run("location.hash = '#/records?database=private&zone=Atlas&type=Country'")
+            page.wait(lambda: page.heading() == "Records" and page.rows(), "the table")
+        page.press(action)
+        if label:
+            page.fill(label, "typed")
+        page.run("history.back()")
+        if label:
+            page.press("Discard")
+        page.wait(lambda: page.heading() == room and not is_open(), f"{room} without a dialog after {action}")
+
+    cloud.save("Berne", "City", {"name": "Berne"})
+    for room in ["Faults", "Records"]:
+        open_and_leave(room, "New record", "Name")
+        open_and_leave(room, "New record")
+        open_and_leave(room, "Delete zone")
+    check(cloud.zones() == names, "dialogs go with what they lie over, and do nothing afterwards")
 
 
 def check_forms(cloud, page):

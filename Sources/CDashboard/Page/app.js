@@ -160,12 +160,19 @@ class Dashboard extends HTMLElement {
         // Another record of the same room is the room's own business.
         if (!isAnew && this.#room === room && shown?.navigate) {
             shown.navigate();
+            this.#closeDialogs(each => each.address !== location.hash);
             return;
         }
         this.#room = room;
         fill(this.#main, h(`ck-${room}`));
+        this.#closeDialogs(() => true);
         // The element begins as soon as its file has said what it is.
         import(`./${room}.js`).catch(() => fill(this.#main, problem(noResponse())));
+    }
+
+    /** Closes dialogs over what is not shown any more: what they would do is not meant for what is. */
+    #closeDialogs(isOld) {
+        for (const each of document.querySelectorAll("dialog[open]")) if (each !== this.#keyDialog && isOld(each)) each.close();
     }
 
     /** The rooms by their keys, where no text is being written. */

@@ -64,6 +64,8 @@ export function dialog(title, ...content) {
     h("header", {}, heading, button("Close", leave, {class: "quiet"})),
     h("div", {class: "content"}, content));
     element.hasEdits = () => isTyped(element);
+    // Where it belongs: it goes when the page shows something else.
+    element.address = location.hash;
     element.addEventListener("close", () => element.remove());
     document.body.append(element);
     element.showModal();

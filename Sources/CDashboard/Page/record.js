@@ -9,9 +9,10 @@ export async function openRecord(database, zoneID, recordName, room) {
     try {
         record = await lookUp(database, zoneID, recordName);
     } catch (error) {
-        notify(words`${recordName}: ${message(error)}`);
+        if (!room.isLeft()) notify(words`${recordName}: ${message(error)}`);
         return null;
     }
+    if (room.isLeft()) return null;
     const body = h("ck-record");
     const element = dialog(recordName, body, h("div", {class: "messages", role: "status", "aria-live": "polite"}));
     element.classList.add("wide");

@@ -137,15 +137,18 @@ class Records extends Room {
     async navigate() {
         await this.attempt(async () => {
             const where = this.where;
+            const before = this.#opened;
+            this.#opened = null;
+            before?.close();
             const shown = JSON.stringify([where.database, where.zone, where.owner, where.type]);
             if (shown !== this.#shown) {
                 this.#shown = shown;
                 await this.#choose();
             }
-            this.#opened?.close();
-            this.#opened = null;
             if (where.record) {
+                const here = location.hash;
                 const opened = await openRecord(where.database, this.zoneID, where.record, {
+                    isLeft: () => !this.isConnected || location.hash !== here,
                     changed: record => this.#changed(record), link: change => address({...this.where, ...change}),
                     graph: name => `#/graph?${address({...this.where, type: "", record: name}).split("?")[1]}`,
                 });
@@ -154,7 +157,7 @@ class Records extends Room {
                 opened?.addEventListener("close", () => {
                     if (this.#opened === opened && this.isConnected) this.go({});
                 });
-                if (!opened && this.isConnected) this.go({});
+                if (!opened && this.isConnected && location.hash === here) this.go({});
             }
         }, this.#message);
     }
@@ -311,11 +314,11 @@ class Records extends Room {
     }
 
     async #removeZone() {
-        const name = this.zoneID.zoneName;
+        const {zoneID} = this, name = zoneID.zoneName;
         if (!await confirm("Delete zone", words`The zone ${name} is deleted with every record and share in it, for everybody whom it is `
             .concat("shared with. Only a snapshot brings it back."), "Delete zone")) return;
         await this.attempt(async () => {
-            await modifyZone("delete", this.zoneID);
+            await modifyZone("delete", zoneID);
             notify(words`The zone ${name} is deleted`);
             this.#shown = "";
             this.go({zone: "", type: ""});
