@@ -101,12 +101,10 @@ class Records extends Room {
         this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
         // A link in a record may lead to another room.
         this.signal.addEventListener("abort", () => this.#opened?.close());
-        // Somebody may have saved records of another type since it was asked for; why it cannot be read is said where it is used.
-        schema(true).catch(() => {});
         await this.navigate();
         // What somebody else saves makes new types.
         feed.listen(this.signal, (entries, isNews) => {
-            if (isNews && this.#types.length === 0 && entries.some(each => each.endpoint === "records/modify")) this.#refresh();
+            if (isNews && this.#types.length === 0 && entries.some(each => each.endpoint === "records/modify")) this.attempt(() => this.#choose(), this.#message);
             // The page's own requests are known as such once they are answered.
             if (isNews) setTimeout(() => { if (entries.some(each => this.#concerns(each))) this.#markStale(); }, 500);
         });
@@ -125,11 +123,7 @@ class Records extends Room {
     #markStale() {
         if (!this.#source || !this.#stale.hidden) return;
         fill(this.#stale, "Records of this database were changed elsewhere since these rows were read. ",
-            button("Read them again", () => this.attempt(async () => {
-                const {outline} = await schema(true);
-                this.#types = outline.recordTypes.filter(each => each.name !== "Users");
-                this.#search(true);
-            }, this.#message)));
+            button("Read them again", () => this.attempt(() => this.#choose(), this.#message)));
         this.#stale.hidden = false;
     }
 
@@ -168,16 +162,13 @@ class Records extends Room {
         return found ?? this.#zones[0] ?? {zoneName: zone || "_defaultZone"};
     }
 
-    async #refresh() {
-        await schema(true);
-        await this.#choose();
-    }
-
     async #choose() {
         const {database, type, record} = this.where;
         // What a person chooses meanwhile goes before what is chosen here.
         const asked = this.#asked = Symbol("choice");
         fill(this.#message);
+        // Somebody may have saved records of another type since it was asked for; why it cannot be read is said where it is used.
+        schema(true).catch(() => {});
         let zones = [];
         try {
             ({zones} = await call(database, "zones/list"));
@@ -188,7 +179,7 @@ class Records extends Room {
         if (asked !== this.#asked) return;
         this.#zones = zones.map(each => each.zoneID);
         tellOfLostZone(this.where, this.zoneID, this.#zones.length);
-        this.#types = outline.recordTypes.filter(each => each.name !== "Users");
+        this.#types = typesOf(outline);
         const key = zone => `${zone.ownerRecordName ?? ""}/${zone.zoneName}`;
         const databases = place.user ? ["private", "public", "shared"] : ["public"];
         refill(this.#choices,
@@ -210,6 +201,7 @@ class Records extends Room {
         if (!this.#types.some(each => each.name === type) && this.#zones.length > 0) {
             const found = await this.#fullType();
             if (asked !== this.#asked) return;
+            if (type) notify(found ? words`There is no type ${type}; what is shown is ${found}` : words`There is no type ${type}`);
             // One entry of the history is enough for what was not chosen.
             history.replaceState(null, "", address({...this.where, type: found, zone: this.where.zone || this.zoneID.zoneName, record}));
             const {zone, owner} = this.where;
@@ -290,7 +282,7 @@ class Records extends Room {
         const isKnown = Object.keys(record.fields ?? {}).every(name => outline?.fields.some(each => each.name === name));
         if (!isKnown) {
             const {outline: news} = await schema(true);
-            this.#types = news.recordTypes.filter(each => each.name !== "Users");
+            this.#types = typesOf(news);
         }
         if (isKnown && !record.deleted && this.#source?.update(record)) return;
         if (this.isConnected) this.#search(!isKnown);
@@ -325,6 +317,9 @@ class Records extends Room {
         }, this.#message);
     }
 }
+
+/** The types of a schema that have records of their own. */
+const typesOf = outline => outline.recordTypes.filter(each => each.name !== "Users");
 
 /** Makes or deletes a zone of the user. */
 async function modifyZone(operationType, zoneID) {
