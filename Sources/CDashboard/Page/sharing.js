@@ -98,7 +98,7 @@ class Sharing extends Room {
                 button("Copy", () => copy(url), {"aria-label": `Copy the link of ${name}`})),
             h("dt", {}, "Everyone"), h("dd", {}, isMine
                 ? select(permissions, share.publicPermission, {"aria-label": `What everyone may do with ${name}`, onchange: event =>
-                    this.#save(zoneID, share, {publicPermission: event.target.value}, words`Everyone's part in ${name} is changed`)})
+                    this.#open(zoneID, share, name, event.target)})
                 : say(share.publicPermission))),
             this.#participants(database, zoneID, share, name, isMine),
             h("p", {class: "actions"}, guests.length > 0 && [as, button("Accept", () => this.#accept(share.shortGUID, as.value),
@@ -149,6 +149,17 @@ class Sharing extends Room {
     #change(zoneID, share, participant, change, said) {
         const participants = share.participants.flatMap(each => each !== participant ? [each] : change ? [{...each, ...change}] : []);
         return this.#save(zoneID, share, {participants}, said);
+    }
+
+    /** Changes what everyone with the link may do, once it is sure who loses access. */
+    async #open(zoneID, share, name, menu) {
+        const publicPermission = menu.value;
+        if (publicPermission === "NONE" && !await confirm("Close the link", words`Whoever came through the link of ${name} loses access, and so does everyone `
+            .concat("who only has it. Who was invited stays."), "Close the link")) {
+            menu.value = share.publicPermission;
+            return;
+        }
+        await this.#save(zoneID, share, {publicPermission}, words`Everyone's part in ${name} is changed`);
     }
 
     #save(zoneID, share, change, said) {
