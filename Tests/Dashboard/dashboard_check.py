@@ -765,12 +765,15 @@ def check_index(cloud, page):
     page.choose("Field", "title")
     page.fill("Value", "first")
     page.reads("title has no index QUERYABLE")
+    page.press("Search")
+    page.reads("is not marked queryable")
     page.press("Make it")
     page.reads("title has the index QUERYABLE now")
+    page.wait(lambda: "is not marked queryable" not in page.text(), "the end of what was wrong before")
     check("title STRING QUERYABLE" in cloud.operate("GET", path)["text"], "a missing index is named, and made")
     page.press("Search")
     page.wait(lambda: [each[0] for each in page.rows()] == ["one"], "the record by its new index")
-    no_trouble(page, "indexes")
+    no_trouble(page, "indexes", "status of 400")
 
 
 def check_changes(cloud, page):

@@ -196,6 +196,7 @@ export class QueryBuilder extends HTMLElement {
                     this.#type = outline.recordTypes.find(each => each.name === this.#type.name);
                     notify(`${name} has the index ${index} now`);
                     this.#draw();
+                    this.dispatchEvent(new CustomEvent("ck-index", {detail: outline}));
                 } catch (error) {
                     event.target.after(problem(error));
                 }

@@ -98,6 +98,11 @@ class Records extends Room {
     async show() {
         fill(this, h("h1", {}, "Records"), this.#choices, this.#builder, this.#message, this.#stale, this.#grid);
         this.#builder.addEventListener("ck-query", () => this.#search());
+        this.#builder.addEventListener("ck-index", event => {
+            this.#types = typesOf(event.detail);
+            // What lacked the index may be found now.
+            if (this.#message.querySelector(".problem")) this.#search();
+        });
         this.#grid.addEventListener("ck-open", event => this.go({record: event.detail.recordName}));
         // A link in a record may lead to another room.
         this.signal.addEventListener("abort", () => this.#opened?.close());
