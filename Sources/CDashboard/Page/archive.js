@@ -35,7 +35,8 @@ export async function exportZones(name, told, signal) {
             told(count.records);
         }
     }
-    write({end: count});
+    // In the file too, for whoever has only that.
+    write({end: {...count, ...(unlisted.length > 0 ? {unlisted} : {})}});
     const entries = [[`${name}/${LINES}`, new Blob(lines)], ...[...files].map(([file, blob]) => [`${name}/${FOLDER}/${file}`, blob])];
     return {blob: tar(entries), count, unlisted};
 }
@@ -139,7 +140,7 @@ export async function read(chosen) {
     });
     if (!end) throw new Error(`${cut}: it has no last line “end”`);
     if (count < end.records) throw new Error(`${cut}: it has ${number(count)} of ${amount(end.records, "record")}`);
-    return {zones, files, shares};
+    return {zones, files, shares, unlisted: Array.isArray(end.unlisted) ? end.unlisted.map(String) : []};
 }
 
 /** Whether a line is one of an export. */

@@ -75,11 +75,12 @@ class Snapshots extends Room {
                 this.#isChosen = false;
                 const {saved, sent, refused} = await importZones(archive, told, this.signal);
                 await schema(true);
-                const {shares} = archive;
+                const {shares, unlisted} = archive;
                 fill(progress, `${amount(saved, "record")} ${isOrAre(saved)} imported, with ${amount(sent, "file")}`,
                     shares > 0 && `, ${number(shares)} ${shares === 1 ? "share was left out: invite its" : "shares were left out: invite their"} people again`,
                     refused.length > 0 && words`, ${number(refused.length)} ${refused.length === 1 ? "was" : "were"} refused: ${refused.slice(0, NAMED).join("; ")}`,
-                    refused.length > NAMED && `; and ${number(refused.length - NAMED)} more`);
+                    refused.length > NAMED && `; and ${number(refused.length - NAMED)} more`,
+                    unlisted.length > 0 && words`. The export has no records of ${unlisted.join(", ")} in the default zone: their types had no index`);
                 const all = refused.join("\n");
                 fill(refusals, refused.length > NAMED && h("details", {}, h("summary", {}, `All ${number(refused.length)} that were refused`),
                     h("pre", {tabindex: "0", role: "region", "aria-label": "What was refused"}, all),
