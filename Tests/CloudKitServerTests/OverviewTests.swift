@@ -303,6 +303,27 @@ struct OverviewTests {
             )
         }
     }
+
+    @Test("A change of an operator's ends a wait for the journal, which has no request of it")
+    func operations() async throws {
+        try await Self.run { server in
+            try await server.addZone("Notes")
+            let before = try await Self.ask(server, "GET", "journal").body
+            guard case (.int(let last), .int(let count)) = (before.last, before.operations) else {
+                Issue.record("The journal counts nothing")
+                return
+            }
+            let path = "journal?after=\(last)&wait=30&operations=\(count)"
+            async let answer = Self.ask(server, "GET", path)
+            #expect(try await Self.ask(server, "POST", Self.container + "/reset").status == 200)
+            let news = try await answer.body
+            #expect(news.entries.elements == [])
+            #expect(news.operations == .int(count + 1))
+            // One that came before the wait ends it, too.
+            #expect(try await Self.ask(server, "GET", path).body.operations == .int(count + 1))
+        }
+    }
+
     @Test("A fault waits for a request that it can affect, and the journal names it there alone")
     func reachOfFaults() async throws {
         try await Self.run { server in

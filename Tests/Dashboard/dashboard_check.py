@@ -798,6 +798,16 @@ def check_changes(cloud, page):
     page.reads("CHANGE_TOKEN_EXPIRED")
     check(True, "a token that expired is said to have expired")
     differ(cloud, page)
+    # Of what operators do, no request stands in the journal; the page looks by itself each ten seconds at most.
+    page.choose("Zone", "Atlas")
+    page.reads("all of the zone.")
+    cloud.save("Chur", "City", {"name": "Chur", "lake": "none there"})
+    page.reads("Chur City")
+    path = cloud.of_container("schemas/development")
+    lines = cloud.operate("GET", path)["text"].splitlines()
+    cloud.operate("PUT", path, {"text": "\n".join(each for each in lines if not each.strip().startswith("lake "))})
+    page.wait(lambda: "none there → nothing" in page.text(), "what an import has dropped", 5)
+    check(True, "what a schema import changes appears by itself")
     no_trouble(page, "changes", "status of 409", "status of 400", "status of 410")
 
 

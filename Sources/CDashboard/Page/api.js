@@ -386,6 +386,9 @@ class Feed {
     entries = [];
     #last = 0;
     #listeners = new Set();
+    /** How often operators have changed records, and who wants to know. */
+    #operations;
+    #watchers = new Set();
     #run = null;
 
     /** Tells of what is known, and then of all that comes; until the signal ends. */
@@ -397,6 +400,12 @@ class Feed {
             this.#check();
         });
         this.#check();
+    }
+
+    /** Tells that operators may have changed records, by a schema or a snapshot; while somebody listens. */
+    listenToOperators(signal, tell) {
+        this.#watchers.add(tell);
+        signal.addEventListener("abort", () => this.#watchers.delete(tell));
     }
 
     clear() { this.entries = []; }
@@ -418,9 +427,12 @@ class Feed {
         let isFirst = this.#last === 0;
         while (!signal.aborted) {
             try {
-                const {entries, last} = await operate(
-                    "GET", `journal?after=${this.#last}${isFirst ? "" : "&wait=25"}`, undefined, signal);
+                const {entries, last, operations} = await operate(
+                    "GET", `journal?after=${this.#last}${isFirst ? "" : `&wait=25&operations=${this.#operations}`}`, undefined, signal);
                 isFirst = false;
+                const isOther = this.#operations !== undefined && operations !== this.#operations;
+                this.#operations = operations;
+                if (isOther) for (const tell of this.#watchers) tell();
                 // A server that began anew counts from 1.
                 if (last < this.#last) this.entries = [];
                 this.#last = last;

@@ -99,7 +99,9 @@ class Changes extends Room {
             const isWrite = entry => entry.container === place.container && /modify|accept|copy|zip|reset/.test(entry.endpoint);
             if (isNews && entries.some(isWrite)) this.#follow();
         });
-        // Snapshots and resets stand in no journal.
+        // What operators do stands in no journal.
+        feed.listenToOperators(this.signal, () => this.#follow());
+        // Nor does what another process does with the server's folder.
         const timer = setInterval(() => { if (document.visibilityState === "visible") this.#follow(); }, 10_000);
         this.signal.addEventListener("abort", () => clearInterval(timer));
     }

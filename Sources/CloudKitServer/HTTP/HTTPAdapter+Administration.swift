@@ -53,6 +53,8 @@ extension HTTPAdapter {
             guard let route = OperatorRoute.all.first(where: { $0.takes(method, parts) }) else {
                 return noSuchRoute(request)
             }
+            // Even a change that failed may have been made in part.
+            defer { if route.mayChangeRecords { administration.journal.noteOperation() } }
             return try await route.response(
                 self,
                 OperatorCall(request: request, context: context, parts: parts, body: body)
@@ -163,7 +165,9 @@ extension HTTPAdapter {
         OperatorRoute("DELETE", "journal") { adapter, _ in
             let journal = adapter.administration.journal
             journal.clear()
-            return try adapter.json(JournalPage(entries: [], last: journal.last))
+            return try adapter.json(
+                JournalPage(entries: [], last: journal.last, operations: journal.operations)
+            )
         },
         OperatorRoute("GET", "clock") { adapter, _ in try adapter.clockState() },
         OperatorRoute("POST", "clock", reads: ClockStep.self) {

@@ -69,10 +69,13 @@ extension HTTPAdapter {
         if let seconds = parameters["wait"].flatMap({ Double($0) }) {
             let wait = min(max(seconds, 0), courierWait.inSeconds)
             let journal = administration.journal
+            let operations = parameters["operations"].flatMap { Int($0) }
             // A server that stops does not wait for a request.
             await cancelWhenGracefulShutdown {
                 await withTaskGroup { group in
-                    group.addTask { await journal.waitForEntry(after: after) }
+                    group.addTask {
+                        await journal.waitForNews(after: after, operations: operations)
+                    }
                     // Only a cancellation ends the wait early; the entry has come then.
                     group.addTask { try? await Task.sleep(for: .seconds(wait)) }
                     await group.next()
@@ -80,9 +83,11 @@ extension HTTPAdapter {
                 }
             }
         }
+        // First, so that a change that comes meanwhile ends the next wait.
+        let operations = administration.journal.operations
         let entries = administration.journal.entries(after: after)
         let last = entries.last?.number ?? administration.journal.last
-        return try json(JournalPage(entries: entries, last: last))
+        return try json(JournalPage(entries: entries, last: last, operations: operations))
     }
 
     /// Returns a request of the journal with its bodies.
@@ -134,6 +139,8 @@ struct JournalPage: Encodable {
     var entries: [JournalEntry]
     /// The number of the journal's newest request.
     var last: Int
+    /// The number of changes to records by routes for operators, which have no entries.
+    var operations: Int
 }
 
 private struct Exchange: Encodable {

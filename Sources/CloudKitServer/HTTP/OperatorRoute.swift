@@ -86,6 +86,16 @@ package struct OperatorRoute: Sendable {
         return "\(method) \(Administration.prefix)\(path) reads \(names ?? "no body")"
     }
 
+    /// `true` for a route after which clients may find other records than before.
+    var mayChangeRecords: Bool {
+        switch (method, path.split(separator: "/").last) {
+        case ("PUT", "{environment}"), ("DELETE", "{recordName}"): true
+        case ("POST", let name?):
+            ["reset", "restore", "delete-zones", "expire-change-tokens", "clock"].contains(name)
+        default: false
+        }
+    }
+
     /// Returns whether the route takes the requests with a method and a path.
     func takes(_ method: String, _ parts: [String]) -> Bool {
         let own = path.split(separator: "/")

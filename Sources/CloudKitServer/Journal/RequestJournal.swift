@@ -13,6 +13,7 @@ public final class RequestJournal: Sendable {
         var start = 0
         /// The number of the newest entry, or 0.
         var last = 0
+        var operations = 0
         var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
         var nextWaiter = 0
     }
@@ -32,6 +33,17 @@ public final class RequestJournal: Sendable {
 
     /// The number of the newest request, or 0.
     var last: Int { ring.withLock { $0.last } }
+
+    /// The number of changes to records that stand in no journal, because an operator made them.
+    var operations: Int { ring.withLock { $0.operations } }
+
+    /// Counts a change of an operator's, and ends the waits for one.
+    func noteOperation() {
+        ring.withLock { ring in
+            ring.operations += 1
+            for waiter in ring.waiters.values { waiter.yield() }
+        }
+    }
 
     /// Returns the kept requests with higher numbers than the given one, oldest first.
     func entries(after number: Int) -> [JournalEntry] {
@@ -81,21 +93,27 @@ public final class RequestJournal: Sendable {
         }
     }
 
-    /// Waits until there is a request after the one with a number, or the task is cancelled.
-    func waitForEntry(after number: Int) async {
+    /// Waits until there is a request after the one with a number, or another number of operators'
+    /// changes than the given one, or the task is cancelled.
+    func waitForNews(after number: Int, operations: Int?) async {
         let (news, continuation) = AsyncStream.makeStream(
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         let waiter = ring.withLock { ring -> Int in
             // Requests that arrived meanwhile end the wait, and so does a journal that was cleared.
-            if ring.last != number { continuation.yield() }
+            continuation.yield()
             ring.nextWaiter += 1
             ring.waiters[ring.nextWaiter] = continuation
             return ring.nextWaiter
         }
         defer { _ = ring.withLock { $0.waiters.removeValue(forKey: waiter) } }
-        for await _ in news { return }
+        for await _ in news {
+            let isNews = ring.withLock { ring in
+                ring.last != number || operations.map { $0 != ring.operations } == true
+            }
+            if isNews { return }
+        }
     }
 
     /// Removes all requests; the numbers continue after theirs.
