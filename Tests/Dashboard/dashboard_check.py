@@ -808,7 +808,16 @@ def check_changes(cloud, page):
     cloud.operate("PUT", path, {"text": "\n".join(each for each in lines if not each.strip().startswith("lake "))})
     page.wait(lambda: "none there → nothing" in page.text(), "what an import has dropped", 5)
     check(True, "what a schema import changes appears by itself")
-    no_trouble(page, "changes", "status of 409", "status of 400", "status of 410")
+    shown = lambda: page.run("return document.querySelector('.token').textContent")
+    check(shown() != "", "a zone has a token")
+    cloud.operate("PUT", "faults", {"rules": [{"fault": "error", "code": "INTERNAL_ERROR", "operation": "changes/zone"}]})
+    page.choose("Zone", "Long")
+    page.reads("INTERNAL_ERROR")
+    check(shown() == "", "the token of one zone is not shown for another that cannot be read")
+    cloud.operate("DELETE", "faults")
+    cloud.save("e3", "Entry", {"title": "last"}, "Long")
+    page.wait(lambda: "INTERNAL_ERROR" not in page.text() and shown() != "", "the zone that could not be read at first")
+    no_trouble(page, "changes", "status of 409", "status of 400", "status of 410", "status of 500")
 
 
 def differ(cloud, page):

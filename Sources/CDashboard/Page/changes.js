@@ -82,6 +82,8 @@ class Changes extends Room {
     #turn = null;
     /** Whether that is not shown as a whole yet. */
     #isBeginning = false;
+    /** Whether it is known from where the zone's feed goes on. */
+    #hasBegun = false;
     #isAsking = false;
     #isLate = false;
 
@@ -154,11 +156,16 @@ class Changes extends Room {
 
     /** Shows the newest changes, and goes on from there. */
     #begin() {
+        // A token is one zone's alone.
+        this.#hasBegun = false;
+        this.#syncToken = undefined;
+        this.#token.textContent = "";
         return this.#anew(async isCurrent => {
             const newest = await this.#ask({reverse: true, resultsLimit: PAGE});
             const {zones} = await call(this.#database, "zones/lookup", {zones: [{zoneID: this.#zoneID}]}, {signal: this.signal});
             if (!isCurrent()) return;
             this.#syncToken = zones[0].syncToken;
+            this.#hasBegun = true;
             this.#token.textContent = this.#syncToken ?? "";
             this.#add(newest.records.toReversed(), false);
             this.#readOlder(newest);
@@ -170,6 +177,7 @@ class Changes extends Room {
         const token = this.#since.value.trim();
         return this.#anew(async isCurrent => {
             this.#syncToken = token || undefined;
+            this.#hasBegun = true;
             await this.#fetch(false);
             if (isCurrent()) this.#readOlder({moreComing: token !== ""});
         });
@@ -210,6 +218,8 @@ class Changes extends Room {
         if (!this.#zoneID) return;
         // One question at a time; what comes meanwhile is asked for after it.
         if (this.#isAsking || this.#isBeginning) { this.#isLate = true; return; }
+        // What failed at the beginning is tried again.
+        if (!this.#hasBegun) { this.#isLate = false; await this.#begin(); return; }
         this.#isAsking = true;
         let turn;
         try {
