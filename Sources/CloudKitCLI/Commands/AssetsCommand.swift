@@ -34,8 +34,8 @@ struct AssetsUploadCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let client = try place.database.connection.client()
-        let database = place.database.scope(client)
+        let client = try place.connection.client()
+        let database = place.scope(client)
         let upload = AssetUpload(client: client, database: database, zoneID: place.zoneID)
         let (recordName, uploaded) = try await upload(
             URL(fileURLWithPath: asset.file),
@@ -95,12 +95,12 @@ struct AssetsDownloadCommand: AsyncParsableCommand {
         let (file, field) = (asset.file, asset.field)
         try overwriting.check(file)
         let target = URL(fileURLWithPath: file)
-        let client = try place.database.connection.client()
+        let client = try place.connection.client()
         let results = try await client.lookup(
             [name],
             zoneID: place.zoneID,
             desiredKeys: [field],
-            in: place.database.scope(client)
+            in: place.scope(client)
         )
         if let failure = results.first?.failure {
             throw CommandFailure(OutputOptions.text(failure))

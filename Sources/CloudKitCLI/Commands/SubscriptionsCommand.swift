@@ -104,11 +104,11 @@ struct SubscriptionsCreateCommand: AsyncParsableCommand {
             firesOnce: once ? true : nil,
             zoneID: type != .database && place.zone != nil ? place.zoneID : nil
         )
-        let client = try place.database.connection.client()
+        let client = try place.connection.client()
         let request = ModifySubscriptionsRequest(operations: [.init(.create, subscription)])
         let made = try await client.modifySubscriptions(
             request,
-            in: place.database.scope(client)
+            in: place.scope(client)
         ).subscriptions
         try output.write(made, SubscriptionTable.list)
     }

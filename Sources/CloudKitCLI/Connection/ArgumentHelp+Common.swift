@@ -6,6 +6,10 @@ extension ArgumentHelp {
     static let user: ArgumentHelp =
         "The user: record name, e-mail address, or a full name that only one user has."
 
+    /// The help of a database.
+    static let database: ArgumentHelp =
+        "public, private or shared; private, or public with a server-to-server key."
+
     /// The help of an environment.
     static let environment: ArgumentHelp =
         "development or production; CLOUDKIT_ENVIRONMENT, or development."

@@ -1,16 +1,23 @@
 import ArgumentParser
 import CloudKitWebClient
 
-/// The database of the container that a command works on.
-struct DatabaseOptions: ParsableArguments {
-    @OptionGroup(title: "Connection")
-    var connection: ConnectionOptions
+/// Options that select a database of the container.
+protocol DatabaseSelection {
+    var database: DatabaseScope? { get }
+}
 
-    @Option(help: "public, private or shared; private, or public with a server-to-server key.")
-    var database: DatabaseScope?
-
+extension DatabaseSelection {
     /// Returns the selected database for a client.
     func scope(_ client: WebClient) -> DatabaseScope {
         database ?? (client.credentials.serverKey == nil ? .private : .public)
     }
+}
+
+/// The database of the container that a command works on.
+struct DatabaseOptions: ParsableArguments, DatabaseSelection {
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    @Option(help: .database)
+    var database: DatabaseScope?
 }

@@ -2,9 +2,15 @@ import ArgumentParser
 import CloudKitWebClient
 
 /// The zone of a database that a command works on.
-struct ZoneOptions: ParsableArguments {
-    @OptionGroup
-    var database: DatabaseOptions
+///
+/// It declares the database itself: in debug builds, ArgumentParser examines groups within groups four times as often
+/// with each level.
+struct ZoneOptions: ParsableArguments, DatabaseSelection {
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
+    @Option(help: .database)
+    var database: DatabaseScope?
 
     @Option(help: "The zone's name; the default zone by default.")
     var zone: String?

@@ -61,7 +61,7 @@ struct RecordsQueryCommand: AsyncParsableCommand {
             filterBy: try conditions.map { try FilterExpression($0).filter },
             sortBy: try order.map { try SortExpression($0).sort }
         )
-        let client = try place.database.connection.client()
+        let client = try place.connection.client()
         var found: [ItemResult<WireRecord>] = []
         var request = QueryRecordsRequest(
             query: query,
@@ -73,7 +73,7 @@ struct RecordsQueryCommand: AsyncParsableCommand {
         repeat {
             let rest = limit == 0 ? Limits.recordsPerResponse : limit - count
             request.resultsLimit = min(rest, Limits.recordsPerResponse)
-            let page = try await client.queryRecords(request, in: place.database.scope(client))
+            let page = try await client.queryRecords(request, in: place.scope(client))
             count += page.records.count
             request.continuationMarker = page.continuationMarker
             if output.json {
@@ -109,12 +109,12 @@ struct RecordsGetCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let client = try place.database.connection.client()
+        let client = try place.connection.client()
         let records = try await client.lookup(
             names,
             zoneID: place.zoneID,
             desiredKeys: fields.isEmpty ? nil : fields,
-            in: place.database.scope(client)
+            in: place.scope(client)
         )
         try output.write(records, RecordTable.details)
     }
@@ -146,7 +146,7 @@ struct RecordsDeleteCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try place.database.connection.client()
+        let client = try place.connection.client()
         let operations = names.map { name in
             RecordOperation(
                 tag == nil ? .forceDelete : .delete,
@@ -155,7 +155,7 @@ struct RecordsDeleteCommand: AsyncParsableCommand {
         }
         let changes = RecordChanges(
             client: client,
-            database: place.database.scope(client),
+            database: place.scope(client),
             zoneID: place.zoneID
         )
         try await changes.send(operations, output) { records in
@@ -199,10 +199,10 @@ struct RecordsChangesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try place.database.connection.client()
+        let client = try place.connection.client()
         var changes = ZoneFeedReader(
             client: client,
-            database: place.database.scope(client),
+            database: place.scope(client),
             zoneID: place.zoneID,
             syncToken: since
         )

@@ -66,8 +66,8 @@ struct RecordsSaveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try place.database.connection.client()
-        let database = place.database.scope(client)
+        let client = try place.connection.client()
+        let database = place.scope(client)
         var records = try file.map(read) ?? [try single()]
         if !assets.isEmpty {
             let upload = AssetUpload(client: client, database: database, zoneID: place.zoneID)
