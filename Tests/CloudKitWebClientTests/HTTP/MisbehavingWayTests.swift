@@ -44,7 +44,8 @@ extension MisbehavingServerTests {
         ),
         Answer(
             "makes a tunnel to a server without TLS",
-            [.text("HTTP/1.1 200 OK\r\n\r\n"), .text(good)],
+            // In one piece: what follows the tunnel's head is lost with the decoder that read it.
+            [.text("HTTP/1.1 200 OK\r\n\r\n" + good)],
             .transport(.timedOut)
         ),
     ]
