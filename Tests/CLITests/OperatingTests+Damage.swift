@@ -129,13 +129,13 @@ extension OperatingTests {
                 try String(contentsOfFile: data + "/ada.env", encoding: .utf8)
             )
             let ready = (settings["CLOUDKIT_URL"] ?? "") + "/health/ready"
-            var answer = try await get(ready)
-            while answer.status == 200 {
+            var response = try await get(ready)
+            while response.status == 200 {
                 await Task.yield()
-                answer = try await get(ready)
+                response = try await get(ready)
             }
-            #expect(answer.status == 503)
-            #expect(String(decoding: answer.body, as: UTF8.self).contains("cloudkit check"))
+            #expect(response.status == 503)
+            #expect(String(decoding: response.body, as: UTF8.self).contains("cloudkit check"))
             let lost = try await CommandProcess.run(
                 ["records", "get", "needle"],
                 settings: settings

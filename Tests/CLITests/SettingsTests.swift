@@ -337,10 +337,10 @@ struct SettingsTests {
                     body = {"query": {"recordType": "Note", "filterBy": [{"fieldName": "t",
                         "comparator": "EQUALS", "fieldValue": {"value": 1000}}]}}
                     try:
-                        answer = urllib.request.urlopen(url, json.dumps(body).encode()).read()
+                        response = urllib.request.urlopen(url, json.dumps(body).encode()).read()
                     except urllib.error.HTTPError as error:
-                        answer = error.read()
-                    print(answer.decode())
+                        response = error.read()
+                    print(response.decode())
                     PYTHON
                     """,
                 ]

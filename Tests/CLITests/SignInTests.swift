@@ -10,7 +10,7 @@ struct SignInTests {
         let form = [("name", name), ("password", password)]
             .map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")" }
             .joined(separator: "&")
-        let answer = try await HTTPTransport().send(
+        let response = try await HTTPTransport().send(
             TransportRequest(
                 method: "POST",
                 url: address,
@@ -19,7 +19,7 @@ struct SignInTests {
                 timeout: 60
             )
         )
-        return answer.headers.first { $0.key.lowercased() == "location" }?.value
+        return response.headers.first { $0.key.lowercased() == "location" }?.value
     }
 
     private func visit(_ address: String) async throws -> Int {

@@ -17,10 +17,10 @@ struct AccessTests {
 
     @Test("A private database asks for a user and says where to sign in")
     func signIn() async throws {
-        let answer = try await cloud.call("zones/list", as: nil)
-        #expect(answer.status == 421)
-        #expect(answer.code == "AUTHENTICATION_REQUIRED")
-        #expect(answer.body.redirectURL.text?.hasPrefix("http://cloud.test/") == true)
+        let response = try await cloud.call("zones/list", as: nil)
+        #expect(response.status == 421)
+        #expect(response.code == "AUTHENTICATION_REQUIRED")
+        #expect(response.body.redirectURL.text?.hasPrefix("http://cloud.test/") == true)
     }
 
     @Test("Unknown, expired and foreign tokens are refused")
@@ -37,9 +37,9 @@ struct AccessTests {
             apiToken: other,
             environment: .development
         )
-        let answer = try await cloud.call("zones/list", as: .init(user: ada.user, token: foreign))
-        #expect(answer.status == 421)
-        #expect(answer.code == "AUTHENTICATION_REQUIRED")
+        let response = try await cloud.call("zones/list", as: .init(user: ada.user, token: foreign))
+        #expect(response.status == 421)
+        #expect(response.code == "AUTHENTICATION_REQUIRED")
         #expect(try await cloud.call("zones/list", as: ada).status == 200)
         cloud.clock.advance(seconds: 14 * 24 * 60 * 60)
         for _ in 0...1 {
@@ -54,7 +54,8 @@ struct AccessTests {
             container: "iCloud.known",
             environment: .development
         )
-        func answer(_ container: String, _ apiToken: String) async throws -> FixtureCloud.Answer {
+        func response(_ container: String, _ apiToken: String) async throws -> FixtureCloud.Response
+        {
             let token = FixtureCloud.escape(ada.token)
             return try await cloud.send(
                 ConformanceRequest(
@@ -65,11 +66,11 @@ struct AccessTests {
             )
         }
         for container in ["iCloud.known", "iCloud.unknown"] {
-            let other = try await answer(container, cloud.apiToken)
+            let other = try await response(container, cloud.apiToken)
             #expect(other.status == 401 && other.code == "AUTHENTICATION_FAILED")
             #expect(other.body.nativeErrorCode == 5)
             #expect(other.reason.contains("does not know the container '\(container)'"))
-            let nobody = try await answer(container, "0000")
+            let nobody = try await response(container, "0000")
             #expect(nobody.status == 401 && nobody.code == "AUTHENTICATION_FAILED")
             #expect(nobody.body.nativeErrorCode == nil && !nobody.reason.contains(container))
         }
@@ -87,16 +88,16 @@ struct AccessTests {
 
     @Test("The caller's response is bare")
     func caller() async throws {
-        let answer = try await cloud.call("users/caller", .public, as: ada, method: "GET")
-        #expect(answer.body.userRecordName == .string(ada.name))
-        #expect(answer.body.nameComponents.givenName == "Ada")
+        let response = try await cloud.call("users/caller", .public, as: ada, method: "GET")
+        #expect(response.body.userRecordName == .string(ada.name))
+        #expect(response.body.nameComponents.givenName == "Ada")
     }
 
     @Test("An unknown endpoint is not found; another method is refused")
     func unknown() async throws {
-        let answer = try await cloud.call("records/frobnicate", as: ada)
-        #expect(answer.status == 404)
-        #expect(answer.reason.contains("could not find handler for endpoint"))
+        let response = try await cloud.call("records/frobnicate", as: ada)
+        #expect(response.status == 404)
+        #expect(response.reason.contains("could not find handler for endpoint"))
         #expect(try await cloud.call("zones/list", as: ada, method: "PATCH").status == 400)
     }
 
@@ -170,14 +171,14 @@ struct AccessTests {
     func production() async throws {
         let cloud = try await FixtureCloud(environment: .production)
         let ada = try await cloud.addUser()
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             "_defaultZone",
             as: ada,
             [FixtureCloud.note("create", "n1")]
         )
-        #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
+        #expect(response.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(
-            answer.records[0].reason.text?
+            response.records[0].reason.text?
                 .hasPrefix("Cannot create new type Note in production schema") == true
         )
     }

@@ -21,17 +21,17 @@ struct ArchiveTests {
         for (field, text) in files {
             fields[field] = try await cloud.upload(Data(text.utf8), for: name, field, as: ada)
         }
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [FixtureCloud.note("forceReplace", name, .object(fields))]
         )
-        try #require(answer.records[0].serverErrorCode == nil)
+        try #require(response.records[0].serverErrorCode == nil)
     }
 
     private func prepare(
         _ more: [String: JSON] = [:],
         as user: FixtureCloud.User? = nil
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         var body = more
         body["zoneID"] = body["zoneID"] ?? FixtureCloud.zone("Notes")
         body["pluginFields"] = [:]
@@ -184,9 +184,9 @@ struct ArchiveTests {
                 ]
             )
             try #require(saved.records[0].serverErrorCode == nil, "\(saved)")
-            let answer = try await prepare()
-            #expect(answer.status == status)
-            if status == 400 { #expect(answer.reason.contains("4294967295 bytes")) }
+            let response = try await prepare()
+            #expect(response.status == status)
+            if status == 400 { #expect(response.reason.contains("4294967295 bytes")) }
         }
     }
 

@@ -17,7 +17,7 @@ struct AssetTests {
     }
 
     private func uploadURL(for name: String, _ field: String = "image") async throws -> String {
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "assets/upload",
             as: ada,
             [
@@ -30,10 +30,10 @@ struct AssetTests {
                 ],
             ]
         )
-        return try #require(answer.body.tokens[0].url.text)
+        return try #require(response.body.tokens[0].url.text)
     }
 
-    private func upload(_ bytes: Data, to url: String) async throws -> FixtureCloud.Answer {
+    private func upload(_ bytes: Data, to url: String) async throws -> FixtureCloud.Response {
         let path = try #require(URL(string: url)).path
         guard case .upload(let token)? = AssetRoute(path: path) else {
             throw CocoaError(.fileNoSuchFile)
@@ -44,7 +44,9 @@ struct AssetTests {
             }
             continuation.finish()
         }
-        return try FixtureCloud.Answer(await cloud.service.receiveAsset(token: token, body: chunks))
+        return try FixtureCloud.Response(
+            await cloud.service.receiveAsset(token: token, body: chunks)
+        )
     }
 
     private func downloadToken(_ url: JSON) throws -> String {
@@ -92,7 +94,7 @@ struct AssetTests {
         let receipt = try await upload(Data([1]), to: url).body.singleFile
         let invented: JSON = ["fileChecksum": "AAAA", "size": 1, "receipt": "AAAA"]
         let missing: JSON = ["fileChecksum": "AAAA", "size": 1]
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             atomic: false,
             [
@@ -101,8 +103,8 @@ struct AssetTests {
                 FixtureCloud.note("create", "n3", ["image": ["value": missing]]),
             ]
         )
-        #expect(answer.records.allSatisfy { $0.serverErrorCode == "BAD_REQUEST" })
-        #expect(answer.records[0].reason.text?.contains("never issued") == true)
+        #expect(response.records.allSatisfy { $0.serverErrorCode == "BAD_REQUEST" })
+        #expect(response.records[0].reason.text?.contains("never issued") == true)
         let field = try await cloud.modify(
             as: ada,
             [FixtureCloud.note("create", "n1", ["other": ["value": receipt]])]
@@ -124,7 +126,7 @@ struct AssetTests {
             [FixtureCloud.note("create", "n2", ["image": ["value": read]])]
         )
         #expect(copied.records[0].serverErrorCode == "BAD_REQUEST")
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "assets/rereference",
             as: ada,
             [
@@ -135,10 +137,10 @@ struct AssetTests {
                 ],
             ]
         )
-        #expect(answer.body.assets[1].serverErrorCode == "NOT_FOUND")
+        #expect(response.body.assets[1].serverErrorCode == "NOT_FOUND")
         let again = try await cloud.modify(
             as: ada,
-            [FixtureCloud.note("create", "n2", ["image": ["value": answer.body.assets[0]]])]
+            [FixtureCloud.note("create", "n2", ["image": ["value": response.body.assets[0]]])]
         )
         #expect(try await download(again.records[0].fields.image.value.downloadURL) == Data([7]))
     }
@@ -146,8 +148,8 @@ struct AssetTests {
     @Test("The limit holds while bytes come: 999, 1000 and 1001 bytes")
     func limit() async throws {
         for (size, status) in [(999, 200), (1000, 200), (1001, 400)] {
-            let answer = try await upload(Data(count: size), to: uploadURL(for: "n1"))
-            #expect(answer.status == status)
+            let response = try await upload(Data(count: size), to: uploadURL(for: "n1"))
+            #expect(response.status == status)
         }
     }
 
@@ -171,10 +173,10 @@ struct AssetTests {
         await #expect(throws: RequestError.self) {
             _ = try await cloud.service.openAsset(token: "../../etc/passwd")
         }
-        let answer = try FixtureCloud.Answer(
+        let response = try FixtureCloud.Response(
             await cloud.service.receiveAsset(token: "AAAA", body: AsyncStream { $0.finish() })
         )
-        #expect(answer.status == 403)
+        #expect(response.status == 403)
         // An issued receipt with another signature.
         let photo = try await cloud.upload(Data([7]), for: "n1", "image", as: ada)
         let saved = try await cloud.modify(
@@ -196,7 +198,7 @@ struct AssetTests {
         // The file is so old that only records and receipts protect it.
         cloud.outliveFiles()
         let user = try await cloud.again(ada)
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "assets/rereference",
             as: user,
             [
@@ -204,7 +206,7 @@ struct AssetTests {
                 "assets": [["recordName": "n1", "fieldName": "image"]],
             ]
         )
-        let receipt = answer.body.assets[0]
+        let receipt = response.body.assets[0]
         _ = try await cloud.modify(as: user, [FixtureCloud.note("forceDelete", "n1")])
         cloud.clock.advance(seconds: 24 * 60 * 60 - 1)
         try await cloud.service.clean()

@@ -32,8 +32,8 @@ struct BudgetTests {
                 ]
                 return FixtureCloud.note("create", "n\(number)", fields)
             }
-            let answer = try await cloud.modify("_defaultZone", as: ada, notes)
-            try #require(answer.records.allSatisfy { $0.serverErrorCode == nil }, "\(answer)")
+            let response = try await cloud.modify("_defaultZone", as: ada, notes)
+            try #require(response.records.allSatisfy { $0.serverErrorCode == nil }, "\(response)")
         }
     }
 
@@ -58,10 +58,10 @@ struct BudgetTests {
             let body: JSON = [
                 "query": query, "continuationMarker": marker, "resultsLimit": 7,
             ]
-            let answer = try await cloud.call("records/query", as: ada, body)
-            try #require(answer.status == 200, "\(answer)")
-            names += answer.records.compactMap(\.recordName.text)
-            marker = answer.body.continuationMarker
+            let response = try await cloud.call("records/query", as: ada, body)
+            try #require(response.status == 200, "\(response)")
+            names += response.records.compactMap(\.recordName.text)
+            marker = response.body.continuationMarker
             count += 1
         } while marker != nil && count < 1000
         return (count, names)
@@ -111,10 +111,10 @@ struct BudgetTests {
             "recordType": "Note", "filterBy": [Self.unmarked],
             "sortBy": [Self.sort("one"), Self.sort("n")],
         ]
-        let answer = try await cloud.call("records/query", as: ada, ["query": query])
-        #expect(answer.status == 400)
-        #expect(answer.body.nativeErrorCode == 27)
-        #expect(answer.reason.contains("more than 90 records"))
+        let response = try await cloud.call("records/query", as: ada, ["query": query])
+        #expect(response.status == 400)
+        #expect(response.body.nativeErrorCode == 27)
+        #expect(response.reason.contains("more than 90 records"))
     }
 
     @Test("The queries of a batch share one budget")
@@ -128,7 +128,7 @@ struct BudgetTests {
                 "recordType": "Note", "filterBy": [Self.unmarked], "sortBy": [Self.sort("n")],
             ]
         ]
-        func ask(_ count: Int) async throws -> FixtureCloud.Answer {
+        func ask(_ count: Int) async throws -> FixtureCloud.Response {
             let body: JSON = ["batch": .array(Array(repeating: query, count: count))]
             return try await cloud.call("internal/records/query/batch", as: ada, body)
         }
@@ -192,8 +192,8 @@ struct BudgetTests {
             ),
         ]
         for (endpoint, body) in asked {
-            let answer = try await cloud.call(endpoint, as: ada, body)
-            let code = answer.code ?? answer.body.zones[0].serverErrorCode.text
+            let response = try await cloud.call(endpoint, as: ada, body)
+            let code = response.code ?? response.body.zones[0].serverErrorCode.text
             #expect(code == "BAD_REQUEST", "\(endpoint)")
         }
         let people: [(String, JSON)] = [
@@ -202,8 +202,8 @@ struct BudgetTests {
             ("users/lookup/email", ["users": [["emailAddress": .string(name)]]]),
         ]
         for (endpoint, body) in people {
-            let answer = try await cloud.call(endpoint, .public, as: ada, body)
-            #expect(answer.body.nativeErrorCode == 27, "\(endpoint) \(answer)")
+            let response = try await cloud.call(endpoint, .public, as: ada, body)
+            #expect(response.body.nativeErrorCode == 27, "\(endpoint) \(response)")
         }
     }
 
@@ -224,9 +224,9 @@ struct BudgetTests {
             let made = try await cloud.modify(as: ada, notes)
             #expect(made.records.allSatisfy { $0.serverErrorCode == nil })
         }
-        let answer = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "top")])
-        #expect(answer.status == 400)
-        #expect(answer.body.nativeErrorCode == 27)
+        let response = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "top")])
+        #expect(response.status == 400)
+        #expect(response.body.nativeErrorCode == 27)
         let names = ["top", "n0", "n599"]
         let kept = try await cloud.lookUp(names, as: ada)
         #expect(kept.records.allSatisfy { $0.deleted == false })
@@ -264,7 +264,7 @@ struct BudgetTests {
             let made = try await cloud.modify(as: ada, notes)
             try #require(made.records.allSatisfy { $0.serverErrorCode == nil }, "\(made)")
         }
-        func accept(_ links: [JSON]) async throws -> FixtureCloud.Answer {
+        func accept(_ links: [JSON]) async throws -> FixtureCloud.Response {
             let body: JSON = ["shortGUIDs": .array(links.map { ["value": $0] })]
             return try await cloud.call("records/accept", .public, as: bob, body)
         }
@@ -272,8 +272,8 @@ struct BudgetTests {
             let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
             let asked: [JSON] = ["small", "large", "n0"].map { ["recordName": .string($0)] }
             let body: JSON = ["zoneID": zone, "records": .array(asked)]
-            let answer = try await cloud.call("records/lookup", .shared, as: bob, body)
-            let shown = answer.records.filter { $0.serverErrorCode == nil }
+            let response = try await cloud.call("records/lookup", .shared, as: bob, body)
+            let shown = response.records.filter { $0.serverErrorCode == nil }
             return Set(shown.compactMap(\.recordName.text))
         }
         #expect(try await accept([links[0]]).status == 200)
@@ -328,15 +328,15 @@ struct BudgetTests {
         }
         let zone: JSON = ["zoneName": "Notes", "ownerRecordName": .string(ada.name)]
         let asked: JSON = ["zones": [["zoneID": zone]], "resultsLimit": 200]
-        let answer = try await cloud.call("changes/zone", .shared, as: bob, asked)
-        #expect(answer.status == 400)
-        #expect(answer.body.nativeErrorCode == 27)
+        let response = try await cloud.call("changes/zone", .shared, as: bob, asked)
+        #expect(response.status == 400)
+        #expect(response.body.nativeErrorCode == 27)
     }
 
     @Test("A list has as many index entries as elements, and each counts")
     func entries() async throws {
         let (cloud, ada) = try await Self.world(RequestBudget(rows: 2000))
-        func save(_ count: Int) async throws -> FixtureCloud.Answer {
+        func save(_ count: Int) async throws -> FixtureCloud.Response {
             let list = JSON.array((0..<count).map { .int(Int64($0)) })
             let note = FixtureCloud.note("forceUpdate", "n\(count)", ["list": ["value": list]])
             return try await cloud.modify("_defaultZone", as: ada, [note])
@@ -418,9 +418,9 @@ struct BudgetTests {
         )
         #expect(made.records.allSatisfy { $0.serverErrorCode == nil })
         let query: JSON = ["recordType": "Letter", "sortBy": [Self.sort("body")]]
-        let answer = try await cloud.call("records/query", .public, as: eve, ["query": query])
-        #expect(answer.records.isEmpty)
-        let marker = try #require(answer.body.continuationMarker.text)
+        let response = try await cloud.call("records/query", .public, as: eve, ["query": query])
+        #expect(response.records.isEmpty)
+        let marker = try #require(response.body.continuationMarker.text)
         let bytes = try #require(Data(base64Encoded: marker))
         #expect(bytes.range(of: Data("confidential".utf8)) == nil)
     }

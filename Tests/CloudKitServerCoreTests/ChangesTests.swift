@@ -66,7 +66,7 @@ struct ChangesTests {
         var names: [String] = []
         var token = JSON.null
         repeat {
-            let answer = try await cloud.call(
+            let response = try await cloud.call(
                 "changes/zone",
                 as: ada,
                 [
@@ -74,7 +74,7 @@ struct ChangesTests {
                     "zones": [["zoneID": ["zoneName": "Notes"], "syncToken": token]],
                 ]
             )
-            let page = answer.body.zones[0]
+            let page = response.body.zones[0]
             names += page.records.elements.compactMap(\.recordName.text)
             token = page.moreComing == true ? page.syncToken : .null
         } while token != .null
@@ -85,13 +85,13 @@ struct ChangesTests {
     func tombstoneType() async throws {
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("forceDelete", "a")])
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "changes/zone",
             as: ada,
             query: "&tombstoneTypes=true",
             ["zones": [["zoneID": ["zoneName": "Notes"]]]]
         )
-        #expect(answer.body.zones[0].records[0].recordType == "Note")
+        #expect(response.body.zones[0].records[0].recordType == "Note")
     }
 
     @Test("The token of a deleted and remade zone is expired; those of other zones are refused")
@@ -127,8 +127,8 @@ struct ChangesTests {
     func forged(token: String) async throws {
         let changes = try await cloud.changes(as: ada, after: .string(token))
         #expect(changes.serverErrorCode == "BAD_REQUEST")
-        let answer = try await databaseChanges(after: .string(token))
-        #expect(answer.serverErrorCode == "BAD_REQUEST")
+        let response = try await databaseChanges(after: .string(token))
+        #expect(response.serverErrorCode == "BAD_REQUEST")
     }
 
     @Test("A token whose signature was changed is refused")
@@ -142,8 +142,8 @@ struct ChangesTests {
         let zone = try forged(try await cloud.changes(as: ada).syncToken)
         #expect(try await cloud.changes(as: ada, after: zone).serverErrorCode == "BAD_REQUEST")
         let database = try forged(try await databaseChanges().syncToken)
-        let answer = try await databaseChanges(after: database)
-        #expect(answer.serverErrorCode == "BAD_REQUEST")
+        let response = try await databaseChanges(after: database)
+        #expect(response.serverErrorCode == "BAD_REQUEST")
     }
 
     @Test("All tokens of a container can be made to expire, as a restored backup needs it")
@@ -211,8 +211,8 @@ struct ChangesTests {
     func users() async throws {
         let bob = try await cloud.addUser("Bob")
         let token = try await databaseChanges().syncToken
-        let answer = try await cloud.call("changes/database", as: bob, ["syncToken": token])
-        #expect(answer.code == "CHANGE_TOKEN_EXPIRED")
+        let response = try await cloud.call("changes/database", as: bob, ["syncToken": token])
+        #expect(response.code == "CHANGE_TOKEN_EXPIRED")
         #expect(try await cloud.lookUp(["a"], as: bob).code == "ZONE_NOT_FOUND")
         let foreign = try await cloud.call(
             "records/lookup",
@@ -227,7 +227,7 @@ struct ChangesTests {
 
     @Test("Unknown zones and the default zone fail alone")
     func perZone() async throws {
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "changes/zone",
             as: ada,
             [
@@ -238,7 +238,7 @@ struct ChangesTests {
             ]
         )
         #expect(
-            answer.body.zones.elements.map(\.serverErrorCode) == [
+            response.body.zones.elements.map(\.serverErrorCode) == [
                 "ZONE_NOT_FOUND", "BAD_REQUEST", nil,
             ]
         )

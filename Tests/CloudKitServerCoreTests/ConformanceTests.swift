@@ -45,10 +45,10 @@ struct ConformanceTests {
 
     @Test("A row with another response is reported")
     func difference() {
-        let answer: JSON = ["records": [["recordName": "a", "deleted": false]]]
+        let response: JSON = ["records": [["recordName": "a", "deleted": false]]]
         var names: [String: JSON] = [:]
         func mismatches(_ pattern: JSON) -> [String] {
-            answer.mismatches(pattern, binding: &names)
+            response.mismatches(pattern, binding: &names)
         }
         #expect(mismatches(["records": [["recordName": "a"]]]).isEmpty)
         #expect(mismatches(["records": [["recordName": "b"]]]).count == 1)

@@ -21,7 +21,7 @@ struct CopyTests {
     private func start(
         _ more: [String: JSON] = ["excludeRecords": []],
         as user: FixtureCloud.User? = nil
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         var body = more
         body["sourceZoneID"] = body["sourceZoneID"] ?? FixtureCloud.zone("Notes")
         body["targetZoneID"] = body["targetZoneID"] ?? FixtureCloud.zone("Copies")
@@ -48,14 +48,14 @@ struct CopyTests {
 
     private func add(_ names: [String], in zone: String = "Notes") async throws {
         for start in stride(from: 0, to: names.count, by: 200) {
-            let answer = try await cloud.modify(
+            let response = try await cloud.modify(
                 zone,
                 as: ada,
                 names[start..<min(start + 200, names.count)].map {
                     FixtureCloud.note("create", $0, ["title": ["value": .string($0)]])
                 }
             )
-            try #require(answer.records.allSatisfy { $0.serverErrorCode == nil })
+            try #require(response.records.allSatisfy { $0.serverErrorCode == nil })
         }
     }
 
@@ -183,7 +183,7 @@ struct CopyTests {
         )
         let prefix = "/database/1/\(FixtureCloud.container)/development/private/records/copy/status"
         func ask() async throws -> JSON {
-            try FixtureCloud.Answer(
+            try FixtureCloud.Response(
                 await other.respond(
                     to: ServiceRequest(
                         method: "POST",

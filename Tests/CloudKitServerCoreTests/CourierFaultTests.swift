@@ -87,13 +87,13 @@ struct CourierFaultTests {
     func loss() async throws {
         let listener = try await cloud.listen(as: ada)
         plan(.lostNotification, call: 1)
-        async let answer = listener.next()
+        async let response = listener.next()
         while cloud.service.waitingRequests != 1 { await Task.yield() }
         try await change("a")
         while try await !listener.waiting().isEmpty { await Task.yield() }
         #expect(cloud.service.waitingRequests == 1)
         try await change("b")
-        #expect(try await answer.body.ck.qry.rid == "b")
+        #expect(try await response.body.ck.qry.rid == "b")
         try await change("c")
         #expect(try await listener.next().body.ck.qry.rid == "c")
     }
@@ -142,12 +142,12 @@ struct CourierFaultTests {
             randomness: FixtureRandomness(seed: 3)
         )
         let query = listener.url.split(separator: "?").last.map(String.init)
-        async let answer = other.respond(
+        async let response = other.respond(
             to: ServiceRequest(method: "GET", path: "/aps", query: query, baseURL: "")
         )
         while cloud.service.waitingRequests != 1 { await Task.yield() }
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
-        #expect(try await JSON(answer.body).ck.met.sid == "d")
+        #expect(try await JSON(response.body).ck.met.sid == "d")
         // A separate storage is unaffected.
         let apart = try await FixtureCloud()
         #expect(apart.service.waitingRequests == 0)
@@ -174,7 +174,7 @@ struct CourierFaultTests {
             randomness: FixtureRandomness(seed: 3)
         )
         let query = listener.url.split(separator: "?").last.map(String.init)
-        async let answer = other.respond(
+        async let response = other.respond(
             to: ServiceRequest(method: "GET", path: "/aps", query: query, baseURL: "")
         )
         while other.waitingRequests != 1 { await Task.yield() }
@@ -184,7 +184,7 @@ struct CourierFaultTests {
         #expect(try await storage.externalChangeCount() != before)
         #expect(other.waitingRequests == 1)
         try await other.wakeAfterExternalChanges()
-        #expect(try await JSON(answer.body).ck.met.sid == "d")
+        #expect(try await JSON(response.body).ck.met.sid == "d")
         // A write through it does not count as another's change.
         let quiet = try await storage.externalChangeCount()
         try await storage.write { try $0.setSetting("x", Data([1])) }

@@ -29,13 +29,13 @@ struct CourierTests {
 
     @Test("A token comes with the URL to wait at")
     func create() async throws {
-        let answer = try await cloud.tokens("create", as: ada)
-        let token = try #require(answer.body.apnsToken.text)
-        #expect(answer.status == 200)
+        let response = try await cloud.tokens("create", as: ada)
+        let token = try #require(response.body.apnsToken.text)
+        #expect(response.status == 200)
         #expect(token.count == 64)
-        #expect(answer.body.apnsEnvironment == "development")
+        #expect(response.body.apnsEnvironment == "development")
         #expect(
-            answer.body.webcourierURL == .string("http://cloud.test/aps?tok=\(token)&ttl=43200")
+            response.body.webcourierURL == .string("http://cloud.test/aps?tok=\(token)&ttl=43200")
         )
     }
 
@@ -45,10 +45,10 @@ struct CourierTests {
     )
     func documentedPath(action: String) async throws {
         let token = String(repeating: "ab", count: 32)
-        let answer = try await cloud.tokens(action, as: ada, token: token, module: "database")
-        #expect(answer.status == 405)
-        #expect(answer.headers["Allow"] == "OPTIONS")
-        #expect(answer.reason.contains("/device/1/"))
+        let response = try await cloud.tokens(action, as: ada, token: token, module: "database")
+        #expect(response.status == 405)
+        #expect(response.headers["Allow"] == "OPTIONS")
+        #expect(response.reason.contains("/device/1/"))
     }
 
     @Test("A client that names itself gets the same token again; no other client or user does")
@@ -71,7 +71,7 @@ struct CourierTests {
     @Test("Nothing but tokens is found on the path of devices")
     func path() async throws {
         let path = "/device/1/\(FixtureCloud.container)/development/records/query"
-        let answer = await cloud.service.respond(
+        let response = await cloud.service.respond(
             to: ServiceRequest(
                 method: "POST",
                 path: path,
@@ -79,16 +79,16 @@ struct CourierTests {
                 baseURL: ""
             )
         )
-        #expect(answer.status == 404)
+        #expect(response.status == 404)
     }
 
     @Test("A request waits until something is pushed, and takes one notification")
     func waiting() async throws {
         let listener = try await cloud.listen(as: ada)
-        async let answer = listener.next()
+        async let response = listener.next()
         await waiters(1)
         try await change()
-        #expect(try await answer.body.ck.met.sid == "d")
+        #expect(try await response.body.ck.met.sid == "d")
         #expect(try await listener.waiting().isEmpty)
         #expect(cloud.service.waitingRequests == 0)
     }
@@ -143,9 +143,9 @@ struct CourierTests {
         while cloud.service.waitingRequests < 9, !isOver.withLock({ $0 }) { await Task.yield() }
         #expect(cloud.service.waitingRequests <= 8)
         oldest.cancel()
-        let answer = try await oldest.value
-        #expect(answer.status == 200)
-        #expect(answer.body == .null)
+        let response = try await oldest.value
+        #expect(response.status == 200)
+        #expect(response.body == .null)
         await waiters(8)
         for other in others { other.cancel() }
         for other in others { #expect(try await other.value.body == .null) }
@@ -230,7 +230,7 @@ struct CourierTests {
             for bytes in stored { #expect(bytes.range(of: Data(listener.token.utf8)) == nil) }
         }
         let cloud = try await FixtureCloud(storage: SQLiteStorage(path: file))
-        let answer = try FixtureCloud.Answer(
+        let response = try FixtureCloud.Response(
             await cloud.service.respond(
                 to: ServiceRequest(
                     method: "GET",
@@ -240,6 +240,6 @@ struct CourierTests {
                 )
             )
         )
-        #expect(answer.body.ck.met.sid == "d")
+        #expect(response.body.ck.met.sid == "d")
     }
 }

@@ -18,9 +18,9 @@ struct CredentialTests {
             var token = ada.token
             for _ in 0..<4 {
                 let user = FixtureCloud.User(user: ada.user, token: token)
-                let answer = try await cloud.call("zones/list", as: user)
-                #expect(answer.status == 200)
-                let next = try #require(answer.headers["X-Apple-CloudKit-Web-Auth-Token"])
+                let response = try await cloud.call("zones/list", as: user)
+                #expect(response.status == 200)
+                let next = try #require(response.headers["X-Apple-CloudKit-Web-Auth-Token"])
                 #expect(next != token)
                 token = next
             }
@@ -40,8 +40,8 @@ struct CredentialTests {
         _ user: FixtureCloud.User
     ) async throws -> (status: Int, next: String?) {
         let user = FixtureCloud.User(user: user.user, token: token)
-        let answer = try await cloud.call("zones/list", as: user)
-        return (answer.status, answer.headers["X-Apple-CloudKit-Web-Auth-Token"])
+        let response = try await cloud.call("zones/list", as: user)
+        return (response.status, response.headers["X-Apple-CloudKit-Web-Auth-Token"])
     }
 
     private func strict() async throws -> (FixtureCloud, FixtureCloud.User, any Storage) {

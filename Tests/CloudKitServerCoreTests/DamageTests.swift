@@ -91,10 +91,10 @@ struct DamageTests {
             )
             #expect(response.status == 200)
             #expect(response.cause?.contains("corrupt") == true, "\(endpoint)")
-            let answer = try JSON(response.body)
+            let message = try JSON(response.body)
             let records =
                 endpoint == "changes/zone"
-                ? answer.zones[0].records.elements : answer.records.elements
+                ? message.zones[0].records.elements : message.records.elements
             let codes = records.map { [$0.recordName, $0.serverErrorCode] }
             let expected: [[JSON]] = [["a", nil], ["b", "INTERNAL_ERROR"], ["c", nil]]
             #expect(codes == expected, "\(endpoint)")

@@ -35,9 +35,9 @@ struct DroppedFieldTests {
         as user: FixtureCloud.User
     ) async throws -> [String] {
         let body: JSON = ["zoneID": FixtureCloud.zone("Notes"), "query": query]
-        let answer = try await cloud.call("records/query", as: user, body)
-        #expect(answer.status == 200, "\(answer.body)")
-        return answer.records.compactMap(\.recordName.text)
+        let response = try await cloud.call("records/query", as: user, body)
+        #expect(response.status == 200, "\(response.body)")
+        return response.records.compactMap(\.recordName.text)
     }
 
     @Test("Their values go, from records, indexes, assets and references, as every device sees")

@@ -44,7 +44,7 @@ struct EarlierFormatTests {
 
         /// Returns the names of the records that a query finds.
         func found(_ field: String, _ comparator: String, _ value: JSON) async throws -> [String] {
-            let answer = try await cloud.call(
+            let response = try await cloud.call(
                 "records/query",
                 as: ada,
                 [
@@ -60,8 +60,8 @@ struct EarlierFormatTests {
                     ],
                 ]
             )
-            #expect(answer.status == 200, "\(answer.body)")
-            return answer.records.compactMap(\.recordName.text).sorted()
+            #expect(response.status == 200, "\(response.body)")
+            return response.records.compactMap(\.recordName.text).sorted()
         }
     }
 
@@ -162,14 +162,14 @@ struct EarlierFormatTests {
             encoding: .utf8
         )
         let apiToken = String(repeating: "0123456789abcdef", count: 4)
-        let answer = try await opened.cloud.send(
+        let response = try await opened.cloud.send(
             ConformanceRequest(
                 method: "GET",
                 path: "/database/1/\(FixtureCloud.container)/development/public/users/current",
                 query: "ckAPIToken=\(apiToken)&ckWebAuthToken=\(FixtureCloud.escape(token))"
             )
         )
-        #expect(answer.body.userRecordName == .string(opened.ada.name), "\(answer.body)")
+        #expect(response.body.userRecordName == .string(opened.ada.name), "\(response.body)")
     }
 
     @Test(

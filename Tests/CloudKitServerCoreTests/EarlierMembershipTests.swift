@@ -29,8 +29,8 @@ struct EarlierMembershipTests {
         #expect(zones.body.zones.elements.isEmpty, "\(zones.body)")
         // Participants still see changes, and the owner is no participant.
         let change = SharedTrees.save("forceUpdate", "a1", below: "b")
-        let answer = try await trees.cloud.modify(as: trees.ada, [change])
-        #expect(answer.records[0].serverErrorCode == nil)
+        let response = try await trees.cloud.modify(as: trees.ada, [change])
+        #expect(response.records[0].serverErrorCode == nil)
         #expect(try await trees.seen(by: trees.eve) == ["b", "b1", "a1", "a2", "share of b"])
     }
 

@@ -150,7 +150,7 @@ struct FaultPlanTests {
         let task = FixtureCloud.note("forceUpdate", "b", type: "Task")
         func isRefused(
             _ rule: FaultRule,
-            _ body: () async throws -> FixtureCloud.Answer
+            _ body: () async throws -> FixtureCloud.Response
         ) async throws
             -> Bool
         {
@@ -163,11 +163,11 @@ struct FaultPlanTests {
             _ user: FixtureCloud.User,
             _ operations: [JSON]
         )
-            -> () async throws -> FixtureCloud.Answer
+            -> () async throws -> FixtureCloud.Response
         {
             { try await cloud.modify(zone, as: user, operations) }
         }
-        let rules: [(FaultRule, fits: Bool, () async throws -> FixtureCloud.Answer)] = [
+        let rules: [(FaultRule, fits: Bool, () async throws -> FixtureCloud.Response)] = [
             (FaultRule(fault, operation: "records/*"), true, modify("Notes", ada, [note])),
             (FaultRule(fault, operation: "records/query"), false, modify("Notes", ada, [note])),
             (FaultRule(fault, recordType: "Task"), true, modify("Notes", ada, [note, task])),
@@ -283,7 +283,7 @@ struct FaultPlanTests {
         }
         let many = (0..<401).map { update("n\($0)", "1") }
         let shown = FixtureCloud.note("update", "p", tag: publicTag, type: "Notice")
-        let failing: [(String, () async throws -> FixtureCloud.Answer)] = [
+        let failing: [(String, () async throws -> FixtureCloud.Response)] = [
             ("no record", { try await cloud.modify(as: ada, [update("none", "1")]) }),
             ("no zone", { try await cloud.modify("None", as: ada, [update("a", tag)]) }),
             ("a stale tag", { try await cloud.modify(as: ada, [update("a", "zz")]) }),
@@ -304,10 +304,10 @@ struct FaultPlanTests {
         ]
         cloud.service.setFaults(FaultPlan(rules: [FaultRule(.staleTags, times: 1)]))
         for (name, body) in failing {
-            let answer = try await body()
+            let response = try await body()
             let failed =
-                answer.status != 200
-                || answer.records.contains { $0.serverErrorCode != .null }
+                response.status != 200
+                || response.records.contains { $0.serverErrorCode != .null }
             #expect(failed, "\(name)")
             #expect(cloud.service.faultCounts == [FaultCount(fitting: 0, taken: 0)], "\(name)")
             let now = try await cloud.lookUp(["a"], as: ada).body.records[0].recordChangeTag
@@ -324,7 +324,7 @@ struct FaultPlanTests {
         func count(
             _ fault: Fault,
             call: Int? = nil,
-            _ body: () async throws -> FixtureCloud.Answer
+            _ body: () async throws -> FixtureCloud.Response
         ) async throws -> FaultCount? {
             cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, call: call, times: 1)]))
             _ = try await body()
@@ -378,9 +378,9 @@ struct FaultPlanTests {
             FaultPlan(rules: [FaultRule(.nativeItemError(code, item: 1), call: 1)])
         )
         let operations = [FixtureCloud.note("create", "a"), FixtureCloud.note("create", "b")]
-        let answer = try await cloud.modify(as: user, atomic: false, operations)
-        #expect(answer.records.map(\.serverErrorCode) == [nil, .string(refused.code ?? "")])
-        #expect(answer.records.map(\.nativeErrorCode) == [nil, .int(Int64(code.rawValue))])
+        let response = try await cloud.modify(as: user, atomic: false, operations)
+        #expect(response.records.map(\.serverErrorCode) == [nil, .string(refused.code ?? "")])
+        #expect(response.records.map(\.nativeErrorCode) == [nil, .int(Int64(code.rawValue))])
     }
 
     @Test("In an atomic request, one failing item undoes the others")
@@ -392,9 +392,9 @@ struct FaultPlanTests {
         let operations = [
             FixtureCloud.note("create", "a"), FixtureCloud.note("create", "b", type: "Task"),
         ]
-        let answer = try await cloud.modify(as: user, operations)
+        let response = try await cloud.modify(as: user, operations)
         #expect(
-            answer.records.map(\.serverErrorCode) == ["ATOMIC_ERROR", "ACCESS_DENIED"]
+            response.records.map(\.serverErrorCode) == ["ATOMIC_ERROR", "ACCESS_DENIED"]
         )
         #expect(try await cloud.changes(as: user).records.elements == [])
         let again = try await cloud.modify(as: user, operations)
@@ -410,8 +410,8 @@ struct FaultPlanTests {
                 FaultRule(.itemError(.notFound, item: 0), operation: "records/lookup")
             ])
         )
-        let answer = try await cloud.lookUp(["a", "b"], as: user)
-        #expect(answer.records.map(\.serverErrorCode) == ["NOT_FOUND", .null])
+        let response = try await cloud.lookUp(["a", "b"], as: user)
+        #expect(response.records.map(\.serverErrorCode) == ["NOT_FOUND", .null])
     }
 
     @Test("A throttle refuses what exceeds the bucket, says for how long, and lets go in time")

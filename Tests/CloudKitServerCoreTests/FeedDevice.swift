@@ -39,8 +39,8 @@ struct FeedDevice {
             var zone: [String: JSON] = ["zoneID": zoneID, "resultsLimit": .int(Int64(limit))]
             if let token { zone["syncToken"] = .string(token) }
             let body: JSON = ["zones": [.object(zone)]]
-            let answer = try await cloud.call("changes/zone", database, as: user, body)
-            let page = answer.body.zones[0]
+            let response = try await cloud.call("changes/zone", database, as: user, body)
+            let page = response.body.zones[0]
             if page.serverErrorCode == "ZONE_NOT_FOUND" {
                 (names, parents, token) = ([], [:], nil)
                 return news
@@ -64,11 +64,11 @@ struct FeedDevice {
     mutating func followZones(_ cloud: FixtureCloud) async throws -> Bool {
         var body: [String: JSON] = [:]
         if let zonesToken { body["syncToken"] = .string(zonesToken) }
-        let answer = try await cloud.call("changes/database", database, as: user, .object(body))
-        let next: String = try #require(answer.body.syncToken.text, "\(answer)")
+        let response = try await cloud.call("changes/database", database, as: user, .object(body))
+        let next: String = try #require(response.body.syncToken.text, "\(response)")
         zonesToken = next
-        let news = answer.body.zones.elements.map { $0.deleted == true }
-        try #require([[], [false], [true], [true, false]].contains(news), "\(answer)")
+        let news = response.body.zones.elements.map { $0.deleted == true }
+        try #require([[], [false], [true], [true, false]].contains(news), "\(response)")
         knowsZone = news.last.map { !$0 } ?? knowsZone
         return news.contains(true)
     }

@@ -29,8 +29,8 @@ extension FeedSchedule {
         _ story: String,
         touching names: [String]
     ) async throws -> Bool {
-        let answer = try await cloud.modify(as: ada, [operation])
-        let isDone = answer.records.first?.serverErrorCode == JSON.null
+        let response = try await cloud.modify(as: ada, [operation])
+        let isDone = response.records.first?.serverErrorCode == JSON.null
         log.append((isDone ? "" : "refused: ") + story)
         if isDone { touched.formUnion(names) }
         return isDone
@@ -160,13 +160,13 @@ extension FeedSchedule {
             let guest = guests.randomElement(using: &random)
         else { return }
         let share = try await cloud.lookUp([name], as: ada).records[0]
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/accept",
             .public,
             as: guest,
             ["shortGUIDs": [["value": share.shortGUID]]]
         )
-        let isDone = answer.body.results[0].serverErrorCode == JSON.null
+        let isDone = response.body.results[0].serverErrorCode == JSON.null
         log.append("\(isDone ? "" : "refused: ")\(guest.name.suffix(4)) accepts \(name)")
         try #require(
             isDone == (oracle.shares[name]?.parts[guest.name] != nil),
@@ -182,10 +182,10 @@ extension FeedSchedule {
         let own = oracle.shares.filter { $0.value.isOpen(to: guest.name) }.keys.sorted()
         guard let name = own.randomElement(using: &random) else { return }
         let body: JSON = ["zoneID": zoneID, "operations": [FixtureCloud.note("forceDelete", name)]]
-        let answer = try await cloud.call("records/modify", .shared, as: guest, body)
+        let response = try await cloud.call("records/modify", .shared, as: guest, body)
         log.append("\(guest.name.suffix(4)) leaves \(name)")
         try #require(
-            answer.records.first?.serverErrorCode == JSON.null,
+            response.records.first?.serverErrorCode == JSON.null,
             "\(story("a change"))"
         )
         touched.insert(name)

@@ -13,10 +13,10 @@ struct FirstUseTests {
         apiToken: String? = nil,
         token: String? = nil,
         user: String? = nil
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         var query = "ckAPIToken=\(apiToken ?? cloud.apiToken)"
         if let token { query += "&ckWebAuthToken=\(FixtureCloud.escape(token))" }
-        return try await FixtureCloud.Answer(
+        return try await FixtureCloud.Response(
             cloud.service.respond(
                 to: ServiceRequest(
                     method: "GET",
@@ -58,8 +58,8 @@ struct FirstUseTests {
     func container() async throws {
         let cloud = try await Self.cloud(opensContainers: true)
         let ada = try await cloud.addUser()
-        let answer = try await Self.zones(cloud, container: "iCloud.new", token: ada.token)
-        #expect(answer.status == 200)
+        let response = try await Self.zones(cloud, container: "iCloud.new", token: ada.token)
+        #expect(response.status == 200)
         let users = try await cloud.service.users(container: "iCloud.new")
         #expect(users.map(\.userRecordName) == [ada.name])
     }
@@ -79,14 +79,14 @@ struct FirstUseTests {
     ) async throws {
         let cloud = try await Self.cloud(opensContainers: true)
         let ada = try await cloud.addUser()
-        let answer = try await Self.zones(
+        let response = try await Self.zones(
             cloud,
             container: container,
             environment: environment,
             apiToken: apiToken,
             token: hasToken ? ada.token : nil
         )
-        #expect((400..<500).contains(answer.status))
+        #expect((400..<500).contains(response.status))
         let name = container.removingPercentEncoding ?? ""
         await #expect(throws: RequestError.self) {
             try await cloud.service.resetContainer(name)

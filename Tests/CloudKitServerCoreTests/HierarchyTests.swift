@@ -64,8 +64,8 @@ struct HierarchyTests {
         return ["operationType": kind, "record": .object(record)]
     }
 
-    private func codes(_ answer: FixtureCloud.Answer) -> [String?] {
-        answer.records.map(\.serverErrorCode.text)
+    private func codes(_ response: FixtureCloud.Response) -> [String?] {
+        response.records.map(\.serverErrorCode.text)
     }
 
     // MARK: Batches
@@ -74,7 +74,7 @@ struct HierarchyTests {
     func order() async throws {
         for isAtomic in [true, false] {
             let (cloud, ada) = try await world()
-            let answer = try await cloud.modify(
+            let response = try await cloud.modify(
                 as: ada,
                 atomic: isAtomic,
                 [
@@ -82,8 +82,8 @@ struct HierarchyTests {
                     note("top"),
                 ]
             )
-            #expect(answer.records.map(\.recordName) == ["leaf", "other", "mid", "top"])
-            #expect(codes(answer) == [nil, nil, nil, nil])
+            #expect(response.records.map(\.recordName) == ["leaf", "other", "mid", "top"])
+            #expect(codes(response) == [nil, nil, nil, nil])
             let feed = try await cloud.changes(as: ada).records.elements
             #expect(feed.map(\.recordName) == ["top", "mid", "leaf", "other"])
         }
@@ -145,12 +145,12 @@ struct HierarchyTests {
     func refusedChange() async throws {
         let (cloud, ada) = try await world()
         _ = try await cloud.modify(as: ada, [note("top")])
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             atomic: false,
             [note("child", below: "top"), note("top")]
         )
-        #expect(codes(answer) == [nil, "CONFLICT"])
+        #expect(codes(response) == [nil, "CONFLICT"])
     }
 
     @Test("A record is not deleted with children whose own deletion is refused")

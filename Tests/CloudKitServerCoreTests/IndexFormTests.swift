@@ -44,7 +44,7 @@ struct IndexFormTests {
 
     /// Returns the results of a query of all zones, as `zone/name`.
     private func found(_ filters: [JSON], sort: [JSON] = []) async throws -> [String] {
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/query",
             as: ada,
             [
@@ -54,8 +54,8 @@ struct IndexFormTests {
                 ],
             ]
         )
-        #expect(answer.status == 200, "\(answer.body)")
-        return answer.records.map {
+        #expect(response.status == 200, "\(response.body)")
+        return response.records.map {
             "\($0.zoneID.zoneName.text ?? "")/\($0.recordName.text ?? "")"
         }
     }

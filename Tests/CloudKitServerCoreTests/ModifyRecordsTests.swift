@@ -18,7 +18,7 @@ struct ModifyRecordsTests {
 
     @Test("A created record is returned in full and looks the same when looked up")
     func create() async throws {
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [
                 FixtureCloud.note(
@@ -37,8 +37,8 @@ struct ModifyRecordsTests {
                 )
             ]
         )
-        #expect(answer.status == 200)
-        let record = try #require(answer.records.first)
+        #expect(response.status == 200)
+        let record = try #require(response.records.first)
         #expect(record.recordName == "n1")
         #expect(record.recordType == "Note")
         #expect(record.recordChangeTag == "1")
@@ -106,13 +106,13 @@ struct ModifyRecordsTests {
     func staleTag() async throws {
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
         for kind in ["update", "replace", "delete"] {
-            let answer = try await cloud.modify(
+            let response = try await cloud.modify(
                 as: ada,
                 [FixtureCloud.note(kind, "n1", title("Eggs"), tag: "zz")]
             )
-            #expect(answer.status == 200)
-            #expect(answer.records[0].serverErrorCode == "CONFLICT")
-            #expect(answer.records[0].recordName == "n1")
+            #expect(response.status == 200)
+            #expect(response.records[0].serverErrorCode == "CONFLICT")
+            #expect(response.records[0].recordName == "n1")
         }
         let found = try await cloud.lookUp(["n1"], as: ada).records[0]
         #expect(found.fields.title.value == "Milk")
@@ -122,29 +122,29 @@ struct ModifyRecordsTests {
     @Test("Creating what exists is a CONFLICT, updating what does not is NOT_FOUND")
     func existence() async throws {
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             atomic: false,
             [FixtureCloud.note("create", "n1"), FixtureCloud.note("update", "n2", tag: "1")]
         )
-        #expect(answer.records[0].serverErrorCode == "CONFLICT")
-        #expect(answer.records[0].reason.text?.contains("already exists") == true)
-        #expect(answer.records[1].serverErrorCode == "NOT_FOUND")
+        #expect(response.records[0].serverErrorCode == "CONFLICT")
+        #expect(response.records[0].reason.text?.contains("already exists") == true)
+        #expect(response.records[1].serverErrorCode == "NOT_FOUND")
     }
 
     @Test("An atomic request with one failure changes nothing; the others say ATOMIC_ERROR")
     func atomic() async throws {
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [
                 FixtureCloud.note("create", "n2"), FixtureCloud.note("create", "n1"),
                 FixtureCloud.note("create", "n3", ["newField": ["value": "x"]]),
             ]
         )
-        #expect(answer.status == 200)
+        #expect(response.status == 200)
         #expect(
-            answer.records.map(\.serverErrorCode) == ["ATOMIC_ERROR", "CONFLICT", "ATOMIC_ERROR"]
+            response.records.map(\.serverErrorCode) == ["ATOMIC_ERROR", "CONFLICT", "ATOMIC_ERROR"]
         )
         let found = try await cloud.lookUp(["n1", "n2", "n3"], as: ada)
         #expect(found.records.map(\.serverErrorCode) == [nil, "NOT_FOUND", "NOT_FOUND"])
@@ -152,7 +152,7 @@ struct ModifyRecordsTests {
 
     @Test("A request that is not atomic keeps what succeeded, in the order given")
     func notAtomic() async throws {
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             atomic: false,
             [
@@ -160,8 +160,8 @@ struct ModifyRecordsTests {
                 FixtureCloud.note("create", "n3"),
             ]
         )
-        #expect(answer.records.map(\.serverErrorCode) == [nil, "NOT_FOUND", nil])
-        #expect(answer.records.map(\.recordName) == ["n1", "n2", "n3"])
+        #expect(response.records.map(\.serverErrorCode) == [nil, "NOT_FOUND", nil])
+        #expect(response.records.map(\.recordName) == ["n1", "n2", "n3"])
     }
 
     @Test("The default zone refuses atomic requests and works without the word")
@@ -174,22 +174,22 @@ struct ModifyRecordsTests {
         )
         #expect(refused.status == 400)
         #expect(refused.code == "BAD_REQUEST")
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             "_defaultZone",
             as: ada,
             [FixtureCloud.note("create", "n1"), FixtureCloud.note("update", "n2", tag: "1")]
         )
-        #expect(answer.records.map(\.serverErrorCode) == [nil, "NOT_FOUND"])
-        #expect(answer.records[0].zoneID == nil)
+        #expect(response.records.map(\.serverErrorCode) == [nil, "NOT_FOUND"])
+        #expect(response.records[0].zoneID == nil)
     }
 
     @Test("A record without a name gets an upper-case UUID")
     func madeName() async throws {
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [["operationType": "create", "record": ["recordType": "Note", "fields": [:]]]]
         )
-        let name = try #require(answer.records[0].recordName.text)
+        let name = try #require(response.records[0].recordName.text)
         #expect(UUID(uuidString: name)?.uuidString == name)
     }
 
@@ -244,13 +244,14 @@ struct ModifyRecordsTests {
     )
     func wrongType(field: JSON) async throws {
         _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "n1", title("Milk"))])
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [FixtureCloud.note("create", "n2", ["title": field])]
         )
-        #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
+        #expect(response.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(
-            answer.records[0].reason.text?.hasPrefix("Invalid value, expected type STRING") == true
+            response.records[0].reason.text?.hasPrefix("Invalid value, expected type STRING")
+                == true
         )
     }
 
@@ -260,11 +261,11 @@ struct ModifyRecordsTests {
             as: ada,
             [FixtureCloud.note("create", "n1", ["x": ["value": 1.5]])]
         )
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [FixtureCloud.note("create", "n2", ["x": ["value": 2]])]
         )
-        #expect(answer.records[0].fields.x.type == "DOUBLE")
+        #expect(response.records[0].fields.x.type == "DOUBLE")
     }
 
     @Test("A record of 1 MB is kept, one byte more is refused and names the record")
@@ -276,9 +277,9 @@ struct ModifyRecordsTests {
         for (bytes, code) in [(room - 1, nil), (room, nil), (room + 1, "BAD_REQUEST")]
             as [(Int, JSON)]
         {
-            let answer = try await cloud.modify(as: ada, [note(bytes)])
-            #expect(answer.records[0].serverErrorCode == code)
-            #expect(answer.records[0].recordName == "n1")
+            let response = try await cloud.modify(as: ada, [note(bytes)])
+            #expect(response.records[0].serverErrorCode == code)
+            #expect(response.records[0].recordName == "n1")
         }
     }
 
@@ -286,20 +287,20 @@ struct ModifyRecordsTests {
     func count() async throws {
         for (count, status) in [(199, 200), (200, 200), (201, 400)] {
             let operations = (0..<count).map { FixtureCloud.note("forceUpdate", "r\($0)") }
-            let answer = try await cloud.modify(as: ada, operations)
-            #expect(answer.status == status)
+            let response = try await cloud.modify(as: ada, operations)
+            #expect(response.status == status)
         }
         #expect(try await cloud.lookUp(["r200"], as: ada).records[0].serverErrorCode == "NOT_FOUND")
     }
 
     @Test("A record may be named once in a request")
     func twice() async throws {
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [FixtureCloud.note("create", "n1"), FixtureCloud.note("forceUpdate", "n1")]
         )
-        #expect(answer.status == 400)
-        #expect(answer.reason.contains("'n1'"))
+        #expect(response.status == 400)
+        #expect(response.reason.contains("'n1'"))
     }
 
     @Test(
@@ -313,11 +314,11 @@ struct ModifyRecordsTests {
         ]
     )
     func unreadable(body: String) async throws {
-        let answer = try await cloud.send("records/modify", as: ada, Data(body.utf8))
-        #expect(answer.status == 400)
-        #expect(answer.code == "BAD_REQUEST")
-        #expect(answer.body.uuid.text != nil)
-        #expect(!answer.reason.isEmpty)
+        let response = try await cloud.send("records/modify", as: ada, Data(body.utf8))
+        #expect(response.status == 400)
+        #expect(response.code == "BAD_REQUEST")
+        #expect(response.body.uuid.text != nil)
+        #expect(!response.reason.isEmpty)
         #expect(try await cloud.lookUp(["n9"], as: ada).records[0].serverErrorCode == "NOT_FOUND")
     }
 
@@ -325,31 +326,31 @@ struct ModifyRecordsTests {
     func longError() async throws {
         let kind = String(repeating: "x", count: 100_000)
         let body: JSON = ["operations": [["operationType": .string(kind), "record": [:]]]]
-        let answer = try await cloud.call("records/modify", as: ada, body)
-        #expect(answer.status == 400)
-        #expect(answer.reason.contains("operations[0].operationType"))
-        #expect(answer.reason.count < 2000)
+        let response = try await cloud.call("records/modify", as: ada, body)
+        #expect(response.status == 400)
+        #expect(response.reason.contains("operations[0].operationType"))
+        #expect(response.reason.count < 2000)
     }
 
     @Test("Nesting beyond the limit is refused before anything is read")
     func depth() async throws {
         let body = String(repeating: "[", count: 100_000)
-        let answer = try await cloud.send("records/modify", as: ada, Data(body.utf8))
-        #expect(answer.status == 400)
-        #expect(answer.reason.contains("deeper"))
+        let response = try await cloud.send("records/modify", as: ada, Data(body.utf8))
+        #expect(response.status == 400)
+        #expect(response.reason.contains("deeper"))
         for (depth, isDeeper) in [(Limits.requestDepth, false), (Limits.requestDepth + 1, true)] {
             let body = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-            let answer = try await cloud.send("records/modify", as: ada, Data(body.utf8))
-            #expect(answer.status == 400)
-            #expect(answer.reason.contains("deeper") == isDeeper, "\(depth)")
+            let response = try await cloud.send("records/modify", as: ada, Data(body.utf8))
+            #expect(response.status == 400)
+            #expect(response.reason.contains("deeper") == isDeeper, "\(depth)")
         }
         // The second half of a character looks like a quote, and hides the rest.
         let hidden = #"{"\#u{2200}\#u{0122}": 1, "operations": "# + body + "}"
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
             let bytes = try #require(hidden.data(using: encoding))
-            let answer = try await cloud.send("records/modify", as: ada, bytes)
-            #expect(answer.status == 400)
-            #expect(answer.reason.contains("UTF-8"))
+            let response = try await cloud.send("records/modify", as: ada, bytes)
+            #expect(response.status == 400)
+            #expect(response.reason.contains("UTF-8"))
         }
     }
 
@@ -383,8 +384,8 @@ struct ModifyRecordsTests {
         arguments: ["", "_n", "\u{e9}t\u{e9}", "a\nb", String(repeating: "n", count: 256)]
     )
     func names(name: String) async throws {
-        let answer = try await cloud.modify(as: ada, [FixtureCloud.note("create", name)])
-        #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
+        let response = try await cloud.modify(as: ada, [FixtureCloud.note("create", name)])
+        #expect(response.records[0].serverErrorCode == "BAD_REQUEST")
     }
 
     @Test("750 owning references to a target are allowed, one more is not")
@@ -393,8 +394,8 @@ struct ModifyRecordsTests {
         let field: JSON = ["up": ["value": ["recordName": "hub", "action": "DELETE_SELF"]]]
         for start in stride(from: 0, to: 750, by: 150) {
             let spokes = (start..<start + 150).map { FixtureCloud.note("create", "s\($0)", field) }
-            let answer = try await cloud.modify(as: ada, spokes)
-            #expect(answer.records.allSatisfy { $0.serverErrorCode == nil })
+            let response = try await cloud.modify(as: ada, spokes)
+            #expect(response.records.allSatisfy { $0.serverErrorCode == nil })
         }
         let tooMany = try await cloud.modify(as: ada, [FixtureCloud.note("create", "s750", field)])
         #expect(tooMany.records[0].serverErrorCode == "BAD_REQUEST")

@@ -39,23 +39,23 @@ struct PushAudienceTests {
                 "forRecord": ["recordName": "root"], "participants": [participant],
             ],
         ]
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [share, note("create", "root"), note("create", "secret")]
         )
         guard accepts else { return }
-        let guid = answer.records[0].shortGUID
+        let guid = response.records[0].shortGUID
         try await accept(guid)
     }
 
     private func accept(_ guid: JSON) async throws {
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/accept",
             .public,
             as: bob,
             ["shortGUIDs": [["value": guid]]]
         )
-        #expect(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
+        #expect(response.body.results[0].participantStatus == "ACCEPTED", "\(response)")
     }
 
     @Test("A participant is notified of what the share shows, and of nothing else")
@@ -79,13 +79,13 @@ struct PushAudienceTests {
         try await share()
         let listener = try await cloud.listen(as: ada)
         try await cloud.subscribe("d", as: ada)
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/modify",
             .shared,
             as: bob,
             ["zoneID": zoneID, "operations": [note("create", "child", parent: "root")]]
         )
-        #expect(answer.records[0].serverErrorCode == nil)
+        #expect(response.records[0].serverErrorCode == nil)
         #expect(try await listener.next().body.ck.met.dbs == 2)
     }
 
@@ -140,7 +140,7 @@ struct PushAudienceTests {
                 #expect(made.serverErrorCode == nil)
             }
         }
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             "_defaultZone",
             as: ada,
             database: .public,
@@ -149,7 +149,7 @@ struct PushAudienceTests {
                 FixtureCloud.note("create", "m", type: "Mine"),
             ]
         )
-        #expect(answer.records.allSatisfy { $0.serverErrorCode == nil }, "\(answer)")
+        #expect(response.records.allSatisfy { $0.serverErrorCode == nil }, "\(response)")
         #expect(try await owner.waiting().map(\.ck.qry.sid) == ["Mine", "Open"])
         #expect(try await guest.waiting().map(\.ck.qry.sid) == ["Open"])
         #expect(try await guest.waiting().map(\.ck.qry.dbs) == [0])

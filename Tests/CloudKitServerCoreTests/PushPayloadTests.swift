@@ -24,8 +24,8 @@ struct PushPayloadTests {
             ["query": ["recordType": "Note"], "firesOn": ["create"], "notificationInfo": info]
         )
         #expect(made.serverErrorCode == nil, "\(made)")
-        let answer = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a", fields)])
-        #expect(answer.records[0].serverErrorCode == nil, "\(answer)")
+        let response = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a", fields)])
+        #expect(response.records[0].serverErrorCode == nil, "\(response)")
         return try await listener.next().body
     }
 

@@ -38,8 +38,8 @@ struct PushTests {
         client: String? = nil
     ) async throws {
         let query = client.map { "&clientId=\($0)" } ?? ""
-        let answer = try await cloud.modify(zone, as: ada, query: query, operations)
-        for record in answer.records { #expect(record.serverErrorCode == nil, "\(record)") }
+        let response = try await cloud.modify(zone, as: ada, query: query, operations)
+        for record in response.records { #expect(record.serverErrorCode == nil, "\(record)") }
     }
 
     private func read(_ queries: [JSON]) -> [String] {
@@ -267,8 +267,8 @@ struct PushTests {
         let listener = try await cloud.listen(as: ada)
         try await cloud.subscribe("s", "query", as: ada, notes(["create"]))
         let operations = (1...150).map { note("create", "n\($0)") }
-        let answer = try await cloud.modify(as: ada, operations)
-        #expect(answer.records.count == 150)
+        let response = try await cloud.modify(as: ada, operations)
+        #expect(response.records.count == 150)
         try await save(note("create", "last"))
         let waiting = read(try await listener.waiting())
         #expect(waiting.count == 100)

@@ -18,11 +18,11 @@ struct QueryTests {
     private func add(_ notes: [(name: String, fields: JSON)]) async throws {
         for start in stride(from: 0, to: notes.count, by: 200) {
             let part = notes[start..<min(start + 200, notes.count)]
-            let answer = try await cloud.modify(
+            let response = try await cloud.modify(
                 as: ada,
                 part.map { FixtureCloud.note("create", $0.name, $0.fields) }
             )
-            for record in answer.records { #expect(record.serverErrorCode == nil, "\(record)") }
+            for record in response.records { #expect(record.serverErrorCode == nil, "\(record)") }
         }
     }
 
@@ -32,7 +32,7 @@ struct QueryTests {
         limit: Int64 = 200,
         marker: JSON = .null,
         more: [String: JSON] = [:]
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         var body: [String: JSON] = [
             "zoneID": ["zoneName": "Notes"],
             "query": ["recordType": "Note", "filterBy": .array(filters), "sortBy": .array(sort)],
@@ -42,8 +42,8 @@ struct QueryTests {
         return try await cloud.call("records/query", as: ada, .object(body))
     }
 
-    private func names(_ answer: FixtureCloud.Answer) -> [String] {
-        answer.records.compactMap(\.recordName.text)
+    private func names(_ response: FixtureCloud.Response) -> [String] {
+        response.records.compactMap(\.recordName.text)
     }
 
     private func filter(
@@ -232,11 +232,11 @@ struct QueryTests {
             ("d", ["n": ["value": -4], "s": ["value": "\u{1F375}"], "l": ["value": ["black"]]]),
             ("none", [:]),
         ])
-        let answer = try await query([
+        let response = try await query([
             filter(row.field, row.comparator, row.value, type: row.type, distance: row.distance)
         ])
-        #expect(answer.status == 200, "\(answer.reason)")
-        #expect(names(answer).sorted() == row.expected.sorted())
+        #expect(response.status == 200, "\(response.reason)")
+        #expect(names(response).sorted() == row.expected.sorted())
     }
 
     @Test("Filters are joined by AND; a single one may stand without its array")
@@ -277,7 +277,7 @@ struct QueryTests {
             var found: [JSON] = []
             var marker = JSON.null
             repeat {
-                let answer = try await query(
+                let response = try await query(
                     sort: [
                         ["fieldName": "s", "ascending": .bool(!down)],
                         ["fieldName": "k", "ascending": .bool(!up)],
@@ -285,8 +285,8 @@ struct QueryTests {
                     limit: limit,
                     marker: marker
                 )
-                found += answer.records
-                marker = answer.body.continuationMarker
+                found += response.records
+                marker = response.body.continuationMarker
             } while marker != .null
             #expect(Set(found.map(\.recordName)).count == 30)
             let keys = found.map {
@@ -367,8 +367,8 @@ struct QueryTests {
     func laterField() async throws {
         try await add([("old", ["a": ["value": 1]])])
         try await add([("new", ["a": ["value": 2], "later": ["value": 7]])])
-        let answer = try await query(sort: [["fieldName": "later"]])
-        #expect(names(answer) == ["old", "new"])
+        let response = try await query(sort: [["fieldName": "later"]])
+        #expect(names(response) == ["old", "new"])
     }
 
     @Test("Deleted and changed records leave the index")
@@ -388,8 +388,10 @@ struct QueryTests {
     @Test("desiredKeys selects fields, numbersAsStrings writes numbers as text")
     func shape() async throws {
         try await add([("a", ["k": ["value": 9_007_199_254_740_993], "s": ["value": "x"]])])
-        let answer = try await query(more: ["desiredKeys": ["k"], "numbersAsStrings": true])
-        #expect(answer.records[0].fields == ["k": ["value": "9007199254740993", "type": "INT64"]])
+        let response = try await query(more: ["desiredKeys": ["k"], "numbersAsStrings": true])
+        #expect(
+            response.records[0].fields == ["k": ["value": "9007199254740993", "type": "INT64"]]
+        )
         let none = try await query(more: ["desiredKeys": []])
         #expect(none.records[0].fields == [:])
     }
@@ -407,7 +409,7 @@ struct QueryTests {
         var found: [String] = []
         var marker = JSON.null
         repeat {
-            let answer = try await cloud.call(
+            let response = try await cloud.call(
                 "records/query",
                 as: ada,
                 [
@@ -415,8 +417,8 @@ struct QueryTests {
                     "query": ["recordType": "Note", "sortBy": [["fieldName": "k"]]],
                 ]
             )
-            found += names(answer)
-            marker = answer.body.continuationMarker
+            found += names(response)
+            marker = response.body.continuationMarker
         } while marker != .null
         #expect(found == ["a", "b", "c"])
     }
@@ -445,9 +447,9 @@ struct QueryTests {
             (filter("s", "BEGINS_WITH", 1), "Invalid value, expected type STRING"),
         ]
         for (filter, reason) in cases {
-            let answer = try await query([filter])
-            #expect(answer.status == 400)
-            #expect(answer.reason.hasPrefix(reason), "\(answer.reason)")
+            let response = try await query([filter])
+            #expect(response.status == 400)
+            #expect(response.reason.hasPrefix(reason), "\(response.reason)")
         }
         let type = try await cloud.call("records/query", as: ada, ["query": ["recordType": "Nope"]])
         #expect(type.reason == "Did not find record type: Nope")
@@ -466,12 +468,12 @@ struct QueryTests {
             as: ada,
             [FixtureCloud.note("create", "a", ["n": ["value": 1]])]
         )
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/query",
             as: ada,
             ["query": ["recordType": "Note"]]
         )
-        #expect(answer.reason.hasPrefix("Field 'recordName' is not marked queryable"))
-        #expect(answer.reason.contains(#""___recordID" REFERENCE QUERYABLE"#))
+        #expect(response.reason.hasPrefix("Field 'recordName' is not marked queryable"))
+        #expect(response.reason.contains(#""___recordID" REFERENCE QUERYABLE"#))
     }
 }

@@ -26,8 +26,8 @@ struct QuotaTests {
         )
     }
 
-    private func code(_ answer: FixtureCloud.Answer) -> [String?] {
-        answer.records.map(\.serverErrorCode.text)
+    private func code(_ response: FixtureCloud.Response) -> [String?] {
+        response.records.map(\.serverErrorCode.text)
     }
 
     @Test("What does not fit is refused, and what was deleted makes room")
@@ -81,12 +81,12 @@ struct QuotaTests {
     @Test("An atomic request that does not fit changes nothing, the sum neither")
     func atomic() async throws {
         let (cloud, ada) = try await Self.cloud(ServiceConfiguration(userQuotaBytes: 1000))
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             atomic: true,
             [note("create", "a", bytes: 600), note("create", "b", bytes: 600)]
         )
-        #expect(code(answer) == ["ATOMIC_ERROR", "QUOTA_EXCEEDED"])
+        #expect(code(response) == ["ATOMIC_ERROR", "QUOTA_EXCEEDED"])
         #expect(try await cloud.service.bytesUsed(by: ada.user, environment: .development) == 0)
     }
 
@@ -127,13 +127,13 @@ struct QuotaTests {
     @Test("The public database has a quota of its own")
     func publicQuota() async throws {
         let (cloud, ada) = try await Self.cloud(ServiceConfiguration(publicQuotaBytes: 100))
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             "_defaultZone",
             as: ada,
             database: .public,
             [note("create", "a", bytes: 90), note("create", "b", bytes: 90)]
         )
-        #expect(code(answer) == [nil, "QUOTA_EXCEEDED"])
+        #expect(code(response) == [nil, "QUOTA_EXCEEDED"])
         #expect(code(try await cloud.modify(as: ada, [note("create", "c", bytes: 200)])) == [nil])
     }
 

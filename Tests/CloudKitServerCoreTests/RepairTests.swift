@@ -80,7 +80,7 @@ struct RepairTests {
         let ada = try await cloud.again(FixtureCloud.User(user: known, token: ""))
         var found: [[String]] = []
         for zone in zones {
-            let answer = try await cloud.call(
+            let response = try await cloud.call(
                 "records/query",
                 as: ada,
                 [
@@ -96,7 +96,7 @@ struct RepairTests {
                     ],
                 ]
             )
-            found.append(answer.records.compactMap(\.recordName.text).sorted())
+            found.append(response.records.compactMap(\.recordName.text).sorted())
         }
         return found
     }

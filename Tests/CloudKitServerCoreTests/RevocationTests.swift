@@ -33,9 +33,9 @@ struct RevocationTests {
 
     @Test("A session ends at once with any of its tokens, and others go on")
     func session() async throws {
-        let answer = try await cloud.call("zones/list", as: ada)
+        let response = try await cloud.call("zones/list", as: ada)
         let name = "x-apple-cloudkit-web-auth-token"
-        let next = try #require(answer.headers.first { $0.key.lowercased() == name }?.value)
+        let next = try #require(response.headers.first { $0.key.lowercased() == name }?.value)
         #expect(try await status(bob) == 200)
         let revoked = try await revoke(next)
         #expect(revoked.map(\.userRecordName) == [ada.name])

@@ -246,7 +246,7 @@ extension RoleMatrixTests {
             _ endpoint: String,
             _ line: Line,
             _ body: JSON
-        ) async throws -> FixtureCloud.Answer {
+        ) async throws -> FixtureCloud.Response {
             switch line.role {
             case .nobody: try await cloud.call(endpoint, line.database, as: nil, body)
             case .creator: try await cloud.call(endpoint, line.database, as: ada, body)
@@ -260,7 +260,7 @@ extension RoleMatrixTests {
             _ endpoint: String,
             _ database: DatabaseScope,
             _ body: JSON
-        ) async throws -> FixtureCloud.Answer {
+        ) async throws -> FixtureCloud.Response {
             let data = try JSONEncoder().encode(body)
             let path =
                 "/database/1/\(FixtureCloud.container)/development/\(database.rawValue)/\(endpoint)"
@@ -268,7 +268,7 @@ extension RoleMatrixTests {
             let hash = Data(SHA256.hash(data: data)).base64EncodedString()
             let signature = try key.signature(for: Data("\(date):\(hash):\(path)".utf8))
             let prefix = "X-Apple-CloudKit-Request-"
-            return try FixtureCloud.Answer(
+            return try FixtureCloud.Response(
                 await cloud.service.respond(
                     to: ServiceRequest(
                         method: "POST",
@@ -287,15 +287,15 @@ extension RoleMatrixTests {
             )
         }
 
-        private static func outcome(_ answer: FixtureCloud.Answer) -> Outcome? {
-            switch (answer.status, answer.code) {
+        private static func outcome(_ response: FixtureCloud.Response) -> Outcome? {
+            switch (response.status, response.code) {
             case (200, _): break
             case (421, "AUTHENTICATION_REQUIRED"): return .signIn
             case (401, "AUTHENTICATION_FAILED"): return .failed
             case (404, "ZONE_NOT_FOUND"): return .noZone
             default: return nil
             }
-            guard let record = answer.records.first else { return .hidden }
+            guard let record = response.records.first else { return .hidden }
             switch record.serverErrorCode.text {
             case nil: return .done
             case "ACCESS_DENIED": return .denied

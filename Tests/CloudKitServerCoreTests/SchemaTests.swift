@@ -98,7 +98,7 @@ struct SchemaTests {
         let cloud = try await imported()
         let ada = try await cloud.addUser()
         let fields: JSON = ["title": ["value": "Milk"], "tags": ["value": ["a"]]]
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             "_defaultZone",
             as: ada,
             [
@@ -111,11 +111,11 @@ struct SchemaTests {
             ]
         )
         #expect(
-            answer.records.map { $0.serverErrorCode != nil }
+            response.records.map { $0.serverErrorCode != nil }
                 == [false, true, true, true, false, true]
         )
-        #expect(answer.records[1].reason.text?.contains("in production schema") == true)
-        #expect(answer.records[4].fields.secret.isEncrypted == true)
+        #expect(response.records[1].reason.text?.contains("in production schema") == true)
+        #expect(response.records[4].fields.secret.isEncrypted == true)
         let body: JSON = [
             "query": [
                 "recordType": "Note",
@@ -144,7 +144,7 @@ struct SchemaTests {
                 FixtureCloud.note("create", "b"),
             ]
         )
-        func query() async throws -> FixtureCloud.Answer {
+        func query() async throws -> FixtureCloud.Response {
             try await cloud.call(
                 "records/query",
                 as: ada,
@@ -244,7 +244,7 @@ struct SchemaTests {
         let ada = try await cloud.addUser()
         let bob = try await cloud.addUser("Bob")
         for (kind, user) in [("create", ada), ("forceUpdate", bob)] {
-            let answer = try await cloud.modify(
+            let response = try await cloud.modify(
                 "_defaultZone",
                 as: user,
                 database: .public,
@@ -254,8 +254,8 @@ struct SchemaTests {
                 ]
             )
             let isCreator = user.name == ada.name
-            #expect(answer.records[0].serverErrorCode == (isCreator ? nil : "ACCESS_DENIED"))
-            #expect(answer.records[1].serverErrorCode == nil)
+            #expect(response.records[0].serverErrorCode == (isCreator ? nil : "ACCESS_DENIED"))
+            #expect(response.records[1].serverErrorCode == nil)
         }
         for (user, code) in [(ada, nil), (bob, "ACCESS_DENIED")] as [(FixtureCloud.User, JSON)] {
             let found = try await cloud.lookUp(
@@ -301,7 +301,7 @@ struct SchemaTests {
         }
         #expect(try await cloud.service.check().findings == [])
         for (name, value): (String, JSON) in [("recordName", "own"), ("createdTimestamp", 7)] {
-            let answer = try await cloud.call(
+            let response = try await cloud.call(
                 "records/query",
                 as: ada,
                 [
@@ -317,7 +317,7 @@ struct SchemaTests {
                     ],
                 ]
             )
-            #expect(answer.records.map(\.recordName) == ["b"], "\(name): \(answer.body)")
+            #expect(response.records.map(\.recordName) == ["b"], "\(name): \(response.body)")
         }
     }
 }

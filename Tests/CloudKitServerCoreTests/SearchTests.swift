@@ -14,7 +14,8 @@ struct SearchTests {
         try await cloud.addZone("Notes", as: ada)
     }
 
-    private func search(_ comparator: String, _ text: String) async throws -> FixtureCloud.Answer {
+    private func search(_ comparator: String, _ text: String) async throws -> FixtureCloud.Response
+    {
         try await cloud.call(
             "records/query",
             as: ada,

@@ -19,9 +19,9 @@ struct SessionTests {
             cloud.clock.advance(seconds: Self.day * 4)
             #expect(try await cloud.call("zones/list", as: ada).status == 200)
         }
-        let answer = try await cloud.call("zones/list", as: bob)
-        #expect((answer.status, answer.code) == (421, "AUTHENTICATION_REQUIRED"))
-        #expect(answer.body.redirectURL.text != nil)
+        let response = try await cloud.call("zones/list", as: bob)
+        #expect((response.status, response.code) == (421, "AUTHENTICATION_REQUIRED"))
+        #expect(response.body.redirectURL.text != nil)
         // Cleaning removes the one that has ended, and keeps the other.
         try await cloud.service.clean()
         #expect(try await cloud.call("zones/list", as: ada).status == 200)
@@ -41,7 +41,7 @@ struct SessionTests {
         #expect(session.expires == cloud.clock.milliseconds + Self.day * 1000)
         func isGood() async throws -> Bool {
             let token = try #require(session.webAuthToken)
-            let answer = try await cloud.send(
+            let response = try await cloud.send(
                 ConformanceRequest(
                     method: "POST",
                     path: "/database/1/\(FixtureCloud.container)/development/private/zones/list",
@@ -50,7 +50,7 @@ struct SessionTests {
                     body: Data("{}".utf8)
                 )
             )
-            return answer.status == 200
+            return response.status == 200
         }
         /// Returns how many credentials end with the session.
         func count() async throws -> Int {

@@ -69,8 +69,8 @@ struct ShareAccessTests {
 
     private func accept(_ share: JSON, as user: FixtureCloud.User) async throws {
         let body: JSON = ["shortGUIDs": [["value": share.shortGUID]]]
-        let answer = try await cloud.call("records/accept", .public, as: user, body)
-        #expect(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
+        let response = try await cloud.call("records/accept", .public, as: user, body)
+        #expect(response.body.results[0].participantStatus == "ACCEPTED", "\(response)")
     }
 
     private func modify(
@@ -154,8 +154,8 @@ struct ShareAccessTests {
             ("NONE", "ACCESS_DENIED"), ("READ_WRITE", nil), ("READ_ONLY", "ACCESS_DENIED"),
         ] as [(JSON, JSON)] {
             _ = try await change("b", permission)
-            let answer = try await modify([FixtureCloud.note("forceUpdate", "b")], as: eve)[0]
-            #expect(answer.serverErrorCode == code, "\(permission)")
+            let response = try await modify([FixtureCloud.note("forceUpdate", "b")], as: eve)[0]
+            #expect(response.serverErrorCode == code, "\(permission)")
         }
     }
 

@@ -113,8 +113,8 @@ struct ShareLimitTests {
         ]
         for operation in refused {
             let before = try await cloud.changes(as: ada).records.elements
-            let answer = try await cloud.modify(as: ada, [operation]).records[0]
-            #expect(answer.serverErrorCode == "BAD_REQUEST", "\(answer)")
+            let response = try await cloud.modify(as: ada, [operation]).records[0]
+            #expect(response.serverErrorCode == "BAD_REQUEST", "\(response)")
             #expect(try await cloud.changes(as: ada).records.elements == before)
         }
         let allowed = [
@@ -125,8 +125,8 @@ struct ShareLimitTests {
             SharedTrees.save("create", "deeper", below: "more"),
         ]
         for operation in allowed {
-            let answer = try await cloud.modify(as: ada, [operation]).records[0]
-            #expect(answer.serverErrorCode == nil, "\(answer)")
+            let response = try await cloud.modify(as: ada, [operation]).records[0]
+            #expect(response.serverErrorCode == nil, "\(response)")
         }
     }
 }

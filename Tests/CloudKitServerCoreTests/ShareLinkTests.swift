@@ -31,15 +31,15 @@ struct ShareLinkTests {
 
     private func delete(_ names: String...) async throws {
         let deletions = names.map { FixtureCloud.note("forceDelete", $0) }
-        let answer = try await cloud.modify(as: ada, deletions)
-        #expect(answer.records.allSatisfy { $0.deleted == true }, "\(answer)")
+        let response = try await cloud.modify(as: ada, deletions)
+        #expect(response.records.allSatisfy { $0.deleted == true }, "\(response)")
     }
 
     /// Returns the link of the share that the last of several operations creates.
     private func link(_ operations: [JSON], in zone: String = "Notes") async throws -> JSON {
-        let answer = try await cloud.modify(zone, as: ada, operations)
-        let link = try #require(answer.records.last).shortGUID
-        #expect((link.text?.count ?? 0) > 20, "\(answer)")
+        let response = try await cloud.modify(zone, as: ada, operations)
+        let link = try #require(response.records.last).shortGUID
+        #expect((link.text?.count ?? 0) > 20, "\(response)")
         return link
     }
 
@@ -152,7 +152,7 @@ struct ShareLinkTests {
 
     @Test("The share of a record that is not made fails with it")
     func noRoot() async throws {
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             atomic: false,
             [
@@ -160,8 +160,8 @@ struct ShareLinkTests {
                 FixtureCloud.note("create", "root", ["no good": ["value": 1]]),
             ]
         )
-        #expect(answer.records.map(\.serverErrorCode) == ["BAD_REQUEST", "BAD_REQUEST"])
-        #expect(answer.records[0].reason.text?.contains("which was not saved") == true)
+        #expect(response.records.map(\.serverErrorCode) == ["BAD_REQUEST", "BAD_REQUEST"])
+        #expect(response.records[0].reason.text?.contains("which was not saved") == true)
         #expect(try await cloud.changes(as: ada).records.elements.isEmpty)
     }
 

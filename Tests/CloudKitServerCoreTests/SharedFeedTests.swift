@@ -247,12 +247,12 @@ extension SharedTrees {
             [["operationType": "update", "record": record]]
         ).records[0]
         try #require(saved.serverErrorCode == nil, "\(saved)")
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/accept",
             .public,
             as: user,
             ["shortGUIDs": [["value": saved.shortGUID]]]
         )
-        try #require(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
+        try #require(response.body.results[0].participantStatus == "ACCEPTED", "\(response)")
     }
 }

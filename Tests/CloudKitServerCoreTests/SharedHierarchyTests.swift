@@ -33,11 +33,11 @@ struct SharedHierarchyTests {
             "zoneID": ["zoneName": "Notes"], "atomic": .bool(atomic),
             "operations": .array(operations),
         ]
-        let answer = try await trees.cloud.call("records/modify", as: trees.ada, body)
-        for record in answer.records where record.serverErrorCode == "BAD_REQUEST" {
+        let response = try await trees.cloud.call("records/modify", as: trees.ada, body)
+        for record in response.records where record.serverErrorCode == "BAD_REQUEST" {
             #expect(record.reason.text?.hasPrefix("Record is already shared") == true, "\(record)")
         }
-        return answer.records.map(\.serverErrorCode.text)
+        return response.records.map(\.serverErrorCode.text)
     }
 
     @Test("A record below a shared one is not shared again, at any depth", arguments: ["a1", "a2"])

@@ -58,13 +58,13 @@ struct SharedTrees: Sendable {
                 ]
             ]
         ).records[0]
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/accept",
             .public,
             as: user,
             ["shortGUIDs": [["value": share.shortGUID]]]
         )
-        try #require(answer.body.results[0].participantStatus == "ACCEPTED", "\(answer)")
+        try #require(response.body.results[0].participantStatus == "ACCEPTED", "\(response)")
     }
 
     /// Returns an operation on a Note, with its parent.
@@ -103,8 +103,8 @@ struct SharedTrees: Sendable {
     /// Returns the names of the records that a user sees in the zone.
     func seen(by user: FixtureCloud.User) async throws -> Set<String> {
         let body: JSON = ["zones": [["zoneID": zoneID]]]
-        let answer = try await cloud.call("changes/zone", .shared, as: user, body)
-        let records = answer.body.zones[0].records.elements
+        let response = try await cloud.call("changes/zone", .shared, as: user, body)
+        let records = response.body.zones[0].records.elements
         return Set(records.filter { $0.deleted != true }.compactMap(\.recordName.text))
     }
 

@@ -52,13 +52,13 @@ struct SharingTests {
                 "fields": ["cloudkit.title": ["value": "Shopping"]],
             ],
         ]
-        let answer = try await cloud.modify(
+        let response = try await cloud.modify(
             as: ada,
             [share, note("root"), note("child", parent: "root"), note("private")]
         )
-        for record in answer.records { #expect(record.serverErrorCode == nil, "\(record)") }
-        #expect(answer.records[1].share.recordName == "share")
-        return answer.records[0]
+        for record in response.records { #expect(record.serverErrorCode == nil, "\(record)") }
+        #expect(response.records[1].share.recordName == "share")
+        return response.records[0]
     }
 
     private func call(
@@ -66,7 +66,7 @@ struct SharingTests {
         _ database: DatabaseScope = .shared,
         as user: FixtureCloud.User,
         _ body: JSON
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         try await cloud.call(endpoint, database, as: user, body)
     }
 
@@ -80,14 +80,14 @@ struct SharingTests {
     private func shared(
         _ operations: [JSON],
         as user: FixtureCloud.User
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         let body: JSON = ["zoneID": zoneID, "atomic": false, "operations": .array(operations)]
         return try await call("records/modify", as: user, body)
     }
 
     private func visible(_ user: FixtureCloud.User) async throws -> Set<String> {
-        let answer = try await call("changes/zone", as: user, ["zones": [["zoneID": zoneID]]])
-        return Set(answer.body.zones[0].records.elements.compactMap(\.recordName.text))
+        let response = try await call("changes/zone", as: user, ["zones": [["zoneID": zoneID]]])
+        return Set(response.body.zones[0].records.elements.compactMap(\.recordName.text))
     }
 
     @Test("A participant sees the hierarchy after accepting, and nothing else")
@@ -134,7 +134,7 @@ struct SharingTests {
         {
             let sharing = try await SharingTests()
             _ = try await sharing.accept(sharing.share(permission), as: sharing.bob)
-            let answer = try await sharing.shared(
+            let response = try await sharing.shared(
                 [
                     note("child", parent: "root", "forceUpdate"), note("new", parent: "child"),
                     note("stray"), note("private", parent: nil, "forceUpdate"),
@@ -142,7 +142,7 @@ struct SharingTests {
                 as: sharing.bob
             )
             #expect(
-                answer.records.map(\.serverErrorCode) == [
+                response.records.map(\.serverErrorCode) == [
                     code, code, "ACCESS_DENIED", "ACCESS_DENIED",
                 ]
             )
@@ -174,8 +174,8 @@ struct SharingTests {
         #expect(accepted.participantType == "PUBLIC_USER")
         #expect(try await open.visible(open.bob) == ["share", "root", "child"])
         let unknown: JSON = ["shortGUIDs": [["value": "0nothing"]]]
-        let answer = try await call("records/resolve", .public, as: bob, unknown)
-        #expect(answer.body.results[0].serverErrorCode == "NOT_FOUND")
+        let response = try await call("records/resolve", .public, as: bob, unknown)
+        #expect(response.body.results[0].serverErrorCode == "NOT_FOUND")
     }
 
     @Test("A user to whom an unclaimed address may belong learns so; accounts have theirs")
@@ -201,8 +201,8 @@ struct SharingTests {
         let unknown = try await share("a", inviting: "bob@example.com")
         let known = try await share("b", inviting: "EVE@example.com")
         #expect(try await resolve(known, as: eve).participantStatus == "INVITED")
-        for answer in [try await resolve(unknown, as: bob), try await accept(unknown, as: bob)] {
-            #expect(answer.serverErrorCode == "ACCESS_DENIED" && answer.nativeErrorCode == 33)
+        for response in [try await resolve(unknown, as: bob), try await accept(unknown, as: bob)] {
+            #expect(response.serverErrorCode == "ACCESS_DENIED" && response.nativeErrorCode == 33)
         }
         let stranger = try await resolve(known, as: bob)
         #expect(stranger.serverErrorCode == "ACCESS_DENIED" && stranger.nativeErrorCode == nil)
@@ -218,15 +218,15 @@ struct SharingTests {
                     "forRecord": ["recordName": "root"],
                 ],
             ]
-            let answer = try await sharing.cloud.modify(as: sharing.ada, [update])
-            #expect(answer.records[0].participants.elements.count == 1)
+            let response = try await sharing.cloud.modify(as: sharing.ada, [update])
+            #expect(response.records[0].participants.elements.count == 1)
         }
         func leave(_ sharing: SharingTests) async throws {
-            let answer = try await sharing.shared(
+            let response = try await sharing.shared(
                 [FixtureCloud.note("forceDelete", "share")],
                 as: sharing.bob
             )
-            #expect(answer.records[0].deleted == true)
+            #expect(response.records[0].deleted == true)
             let kept = try await sharing.cloud.lookUp(["share"], as: sharing.ada).records[0]
             #expect(kept.participants.elements.map(\.type) == ["OWNER"])
         }
@@ -282,10 +282,10 @@ struct SharingTests {
                 "forRecord": ["recordName": "nothing"],
             ],
         ]
-        let answer = try await cloud.modify(as: ada, [share])
-        #expect(answer.records[0].serverErrorCode == "BAD_REQUEST")
+        let response = try await cloud.modify(as: ada, [share])
+        #expect(response.records[0].serverErrorCode == "BAD_REQUEST")
         #expect(
-            answer.records[0].reason.text?
+            response.records[0].reason.text?
                 .hasPrefix("Cannot share - no such record exists to share") == true
         )
     }
@@ -293,8 +293,8 @@ struct SharingTests {
     @Test("Records carry every member that clients know, but those of requests")
     func members() async throws {
         _ = try await share()
-        let answer = try await cloud.lookUp(["share", "root", "child"], as: ada)
-        let sent = answer.records.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
+        let response = try await cloud.lookUp(["share", "root", "child"], as: ada)
+        let sent = response.records.reduce(into: Set<String>()) { $0.formUnion($1.keys) }
         let known =
             WireRecord.CodingKeys.allCases.map(\.stringValue)
             + WireShare.CodingKeys.allCases.map(\.stringValue)

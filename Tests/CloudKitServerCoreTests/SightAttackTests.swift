@@ -101,10 +101,10 @@ struct SightAttackTests {
         ] {
             func code(_ name: String) async throws -> [JSON] {
                 let operation = SharedTrees.save(kind, name, [:], stale)
-                let answer = try await world.modify(as: world.bob, [operation])[0]
-                let reason = answer.reason.text ?? ""
+                let response = try await world.modify(as: world.bob, [operation])[0]
+                let reason = response.reason.text ?? ""
                 return [
-                    answer.serverErrorCode,
+                    response.serverErrorCode,
                     .string(reason.split(separator: name).joined(separator: "…")),
                 ]
             }
@@ -114,8 +114,8 @@ struct SightAttackTests {
         // A user who may read but not write a record gets that error, whatever the tag.
         for kind in ["update", "replace", "delete"] {
             let operation = SharedTrees.save(kind, "c", [:], stale)
-            let answer = try await world.modify(as: world.bob, [operation])[0]
-            #expect(answer.serverErrorCode == "ACCESS_DENIED")
+            let response = try await world.modify(as: world.bob, [operation])[0]
+            #expect(response.serverErrorCode == "ACCESS_DENIED")
         }
     }
 
@@ -124,9 +124,9 @@ struct SightAttackTests {
         let world = try await SharedTrees()
         for kind in ["create", "forceUpdate", "forceReplace"] {
             let operation = SharedTrees.save(kind, "secret", below: "a")
-            let answer = try await world.modify(as: world.bob, [operation])[0]
-            #expect(answer.serverErrorCode == "ACCESS_DENIED")
-            #expect(answer.recordChangeTag == nil && answer.fields == nil)
+            let response = try await world.modify(as: world.bob, [operation])[0]
+            #expect(response.serverErrorCode == "ACCESS_DENIED")
+            #expect(response.recordChangeTag == nil && response.fields == nil)
         }
         try await world.cloud.addZone("Mine", as: world.bob)
         _ = try await world.cloud.modify(
@@ -134,7 +134,7 @@ struct SightAttackTests {
             as: world.bob,
             [FixtureCloud.note("create", "secret"), FixtureCloud.note("create", "a1")]
         )
-        func copy(_ name: JSON) async throws -> FixtureCloud.Answer {
+        func copy(_ name: JSON) async throws -> FixtureCloud.Response {
             let body: JSON = [
                 "sourceZoneID": FixtureCloud.zone("Mine"), "targetZoneID": world.zoneID,
                 "targetRootName": "a", "includeRecords": [name],

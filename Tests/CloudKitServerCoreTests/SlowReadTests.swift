@@ -99,7 +99,7 @@ struct SlowReadTests {
             // From now on the service has the caller in its cache.
             _ = try await cloud.call("users/caller", .public, as: user)
         }
-        try await withThrowingTaskGroup(of: FixtureCloud.Answer.self) { group in
+        try await withThrowingTaskGroup(of: FixtureCloud.Response.self) { group in
             for number in 0..<20 {
                 let user = others[number % 2]
                 group.addTask {
@@ -128,7 +128,7 @@ struct SlowReadTests {
             #expect(looked.records[0].fields.n.value == 1)
             #expect(saved.records[0].fields.n.value == 2)
             gate.open()
-            for try await answer in group { #expect(answer.status == 200) }
+            for try await response in group { #expect(response.status == 200) }
         }
     }
 }

@@ -30,7 +30,7 @@ struct SnapshotTests {
         _ cloud: FixtureCloud,
         _ user: FixtureCloud.User
     ) async throws -> [String] {
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "records/query",
             as: user,
             [
@@ -41,7 +41,7 @@ struct SnapshotTests {
                 ],
             ]
         )
-        return answer.records.compactMap(\.recordName.text)
+        return response.records.compactMap(\.recordName.text)
     }
 
     @Test("A reset container is as new, for clients that stay signed in")
@@ -223,13 +223,13 @@ struct SnapshotTests {
         let zone = try await cloud.changes(as: user, after: token)
         #expect(zone.serverErrorCode == "CHANGE_TOKEN_EXPIRED")
         for (scope, token) in [(DatabaseScope.private, database), (.shared, shared)] {
-            let answer = try await cloud.call(
+            let response = try await cloud.call(
                 "changes/database",
                 scope,
                 as: user,
                 ["syncToken": token]
             )
-            #expect(answer.code == "CHANGE_TOKEN_EXPIRED")
+            #expect(response.code == "CHANGE_TOKEN_EXPIRED")
         }
     }
 
@@ -240,12 +240,12 @@ struct SnapshotTests {
             "subscriptionID": "s1", "subscriptionType": "zone",
             "zoneID": FixtureCloud.zone("Notes"),
         ]
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "subscriptions/modify",
             as: user,
             ["operations": [["operationType": "create", "subscription": subscription]]]
         )
-        #expect(answer.body.subscriptions[0].serverErrorCode == .null)
+        #expect(response.body.subscriptions[0].serverErrorCode == .null)
         try await cloud.service.takeSnapshot("s", of: container)
         try await cloud.service.resetContainer(container)
         func list() async throws -> [String] {
@@ -280,7 +280,7 @@ struct SnapshotTests {
             let query =
                 "ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(FixtureCloud.escape(user.token))"
             let request = ServiceRequest(method: "GET", path: path, query: query, baseURL: "")
-            return try await FixtureCloud.Answer(cloud.service.respond(to: request))
+            return try await FixtureCloud.Response(cloud.service.respond(to: request))
                 .body.zones.elements.count
         }
         try await cloud.addZone("Notes", as: user)
@@ -327,7 +327,7 @@ struct SnapshotTests {
     )
     func markers(_ event: String) async throws {
         let (cloud, user) = try await Self.cloud()
-        func page(_ marker: JSON = nil) async throws -> FixtureCloud.Answer {
+        func page(_ marker: JSON = nil) async throws -> FixtureCloud.Response {
             try await cloud.call(
                 "records/query",
                 as: user,

@@ -83,7 +83,7 @@ struct SubscriptionTests {
             name: "Grace Hopper",
             emailAddress: "Grace@example.com"
         )
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "users/discover",
             .public,
             as: ada,
@@ -94,7 +94,7 @@ struct SubscriptionTests {
                 ]
             ]
         )
-        let names = answer.body.users.elements.map(\.nameComponents.givenName)
+        let names = response.body.users.elements.map(\.nameComponents.givenName)
         #expect(names == ["Grace", "Ada"])
         let elsewhere = try await cloud.call("users/discover", as: ada, ["lookupInfos": []])
         #expect(elsewhere.reason.contains("'privatedb'"))

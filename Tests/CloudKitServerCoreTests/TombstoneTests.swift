@@ -20,8 +20,8 @@ struct TombstoneTests {
     }
 
     private func modify(_ kind: String, _ names: String...) async throws {
-        let answer = try await cloud.modify(as: ada, names.map { FixtureCloud.note(kind, $0) })
-        try #require(answer.records.allSatisfy { $0.serverErrorCode == nil })
+        let response = try await cloud.modify(as: ada, names.map { FixtureCloud.note(kind, $0) })
+        try #require(response.records.allSatisfy { $0.serverErrorCode == nil })
     }
 
     private func deleted(after token: JSON = nil) async throws -> [JSON] {
@@ -143,8 +143,8 @@ struct TombstoneTests {
         by user: FixtureCloud.User
     ) async throws -> Set<String> {
         let body: JSON = ["zones": [["zoneID": world.zoneID]]]
-        let answer = try await world.cloud.call("changes/zone", .shared, as: user, body)
-        let records = answer.body.zones[0].records.elements
+        let response = try await world.cloud.call("changes/zone", .shared, as: user, body)
+        let records = response.body.zones[0].records.elements
         return Set(records.filter { $0.deleted == true }.compactMap(\.recordName.text))
     }
 
@@ -152,15 +152,15 @@ struct TombstoneTests {
     func shares() async throws {
         let world = try await SharedTrees()
         func ada(_ operations: JSON...) async throws {
-            let answer = try await world.cloud.modify(as: world.ada, operations)
-            try #require(answer.records.allSatisfy { $0.serverErrorCode == nil }, "\(answer)")
+            let response = try await world.cloud.modify(as: world.ada, operations)
+            try #require(response.records.allSatisfy { $0.serverErrorCode == nil }, "\(response)")
         }
         func delete(_ names: String...) async throws {
-            let answer = try await world.cloud.modify(
+            let response = try await world.cloud.modify(
                 as: world.ada,
                 names.map { FixtureCloud.note("forceDelete", $0) }
             )
-            try #require(answer.records.allSatisfy { $0.deleted == true }, "\(answer)")
+            try #require(response.records.allSatisfy { $0.deleted == true }, "\(response)")
         }
         // Deleted before there was a share.
         try await ada(

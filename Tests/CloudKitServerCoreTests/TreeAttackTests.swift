@@ -21,8 +21,8 @@ struct TreeAttackTests {
         location: SourceLocation = #_sourceLocation
     ) async throws {
         let before = try await world.everything()
-        let answer = try await world.modify(as: world.bob, atomic: atomic, operations)
-        #expect(answer.map(\.serverErrorCode) == codes, sourceLocation: location)
+        let response = try await world.modify(as: world.bob, atomic: atomic, operations)
+        #expect(response.map(\.serverErrorCode) == codes, sourceLocation: location)
         #expect(try await world.everything() == before, sourceLocation: location)
     }
 
@@ -188,7 +188,7 @@ struct TreeAttackTests {
             as: world.bob,
             [FixtureCloud.note("create", "own")]
         )
-        func copy(below root: JSON) async throws -> FixtureCloud.Answer {
+        func copy(below root: JSON) async throws -> FixtureCloud.Response {
             let body: JSON = [
                 "sourceZoneID": FixtureCloud.zone("Mine"), "targetZoneID": world.zoneID,
                 "targetRootName": root, "includeRecords": ["own"],

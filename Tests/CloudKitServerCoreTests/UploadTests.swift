@@ -29,12 +29,12 @@ struct UploadTests {
         let tokens = names.map { name -> JSON in
             ["recordName": .string(name), "recordType": "Note", "fieldName": "photo"]
         }
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             "assets/upload",
             as: ada,
             ["zoneID": FixtureCloud.zone("Notes"), "tokens": .array(tokens)]
         )
-        return answer.body.tokens.elements.compactMap {
+        return response.body.tokens.elements.compactMap {
             ($0.url.text ?? "").split(separator: "/").last.map(String.init)
         }
     }
@@ -43,7 +43,7 @@ struct UploadTests {
         _ bytes: Data,
         to token: String,
         _ cloud: FixtureCloud
-    ) async throws -> FixtureCloud.Answer {
+    ) async throws -> FixtureCloud.Response {
         try await cloud.send(
             bytes,
             to: .string("http://cloud.test" + AssetRoute.upload(token: token).path)
@@ -120,7 +120,7 @@ struct UploadTests {
             }
         }
         let response = await cloud.service.receiveAsset(token: token, body: body)
-        #expect(try FixtureCloud.Answer(response).code == "QUOTA_EXCEEDED")
+        #expect(try FixtureCloud.Response(response).code == "QUOTA_EXCEEDED")
         // The rest was not requested.
         #expect(pieces.withLock { $0 } < 100)
     }

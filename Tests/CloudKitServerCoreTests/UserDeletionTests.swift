@@ -77,7 +77,7 @@ struct UserDeletionTests {
         ]
         let device = "/device/1/\(FixtureCloud.container)/development/tokens/create"
         typealias Cloud = FixtureCloud
-        typealias Ask = @Sendable (Cloud, Cloud.User) async throws -> Cloud.Answer
+        typealias Ask = @Sendable (Cloud, Cloud.User) async throws -> Cloud.Response
         let asks: [(String, Ask)] = [
             ("private", { try await $0.modify("_defaultZone", as: $1, [note]) }),
             ("public", { try await $0.modify("_defaultZone", as: $1, database: .public, [note]) }),

@@ -72,10 +72,10 @@ struct WriterTurnTests {
     @Test("A deletion that takes too much along is refused before it writes anything")
     func refusedEarly() async throws {
         let (cloud, storage, _, bob) = try await Self.world(RequestBudget(rowsPerDeletion: 300))
-        let answer = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
-        #expect(answer.status == 400)
-        #expect(answer.body.nativeErrorCode == 27)
-        #expect(answer.reason.contains("more than 300 rows"))
+        let response = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
+        #expect(response.status == 400)
+        #expect(response.body.nativeErrorCode == 27)
+        #expect(response.reason.contains("more than 300 rows"))
         #expect(storage.aloneCount == 0)
         // The records that refer to it can be deleted first; the last record is deleted alone at
         // any cost.
@@ -91,8 +91,8 @@ struct WriterTurnTests {
     @Test("A commit that is too long for others goes alone, and does what it would have done")
     func alone() async throws {
         let (cloud, storage, _, bob) = try await Self.world(RequestBudget(rowsBesideOthers: 500))
-        let answer = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
-        #expect(answer.records[0].deleted == true)
+        let response = try await cloud.modify(as: bob, [FixtureCloud.note("forceDelete", "top")])
+        #expect(response.records[0].deleted == true)
         #expect(storage.aloneCount == 1)
         let left = try await cloud.lookUp(["top", "n0", "n99"], as: bob)
         #expect(left.records.allSatisfy { $0.serverErrorCode == "NOT_FOUND" })
@@ -110,8 +110,8 @@ struct WriterTurnTests {
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<5 {
-                        let answer = try await cloud.modify(as: bob, atomic: true, deletions)
-                        #expect(answer.records[1].serverErrorCode == "NOT_FOUND")
+                        let response = try await cloud.modify(as: bob, atomic: true, deletions)
+                        #expect(response.records[1].serverErrorCode == "NOT_FOUND")
                     }
                 }
             }

@@ -71,9 +71,9 @@ struct ZoneLossTests {
                 ["zoneID": FixtureCloud.zone("Notes"), "query": ["recordType": "Note"]]
             ),
         ]
-        for answer in whole {
-            #expect((answer.status, answer.code) == (404, "ZONE_NOT_FOUND"))
-            #expect(answer.body.deletionReason == "PURGED")
+        for response in whole {
+            #expect((response.status, response.code) == (404, "ZONE_NOT_FOUND"))
+            #expect(response.body.deletionReason == "PURGED")
         }
         let mixed = try await cloud.modify(
             "_defaultZone",
@@ -109,8 +109,8 @@ struct ZoneLossTests {
         ]
         _ = try await cloud.call("zones/modify", as: ada, ["operations": [delete]])
         #expect(try await changes().zones[0].keys == ["zoneID", "deleted"])
-        let answer = try await cloud.lookUp(["a"], as: ada)
-        #expect(answer.code == "ZONE_NOT_FOUND" && answer.body.deletionReason == .null)
+        let response = try await cloud.lookUp(["a"], as: ada)
+        #expect(response.code == "ZONE_NOT_FOUND" && response.body.deletionReason == .null)
     }
 
     @Test("What is not there, and the default zone, are refused, and nothing is changed")

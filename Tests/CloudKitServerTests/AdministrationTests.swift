@@ -28,7 +28,7 @@ struct AdministrationTests {
         _ body: JSON? = nil,
         key: String = AdministrationTests.key,
         once: String? = nil
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await server.send(
             server.url + path,
             method: method,
@@ -51,8 +51,8 @@ struct AdministrationTests {
                 ("POST", Self.container + "/api-tokens"), ("GET", "/_ck/nowhere"),
             ] {
                 for key in ["", "wrong", Self.key + "x", String(Self.key.dropLast())] {
-                    let answer = try await Self.ask(server, method, path, key: key)
-                    #expect(answer.status == 403, "\(method) \(path)")
+                    let response = try await Self.ask(server, method, path, key: key)
+                    #expect(response.status == 403, "\(method) \(path)")
                 }
             }
             let zones = try await server.call("zones/list", [:]).body.zones.elements
@@ -76,9 +76,12 @@ struct AdministrationTests {
     func unknownContainer() async throws {
         try await Self.run({ $0.service.opensContainers = true }) { server in
             for path in ["snapshots", "users", "devices", "pushes", "credentials"] {
-                let answer = try await Self.ask(server, "GET", "/_ck/containers/nope/\(path)")
-                #expect(answer.status == 404, "\(path)")
-                #expect(answer.body.reason.text?.contains(TestServer.container) == true, "\(path)")
+                let response = try await Self.ask(server, "GET", "/_ck/containers/nope/\(path)")
+                #expect(response.status == 404, "\(path)")
+                #expect(
+                    response.body.reason.text?.contains(TestServer.container) == true,
+                    "\(path)"
+                )
             }
         }
     }
@@ -100,9 +103,9 @@ struct AdministrationTests {
     func blankUser(name: String) async throws {
         try await Self.run { server in
             let body: JSON = ["name": .string(name)]
-            let answer = try await Self.ask(server, "POST", Self.container + "/users", body)
-            #expect(answer.status == 400)
-            #expect(answer.body.reason == "The user's name is blank; give one")
+            let response = try await Self.ask(server, "POST", Self.container + "/users", body)
+            #expect(response.status == 400)
+            #expect(response.body.reason == "The user's name is blank; give one")
             let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
             #expect(users.elements.count == 1)
         }
@@ -111,15 +114,15 @@ struct AdministrationTests {
     @Test("A page of another origin is refused, whatever key it has")
     func origin() async throws {
         try await Self.run { server in
-            let answer = try await server.send(
+            let response = try await server.send(
                 server.url + "/_ck/journal",
                 method: "GET",
                 headers: [
                     ("Authorization", "Bearer \(Self.key)"), ("Origin", "http://evil.example"),
                 ]
             )
-            #expect(answer.status == 403)
-            #expect(answer.body.reason.text?.contains("evil.example") == true)
+            #expect(response.status == 403)
+            #expect(response.body.reason.text?.contains("evil.example") == true)
         }
     }
 
@@ -235,7 +238,7 @@ struct AdministrationTests {
         try await Self.run { server in
             try await server.addZone("Notes")
             let users = try await Self.ask(server, "GET", Self.container + "/users").body.users
-            func lose(_ reason: JSON, of user: JSON) async throws -> TestServer.Answer {
+            func lose(_ reason: JSON, of user: JSON) async throws -> TestServer.Response {
                 try await Self.ask(
                     server,
                     "POST",
@@ -290,9 +293,9 @@ struct AdministrationTests {
                 ("POST", typo + "/api-tokens", ["environment": "development"]),
                 ("GET", typo + "/credentials", nil), ("GET", typo + "/snapshots", nil),
             ] {
-                let answer = try await Self.ask(server, method, path, body)
-                #expect(answer.status == 404, "\(method) \(path)")
-                #expect(answer.body.reason.text?.contains(TestServer.container) == true)
+                let response = try await Self.ask(server, method, path, body)
+                #expect(response.status == 404, "\(method) \(path)")
+                #expect(response.body.reason.text?.contains(TestServer.container) == true)
             }
             let containers = try await server.service?.containers()
             #expect(containers == [TestServer.container])
@@ -395,8 +398,8 @@ struct AdministrationTests {
                 for _ in 0..<8 {
                     group.addTask {
                         let added: JSON = ["name": "Rosa"]
-                        let answer = try await Self.ask(server, "POST", users, added, once: "1")
-                        #expect(answer.status == 200)
+                        let response = try await Self.ask(server, "POST", users, added, once: "1")
+                        #expect(response.status == 200)
                     }
                 }
                 try await group.waitForAll()
@@ -448,8 +451,8 @@ struct AdministrationTests {
             }
         }
         try await Self.run { server in
-            let answer = try await Self.ask(server, "POST", "/_ck/clock", step)
-            #expect(answer.status == 404)
+            let response = try await Self.ask(server, "POST", "/_ck/clock", step)
+            #expect(response.status == 404)
         }
     }
 
@@ -458,12 +461,12 @@ struct AdministrationTests {
         let path = "/database/1/\(TestServer.container)/development/private/users/caller"
         for isOn in [true, false] {
             try await Self.run({ $0.service.acceptsUserNames = isOn }) { server in
-                let answer = try await server.send(
+                let response = try await server.send(
                     "\(server.url)\(path)?ckAPIToken=\(server.apiToken)",
                     method: "GET",
                     headers: [("X-CloudKit-User", "Eve")]
                 )
-                #expect(answer.status == (isOn ? 200 : 421))
+                #expect(response.status == (isOn ? 200 : 421))
             }
         }
     }

@@ -15,22 +15,22 @@ struct CourierTests {
 
     private func listen(_ server: TestServer) async throws -> String {
         let token = FixtureCloud.escape(server.webToken)
-        let answer = try await server.send(
+        let response = try await server.send(
             "\(server.url)/device/1/\(TestServer.container)/development/tokens/create"
                 + "?ckAPIToken=\(server.apiToken)&ckWebAuthToken=\(token)",
             Data(#"{"apnsEnvironment":"development"}"#.utf8)
         )
-        return try #require(answer.body.webcourierURL.text)
+        return try #require(response.body.webcourierURL.text)
     }
 
     private func subscribe(_ server: TestServer) async throws {
         try await server.addZone("Notes")
         let subscription: JSON = ["subscriptionID": "d", "subscriptionType": "database"]
-        let answer = try await server.call(
+        let response = try await server.call(
             "subscriptions/modify",
             ["operations": [["operationType": "create", "subscription": subscription]]]
         )
-        #expect(answer.body.subscriptions[0].subscriptionID == "d")
+        #expect(response.body.subscriptions[0].subscriptionID == "d")
     }
 
     @Test("A request waits at the server's own address and ends with a change")
@@ -39,10 +39,10 @@ struct CourierTests {
             try await subscribe(server)
             let url = try await listen(server)
             #expect(url.hasPrefix(server.url + "/aps?tok="))
-            async let answer = server.send(url, method: "GET")
+            async let response = server.send(url, method: "GET")
             await waiters(server, 1)
             _ = try await server.save([FixtureCloud.note("create", "a")])
-            #expect(try await answer.body.ck.met.sid == "d")
+            #expect(try await response.body.ck.met.sid == "d")
             #expect(server.waitingRequests == 0)
         }
     }
@@ -50,9 +50,9 @@ struct CourierTests {
     @Test("Without a change the response is empty when the time is over")
     func timeout() async throws {
         try await TestServer.run(.init(courierSeconds: 0.05)) { server in
-            let answer = try await server.send(try await listen(server), method: "GET")
-            #expect(answer.status == 200)
-            #expect(answer.data.isEmpty)
+            let response = try await server.send(try await listen(server), method: "GET")
+            #expect(response.status == 200)
+            #expect(response.data.isEmpty)
             #expect(server.waitingRequests == 0)
         }
     }
@@ -67,8 +67,8 @@ struct CourierTests {
             request.cancel()
             await waiters(server, 0)
             _ = try await server.save([FixtureCloud.note("create", "a")])
-            let answer = try await server.send(url, method: "GET")
-            #expect(answer.body.ck.met.sid == "d")
+            let response = try await server.send(url, method: "GET")
+            #expect(response.body.ck.met.sid == "d")
         }
     }
 
@@ -94,7 +94,7 @@ struct CourierTests {
 
     @Test("A server that ends responds to those who wait")
     func shutdown() async throws {
-        let request = AsyncStream<Task<TestServer.Answer, any Error>>.makeStream()
+        let request = AsyncStream<Task<TestServer.Response, any Error>>.makeStream()
         try await TestServer.run { server in
             let url = try await listen(server)
             let task = Task { try await server.send(url, method: "GET") }
@@ -150,13 +150,13 @@ struct CourierTests {
             try await subscribe(server)
             let url = try await listen(server)
             plan(server, .lostNotification)
-            async let answer = server.send(url, method: "GET")
+            async let response = server.send(url, method: "GET")
             await waiters(server, 1)
             _ = try await server.save([FixtureCloud.note("create", "a")])
             while server.service?.faultCounts.first?.taken != 1 { await Task.yield() }
             #expect(server.waitingRequests == 1)
             try await server.addZone("More")
-            #expect(try await answer.body.ck.met.sid == "d")
+            #expect(try await response.body.ck.met.sid == "d")
         }
     }
 
@@ -178,10 +178,10 @@ struct CourierTests {
             )
             try await TestServer.run(CloudServer(serving: service)) { second in
                 let there = second.url + url.dropFirst(first.url.count)
-                async let answer = second.send(there, method: "GET")
+                async let response = second.send(there, method: "GET")
                 await waiters(second, 1)
                 _ = try await first.save([FixtureCloud.note("create", "a")])
-                #expect(try await answer.body.ck.met.sid == "d")
+                #expect(try await response.body.ck.met.sid == "d")
             }
         }
     }

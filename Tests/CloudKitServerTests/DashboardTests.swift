@@ -15,7 +15,7 @@ struct DashboardTests {
         _ server: TestServer,
         _ path: String,
         _ headers: (String, String)...
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await server.send(server.url + path, method: "GET", headers: headers)
     }
 
@@ -24,7 +24,7 @@ struct DashboardTests {
         try await RawConnection.run(server) { connection in
             let headers = ["Host: 127.0.0.1", "Accept-Encoding: gzip"]
             try await connection.send("HEAD", "/_/" + name, headers)
-            let head = try #require(try await connection.answer(hasBody: false)).head
+            let head = try #require(try await connection.response(hasBody: false)).head
             let length = try #require(head.firstMatch(of: /Content-Length: (\d+)/)).1
             return try #require(Int(length))
         }
@@ -36,16 +36,16 @@ struct DashboardTests {
         #expect(names.count > 10)
         try await TestServer.run { server in
             for name in names {
-                let answer = try await Self.get(server, "/_/\(name)")
-                #expect(answer.status == 200, "\(name)")
+                let response = try await Self.get(server, "/_/\(name)")
+                #expect(response.status == 200, "\(name)")
                 let source = try Data(contentsOf: Self.folder.appending(path: name))
-                #expect(answer.data == source, "\(name)")
+                #expect(response.data == source, "\(name)")
                 let types = [
                     "html": "text/html", "css": "text/css", "js": "text/javascript",
                     "svg": "image/svg",
                 ]
                 let type = try #require(types[URL(filePath: name).pathExtension])
-                #expect(answer.headers["content-type"]?.hasPrefix(type) == true, "\(name)")
+                #expect(response.headers["content-type"]?.hasPrefix(type) == true, "\(name)")
             }
             let page = try await Self.get(server, "/_/").data
             #expect(try await Self.get(server, "/_/index.html").data == page)
@@ -110,13 +110,13 @@ struct DashboardTests {
             // The client has decompressed it.
             #expect((plain.data, small.data) == (file, file))
             #expect(try await Self.compressedBytes(server, "app.js") < file.count / 2)
-            for answer in [plain, small] {
-                let tag = try #require(answer.headers["etag"])
+            for response in [plain, small] {
+                let tag = try #require(response.headers["etag"])
                 let again = try await Self.get(
                     server,
                     "/_/app.js",
                     ("If-None-Match", tag),
-                    ("Accept-Encoding", answer.headers["content-encoding"] ?? "identity")
+                    ("Accept-Encoding", response.headers["content-encoding"] ?? "identity")
                 )
                 #expect((again.status, again.data.count) == (304, 0))
             }
@@ -149,9 +149,9 @@ struct DashboardTests {
     @Test("Under a name that is not the server's there is no page")
     func host() async throws {
         try await TestServer.run { server in
-            let answer = try await Self.get(server, "/_/", ("Host", "evil.example"))
-            #expect(answer.status == 403)
-            #expect(answer.body.reason.text?.contains("evil.example") == true)
+            let response = try await Self.get(server, "/_/", ("Host", "evil.example"))
+            #expect(response.status == 403)
+            #expect(response.body.reason.text?.contains("evil.example") == true)
         }
     }
 
@@ -160,14 +160,14 @@ struct DashboardTests {
         var configuration = CloudServer.Configuration()
         configuration.allowedHosts = ["cloud.example.com"]
         try await TestServer.run(configuration) { server in
-            let answer = try await Self.get(server, "/_/")
-            #expect(answer.status == 404)
-            #expect(answer.body.reason.text?.contains("key for operators") == true)
+            let response = try await Self.get(server, "/_/")
+            #expect(response.status == 404)
+            #expect(response.body.reason.text?.contains("key for operators") == true)
         }
         configuration.administrationKey = "a key that only tests know"
         try await TestServer.run(configuration) { server in
-            let answer = try await Self.get(server, "/_/")
-            #expect(answer.status == 200)
+            let response = try await Self.get(server, "/_/")
+            #expect(response.status == 200)
         }
     }
 }

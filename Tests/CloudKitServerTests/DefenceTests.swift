@@ -96,11 +96,11 @@ struct DefenceTests {
                 let page = "/sign-in?ckAPIToken=\(server.apiToken)"
                 for target in [page, "/sign-in", "/", "/metrics", server.target("users/caller")] {
                     try await connection.send("HEAD", target)
-                    let head = try #require(try await connection.answer(hasBody: false))
+                    let head = try #require(try await connection.response(hasBody: false))
                     #expect(!head.head.contains("Content-Length: 0"), "\(target)")
                 }
                 try await connection.send("GET", server.target("users/caller"))
-                let next = try #require(try await connection.answer())
+                let next = try #require(try await connection.response())
                 #expect(next.status == 200)
                 #expect(next.head.hasPrefix("HTTP/1.1 200"))
                 #expect(next.body.contains("userRecordName"))

@@ -114,8 +114,8 @@ struct FolderTests {
             try await first.addZone("Notes")
         }
         try await TestServer.run(.init(directory: path)) { server in
-            let answer = try await server.call("zones/list", [:])
-            #expect(answer.status == 200)
+            let response = try await server.call("zones/list", [:])
+            #expect(response.status == 200)
         }
     }
 
@@ -198,19 +198,19 @@ struct FolderTests {
             ] {
                 try damaged.write(to: file)
                 log.lines.withLock { $0 = [] }
-                let answer = try? await server.send(url, method: "GET")
+                let response = try? await server.send(url, method: "GET")
                 // A damaged byte in a file longer than a piece is noticed after the head was sent:
                 // no client receives the announced number of bytes.
                 let endsEarly = damaged.count == size && size > 65_536
-                #expect(answer?.status == (endsEarly ? nil : 500), "\(damaged.count)")
+                #expect(response?.status == (endsEarly ? nil : 500), "\(damaged.count)")
                 let lines = log.lines.withLock { $0 }
                 #expect(lines.count == 1 && lines.allSatisfy { $0.contains(checksum) }, "\(lines)")
             }
             try FileManager.default.removeItem(at: file)
             log.lines.withLock { $0 = [] }
-            let answer = try await server.send(url, method: "GET")
-            #expect(answer.status == 404)
-            #expect(answer.body.reason.text?.contains(checksum) == true)
+            let response = try await server.send(url, method: "GET")
+            #expect(response.status == 404)
+            #expect(response.body.reason.text?.contains(checksum) == true)
             #expect(log.lines.withLock { $0 }.allSatisfy { $0.contains(checksum) })
             #expect(log.lines.withLock { $0 }.count == 1)
             // Uploading it again repairs it.
@@ -256,9 +256,9 @@ struct FolderTests {
         try await TestServer.run(second) { other in
             let (api, web) = tokens.withLock { $0 }
             let server = TestServer(url: other.url, apiToken: api, webToken: web)
-            let answer = try await server.call("records/lookup", body)
-            #expect(answer.status == 200)
-            #expect(answer.body.records[0].serverErrorCode == "INTERNAL_ERROR")
+            let response = try await server.call("records/lookup", body)
+            #expect(response.status == 200)
+            #expect(response.body.records[0].serverErrorCode == "INTERNAL_ERROR")
             #expect(log.lines.withLock { $0 }.filter { $0.contains("corrupt") }.count == 1)
         }
     }

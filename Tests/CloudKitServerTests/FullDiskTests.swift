@@ -56,17 +56,17 @@ struct FullDiskTests {
             try await server.addZone("Notes")
             _ = try await server.save([FixtureCloud.note("create", "a", Self.large)])
             try await storage.limitSize(to: 500_000)
-            var refused: TestServer.Answer?
+            var refused: TestServer.Response?
             for number in 0..<10 where refused == nil {
-                let answer = try await server.save([
+                let response = try await server.save([
                     FixtureCloud.note("create", "n\(number)", Self.large)
                 ])
-                if answer.status != 200 { refused = answer }
+                if response.status != 200 { refused = response }
             }
-            let answer = try #require(refused)
-            #expect((answer.status, answer.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
-            #expect(answer.body.retryAfter == 60)
-            #expect(answer.body.reason.text?.contains("disk is full") == true)
+            let response = try #require(refused)
+            #expect((response.status, response.body.serverErrorCode) == (503, "TRY_AGAIN_LATER"))
+            #expect(response.body.retryAfter == 60)
+            #expect(response.body.reason.text?.contains("disk is full") == true)
             let kept = try await server.names()
             #expect(kept.contains("a"))
             try await storage.limitSize(to: nil)
@@ -82,12 +82,12 @@ struct FullDiskTests {
         try await Self.run(storage) { server in
             try await server.addZone("Notes")
             storage.error = StorageError(.inputOutput, "the secret place is broken")
-            for answer in [
+            for response in [
                 try await server.save([FixtureCloud.note("create", "a")]),
                 try await server.call("zones/list", [:]),
             ] {
-                #expect((answer.status, answer.body.serverErrorCode) == (500, "INTERNAL_ERROR"))
-                #expect(!String(decoding: answer.data, as: UTF8.self).contains("secret"))
+                #expect((response.status, response.body.serverErrorCode) == (500, "INTERNAL_ERROR"))
+                #expect(!String(decoding: response.data, as: UTF8.self).contains("secret"))
             }
             storage.error = StorageError(.full, "no room")
             let full = try await server.save([FixtureCloud.note("create", "a")])
@@ -141,7 +141,7 @@ struct FullDiskTests {
         defer { disk.remove() }
         try await TestServer.run(.init(directory: disk.path)) { server in
             try await server.addZone("Notes")
-            func upload(_ size: Int) async throws -> TestServer.Answer {
+            func upload(_ size: Int) async throws -> TestServer.Response {
                 let token: JSON = ["recordName": "n1", "recordType": "Note", "fieldName": "image"]
                 let prepared = try await server.call(
                     "assets/upload",
@@ -159,11 +159,11 @@ struct FullDiskTests {
             try disk.fill()
             var statuses: [Int] = []
             for number in 0..<30 {
-                let answer = try await server.save([
+                let response = try await server.save([
                     FixtureCloud.note("create", "n\(number)", Self.large)
                 ])
-                statuses.append(answer.status)
-                if answer.status != 200 { break }
+                statuses.append(response.status)
+                if response.status != 200 { break }
             }
             #expect(statuses.last == 503)
             let kept = try await server.names()

@@ -97,11 +97,11 @@ struct HTTPTests {
             #expect(text.contains("http://localhost:3000"))
             let start = try #require(text.range(of: "158__54__")).lowerBound
             let token = text[start...].prefix { $0 != "<" }
-            let answer = try await server.send(
+            let response = try await server.send(
                 server.endpoint("zones/list", webToken: String(token)),
                 Data("{}".utf8)
             )
-            #expect(answer.status == 200)
+            #expect(response.status == 200)
             let unknown = try await server.send(server.url + "/sign-in", method: "GET")
             #expect(unknown.status == 404)
         }
@@ -114,11 +114,11 @@ struct HTTPTests {
             service: ServiceConfiguration(requestBodyBytes: 10_000)
         )
         try await TestServer.run(configuration) { server in
-            let answer = try await server.send(
+            let response = try await server.send(
                 server.endpoint("records/modify"),
                 Data(count: 1_000_000)
             )
-            #expect((answer.status, answer.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            #expect((response.status, response.body.serverErrorCode) == (400, "BAD_REQUEST"))
             // This one does not announce its length, and never ends.
             let endless = try await RawConnection.run(server) { connection in
                 try await connection.send(
@@ -126,7 +126,7 @@ struct HTTPTests {
                         + "Transfer-Encoding: chunked\r\n\r\n4e20\r\n"
                         + String(repeating: " ", count: 20_000) + "\r\n"
                 )
-                return try await connection.answer()
+                return try await connection.response()
             }
             #expect(endless?.status == 400)
             #expect(endless?.body.contains("more than the allowed") == true)
@@ -165,25 +165,25 @@ struct HTTPTests {
                 ("bytes=-9999999", 0...last), ("bytes=1-2,5-6", nil), ("bytes=2-1", nil),
                 ("bytes=-", nil), ("bytes=a-b", nil), ("lines=1-2", nil),
             ] as [(String, ClosedRange<Int>?)] {
-                let answer = try await server.send(
+                let response = try await server.send(
                     link,
                     method: "GET",
                     headers: [("Range", range)]
                 )
-                #expect(answer.status == (part == nil ? 200 : 206), "\(range)")
-                #expect(answer.data == part.map { bytes[$0] } ?? bytes, "\(range)")
-                #expect(answer.headers["accept-ranges"] == "bytes")
+                #expect(response.status == (part == nil ? 200 : 206), "\(range)")
+                #expect(response.data == part.map { bytes[$0] } ?? bytes, "\(range)")
+                #expect(response.headers["accept-ranges"] == "bytes")
                 let place = part.map { "bytes \($0.lowerBound)-\($0.upperBound)/3000000" }
-                #expect(answer.headers["content-range"] == place, "\(range)")
+                #expect(response.headers["content-range"] == place, "\(range)")
             }
             for range in ["bytes=3000000-", "bytes=-0"] {
-                let answer = try await server.send(
+                let response = try await server.send(
                     link,
                     method: "GET",
                     headers: [("Range", range)]
                 )
-                #expect(answer.status == 416)
-                #expect(answer.headers["content-range"] == "bytes */3000000")
+                #expect(response.status == 416)
+                #expect(response.headers["content-range"] == "bytes */3000000")
             }
             let changed = try await server.send(
                 link,
@@ -204,14 +204,14 @@ struct HTTPTests {
                 (tag, 304), ("W/\(tag)", 304), ("\"a\", \(tag)", 304), ("*", 304), ("\"a\"", 200),
                 ("W/\"\"", 200), (String(tag.dropLast()), 200), (", ,", 200),
             ] {
-                let answer = try await server.send(
+                let response = try await server.send(
                     link,
                     method: "GET",
                     headers: [("If-None-Match", tags)]
                 )
-                #expect(answer.status == status, "\(tags)")
-                #expect(answer.headers["etag"] == tag)
-                #expect(answer.data.isEmpty == (status == 304))
+                #expect(response.status == status, "\(tags)")
+                #expect(response.headers["etag"] == tag)
+                #expect(response.data.isEmpty == (status == 304))
             }
         }
     }
@@ -226,13 +226,13 @@ struct HTTPTests {
             ] {
                 try await RawConnection.run(server) { connection in
                     try await connection.send(text)
-                    let found = try await connection.answer()
-                    let answer = try #require(found, "\(text)")
-                    #expect(answer.status == 400)
-                    let body = try JSON(Data(answer.body.utf8))
+                    let found = try await connection.response()
+                    let response = try #require(found, "\(text)")
+                    #expect(response.status == 400)
+                    let body = try JSON(Data(response.body.utf8))
                     #expect(body.serverErrorCode == "BAD_REQUEST")
-                    #expect(body.reason.text?.contains(words) == true, "\(answer.body)")
-                    #expect(answer.head.contains("X-Apple-Request-UUID"))
+                    #expect(body.reason.text?.contains(words) == true, "\(response.body)")
+                    #expect(response.head.contains("X-Apple-Request-UUID"))
                 }
             }
         }
@@ -246,8 +246,8 @@ struct HTTPTests {
             let body: JSON = [
                 "zoneID": ["zoneName": "Notes"], "pluginFields": [:], "archiveName": "my notes",
             ]
-            let answer = try await server.call("records/zip/prepare", body)
-            let url = try #require(answer.body.downloadURL.text)
+            let response = try await server.call("records/zip/prepare", body)
+            let url = try #require(response.body.downloadURL.text)
             #expect(url.hasPrefix(server.url) && url.hasSuffix("/my_notes.zip"))
             let archive = try await server.send(url, method: "GET")
             #expect(archive.status == 200)

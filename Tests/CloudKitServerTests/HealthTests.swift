@@ -15,7 +15,7 @@ struct HealthTests {
         _ server: TestServer,
         _ path: String,
         _ headers: [(String, String)] = []
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await server.send(server.url + path, method: "GET", headers: headers)
     }
 
@@ -26,10 +26,10 @@ struct HealthTests {
         try await TestServer.run(configuration) { server in
             for path in ["/health/live", "/health/ready"] {
                 for headers in [[], [("Host", "lb.internal")], [("X-Forwarded-For", "192.0.2.1")]] {
-                    let answer = try await Self.get(server, path, headers)
-                    #expect(answer.status == 200)
-                    #expect(answer.body.status == "ok")
-                    #expect(answer.headers["cache-control"] == "no-store")
+                    let response = try await Self.get(server, path, headers)
+                    #expect(response.status == 200)
+                    #expect(response.body.status == "ok")
+                    #expect(response.headers["cache-control"] == "no-store")
                 }
                 #expect(try await server.send(server.url + path).status == 405)
             }
@@ -64,16 +64,16 @@ struct HealthTests {
     @Test("The address itself shows a short page that says what this is, and runs nothing")
     func page() async throws {
         try await TestServer.run { server in
-            let answer = try await Self.get(server, "/")
-            let text = String(decoding: answer.data, as: UTF8.self)
-            #expect(answer.status == 200)
-            #expect(answer.headers["content-type"] == "text/html; charset=UTF-8")
+            let response = try await Self.get(server, "/")
+            let text = String(decoding: response.data, as: UTF8.self)
+            #expect(response.status == 200)
+            #expect(response.headers["content-type"] == "text/html; charset=UTF-8")
             #expect(text.contains("A CloudKit server"))
             #expect(text.contains(server.url))
             #expect(text.contains("/health/ready"))
             #expect(!text.contains(TestServer.container))
             #expect(
-                answer.headers["content-security-policy"]?.contains("default-src 'none'") == true
+                response.headers["content-security-policy"]?.contains("default-src 'none'") == true
             )
             let foreign = try await Self.get(server, "/", [("Host", "evil.example")])
             #expect(foreign.status == 403)
@@ -109,8 +109,8 @@ struct HealthTests {
                 server.url + "/", server.url + "/nowhere", server.url + "/sign-in",
                 server.endpoint("zones/list"), server.url + "/assets/download/none",
             ] {
-                let answer = try await server.send(url, method: "GET")
-                identifiers.append(try #require(answer.headers["x-apple-request-uuid"]))
+                let response = try await server.send(url, method: "GET")
+                identifiers.append(try #require(response.headers["x-apple-request-uuid"]))
             }
             #expect(Set(identifiers).count == 5)
             let logged = lines.all.compactMap { $0["request.id"] }
@@ -132,8 +132,8 @@ struct HealthTests {
         ) { first, _ in first }
         try await TestServer.run { server in
             _ = try await server.call("zones/list", [:])
-            let answer = try await Self.get(server, "/metrics")
-            let lines = String(decoding: answer.data, as: UTF8.self).split(separator: "\n")
+            let response = try await Self.get(server, "/metrics")
+            let lines = String(decoding: response.data, as: UTF8.self).split(separator: "\n")
             let kinds = Dictionary(
                 uniqueKeysWithValues: lines.filter { $0.hasPrefix("# TYPE ") }.map { line in
                     let words = line.split(separator: " ")
@@ -178,8 +178,8 @@ extension HealthTests {
                     isTold.withLock { $0 = true }
                     cloud.acceptRequests()
                 }
-                let answer = try await connection.answer()
-                #expect(answer?.status == 200)
+                let response = try await connection.response()
+                #expect(response?.status == 200)
                 #expect(isTold.withLock { $0 })
             }
         }
@@ -199,7 +199,7 @@ private final class FailingStorage: WrappingStorage {
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
         guard !fails.load(ordering: .relaxed) else {
-            throw StorageError(.inputOutput, "The disk does not answer")
+            throw StorageError(.inputOutput, "The disk does not response")
         }
         return try await base.read(body)
     }

@@ -27,7 +27,7 @@ struct InspectionTests {
         _ path: String,
         _ body: JSON? = nil,
         headers: [(String, String)] = []
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await server.send(
             "\(server.url)/_ck/\(container)/\(path)",
             method: method,
@@ -44,11 +44,11 @@ struct InspectionTests {
     ) async throws -> JSON {
         let name = device.map { "&clientId=" + FixtureCloud.escape($0) } ?? ""
         let zone: JSON = ["zoneID": ["zoneName": "Notes"], "syncToken": token]
-        let answer = try await server.send(
+        let response = try await server.send(
             server.endpoint("changes/zone") + name,
             try JSONEncoder().encode(["zones": [zone]] as JSON)
         )
-        return answer.body.zones[0].syncToken
+        return response.body.zones[0].syncToken
     }
 
     private static func devices(_ server: TestServer) async throws -> [JSON] {
@@ -68,8 +68,8 @@ struct InspectionTests {
                 ("DELETE", "users/_a/sessions"), ("GET", "snapshots/a/differences"),
             ] {
                 let url = "\(server.url)/_ck/\(Self.container)/\(path)"
-                let answer = try await server.send(url, method: method)
-                #expect(answer.status == 403, "\(method) \(path)")
+                let response = try await server.send(url, method: method)
+                #expect(response.status == 403, "\(method) \(path)")
             }
         }
     }
@@ -123,7 +123,7 @@ struct InspectionTests {
             let service = try #require(server.service)
             let query = try #require(URLComponents(string: server.endpoint("zones/list")))
             for name in (0..<1005).map({ "device\($0)" }) + [String(repeating: "x", count: 256)] {
-                let answer = await service.respond(
+                let response = await service.respond(
                     to: ServiceRequest(
                         method: "GET",
                         path: query.percentEncodedPath,
@@ -131,7 +131,7 @@ struct InspectionTests {
                         baseURL: server.url
                     )
                 )
-                #expect(answer.status == 200)
+                #expect(response.status == 200)
             }
             let names = try await Self.devices(server).map(\.clientID)
             #expect(names.count == 1000)
@@ -180,7 +180,7 @@ struct InspectionTests {
             -----END PUBLIC KEY-----
             """
         try await Self.run { server in
-            func register(_ text: String) async throws -> TestServer.Answer {
+            func register(_ text: String) async throws -> TestServer.Response {
                 try await Self.ask(
                     server,
                     "POST",
@@ -205,11 +205,11 @@ struct InspectionTests {
             "subscriptionID": "news", "subscriptionType": "zone",
             "zoneID": ["zoneName": "Notes"], "notificationInfo": ["alertBody": "There is news"],
         ]
-        let answer = try await server.call(
+        let response = try await server.call(
             "subscriptions/modify",
             ["operations": [["operationType": "create", "subscription": subscription]]]
         )
-        #expect(answer.body.subscriptions[0].subscriptionID == "news")
+        #expect(response.body.subscriptions[0].subscriptionID == "news")
     }
 
     private static func listen(_ server: TestServer) async throws -> String {
@@ -247,7 +247,7 @@ struct InspectionTests {
             func send(
                 _ subscription: JSON,
                 _ headers: [(String, String)] = []
-            ) async throws -> TestServer.Answer {
+            ) async throws -> TestServer.Response {
                 try await Self.ask(
                     server,
                     "POST",
@@ -289,9 +289,9 @@ struct InspectionTests {
         to later: String? = nil
     ) async throws -> [String] {
         let query = later.map { "?to=\($0)" } ?? ""
-        let answer = try await ask(server, "GET", "snapshots/\(earlier)/differences" + query)
-        #expect(answer.status == 200)
-        return answer.body.differences.elements.map {
+        let response = try await ask(server, "GET", "snapshots/\(earlier)/differences" + query)
+        #expect(response.status == 200)
+        return response.body.differences.elements.map {
             [$0.kind, $0.zoneName, $0.recordName].compactMap(\.text).joined(separator: " ")
         }
     }
@@ -301,8 +301,8 @@ struct InspectionTests {
         try await Self.run { server in
             func save(_ kind: String, _ name: String, _ text: JSON = "same") async throws {
                 let fields: JSON = ["text": ["value": text]]
-                let answer = try await server.save([FixtureCloud.note(kind, name, fields)])
-                #expect(answer.body.records[0].serverErrorCode == .null)
+                let response = try await server.save([FixtureCloud.note(kind, name, fields)])
+                #expect(response.body.records[0].serverErrorCode == .null)
             }
             func take(_ name: String) async throws {
                 #expect(try await Self.ask(server, "PUT", "snapshots/\(name)").status == 200)

@@ -74,11 +74,11 @@ struct KillTests {
         mutating func follow(_ server: TestServer) async throws -> [String] {
             var repeated: [String] = []
             while true {
-                let answer = try await server.call(
+                let response = try await server.call(
                     "changes/zone",
                     ["zones": [["zoneID": ["zoneName": "Notes"], "syncToken": token]]]
                 )
-                let page = answer.body.zones[0]
+                let page = response.body.zones[0]
                 try #require(page.serverErrorCode.text == nil)
                 for name in page.records.elements.compactMap(\.recordName.text)
                 where !names.insert(name).inserted {
@@ -97,11 +97,11 @@ struct KillTests {
     ) async throws -> [String] {
         var broken: [String] = []
         for name in names where name.hasSuffix("-0") {
-            let answer = try await server.call(
+            let response = try await server.call(
                 "records/lookup",
                 ["zoneID": ["zoneName": "Notes"], "records": [["recordName": .string(name)]]]
             )
-            let value = answer.body.records[0].fields.file.value
+            let value = response.body.records[0].fields.file.value
             guard let link = value.downloadURL.text else {
                 broken.append(name)
                 continue
@@ -177,14 +177,14 @@ struct KillTests {
                 group.addTask {
                     let names = (0..<3).map { "r\(round)-\(client)-\(batch)-\($0)" }
                     guard let file = await upload(names[0], server) else { return (client, []) }
-                    let answer = try? await server.save(
+                    let response = try? await server.save(
                         names.map {
                             FixtureCloud.note("create", $0, $0 == names[0] ? ["file": file] : [:])
                         }
                     )
                     let isSaved =
-                        answer?.status == 200
-                        && answer?.body.records.elements.allSatisfy { $0.recordChangeTag != nil }
+                        response?.status == 200
+                        && response?.body.records.elements.allSatisfy { $0.recordChangeTag != nil }
                             == true
                     return (client, isSaved ? Set(names) : [])
                 }

@@ -39,9 +39,9 @@ struct LocalRequestTests {
     }
 
     /// Returns whether a response contained a token.
-    private static func hasToken(_ answer: TestServer.Answer) -> Bool {
-        String(decoding: answer.data, as: UTF8.self).contains("158__54__")
-            || answer.headers.values.contains { $0.contains("158__54__") }
+    private static func hasToken(_ response: TestServer.Response) -> Bool {
+        String(decoding: response.data, as: UTF8.self).contains("158__54__")
+            || response.headers.values.contains { $0.contains("158__54__") }
     }
 
     @Test(
@@ -136,16 +136,16 @@ struct LocalRequestTests {
     func hosts() async throws {
         try await TestServer.run { server in
             for hosts in [["127.0.0.1", "evil.example"], ["127.0.0.1", "127.0.0.1"]] {
-                let answer = try await RawConnection.run(server) { connection in
+                let response = try await RawConnection.run(server) { connection in
                     try await connection.send(
                         "POST",
                         server.target("zones/list"),
                         hosts.map { "Host: \($0)" },
                         body: "{}"
                     )
-                    return try await connection.answer()
+                    return try await connection.response()
                 }
-                #expect(answer?.status == 400)
+                #expect(response?.status == 400)
             }
         }
     }
@@ -162,16 +162,16 @@ struct LocalRequestTests {
                 ("http://127.0.0.1", "127.0.0.1", 200), ("http://localhost:80", "localhost", 200),
             ]
             for (origin, host, status) in cases {
-                let answer = try await RawConnection.run(server) { connection in
+                let response = try await RawConnection.run(server) { connection in
                     try await connection.send(
                         "POST",
                         origin + target,
                         ["Host: \(host)"],
                         body: "{}"
                     )
-                    return try await connection.answer()
+                    return try await connection.response()
                 }
-                #expect(answer?.status == status, "\(origin) \(host)")
+                #expect(response?.status == status, "\(origin) \(host)")
             }
         }
     }

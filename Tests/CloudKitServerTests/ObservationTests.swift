@@ -161,9 +161,11 @@ struct ObservationTests {
             _ = try await server.call("zones/list", [:])
             _ = try await server.call("zones/list", [:])
             for path in ["nonsense/one", "nonsense/two"] { _ = try await server.call(path, [:]) }
-            let answer = try await server.send(server.url + "/metrics", method: "GET")
-            #expect(answer.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
-            let text = String(decoding: answer.data, as: UTF8.self)
+            let response = try await server.send(server.url + "/metrics", method: "GET")
+            #expect(
+                response.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true
+            )
+            let text = String(decoding: response.data, as: UTF8.self)
             let lines = text.split(separator: "\n").map(String.init)
             let prefix = "cloudkit_requests_total{endpoint="
             #expect(lines.contains("\(prefix)\"zones/list\",status=\"200\",code=\"\"} 2"))

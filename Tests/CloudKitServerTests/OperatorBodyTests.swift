@@ -31,7 +31,7 @@ struct OperatorBodyTests {
         _ method: String,
         _ path: String,
         _ body: Data = Data()
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await server.send(
             server.url + "/_ck/" + path,
             method: method,
@@ -45,7 +45,7 @@ struct OperatorBodyTests {
         _ method: String,
         _ path: String,
         _ body: [String: JSON]
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await ask(server, method, path, try JSONEncoder().encode(body))
     }
 
@@ -148,12 +148,12 @@ struct OperatorBodyTests {
                 #expect(Set(right.keys) == Set(route.keys), "\(name) needs a body in this test")
                 let path = Self.path(of: route, user)
                 for (body, reason) in try Self.wrong(route, right) {
-                    let answer = try await Self.ask(server, route.method, path, body)
-                    let text = answer.body.reason.text ?? ""
+                    let response = try await Self.ask(server, route.method, path, body)
+                    let text = response.body.reason.text ?? ""
                     let sent = String(decoding: body, as: UTF8.self)
                     let comment: Comment = "\(name) \(sent): \(text)"
-                    #expect(answer.status == 400, comment)
-                    #expect(answer.body.serverErrorCode == "BAD_REQUEST", comment)
+                    #expect(response.status == 400, comment)
+                    #expect(response.body.serverErrorCode == "BAD_REQUEST", comment)
                     #expect(text.contains(reason), comment)
                     #expect(text.contains("\(route.method) /_ck/\(route.path) reads "), comment)
                     for key in route.keys { #expect(text.contains(key), comment) }
@@ -178,15 +178,15 @@ struct OperatorBodyTests {
             for route in OperatorRoute.all {
                 guard let body = bodies["\(route.method) \(route.path)"] else { continue }
                 let path = Self.path(of: route, user)
-                let answer = try await Self.ask(server, route.method, path, body)
-                let text = answer.body.reason.text ?? ""
+                let response = try await Self.ask(server, route.method, path, body)
+                let text = response.body.reason.text ?? ""
                 #expect(!text.contains(" reads "), "\(route.method) \(route.path): \(text)")
             }
             for path in ["expire-change-tokens", "snapshots/s/restore", "reset"] {
                 for body in ["", "{}"] {
                     let path = "\(Self.container)/\(path)"
-                    let answer = try await Self.ask(server, "POST", path, Data(body.utf8))
-                    #expect(answer.status == 200, "\(path) \(body)")
+                    let response = try await Self.ask(server, "POST", path, Data(body.utf8))
+                    #expect(response.status == 200, "\(path) \(body)")
                 }
             }
         }
@@ -196,7 +196,7 @@ struct OperatorBodyTests {
     func seed() async throws {
         try await Self.run { server, _ in
             let rules: JSON = [["fault": "delay", "milliseconds": 0]]
-            func add(_ seed: JSON?) async throws -> TestServer.Answer {
+            func add(_ seed: JSON?) async throws -> TestServer.Response {
                 var body = ["rules": rules]
                 body["seed"] = seed
                 return try await Self.ask(server, "POST", "faults", body)

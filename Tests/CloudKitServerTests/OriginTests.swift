@@ -37,13 +37,13 @@ struct OriginTests {
         try await Self.run { server in
             let url = server.endpoint("zones/list")
             for origin in Self.foreign {
-                let answer = try await server.send(url, headers: [("Origin", origin)])
-                #expect(answer.status == 403, "\(origin)")
-                #expect(answer.headers["access-control-allow-origin"] == nil, "\(origin)")
+                let response = try await server.send(url, headers: [("Origin", origin)])
+                #expect(response.status == 403, "\(origin)")
+                #expect(response.headers["access-control-allow-origin"] == nil, "\(origin)")
             }
             for origin in Self.own {
-                let answer = try await server.send(url, headers: [("Origin", origin)])
-                #expect(answer.status == 200, "\(origin)")
+                let response = try await server.send(url, headers: [("Origin", origin)])
+                #expect(response.status == 200, "\(origin)")
             }
         }
     }
@@ -55,13 +55,13 @@ struct OriginTests {
             let name = try #require(users?.first?.userRecordName)
             for (origins, isTold) in [(Self.foreign, false), (Self.own, true)] {
                 for origin in origins {
-                    let answer = try await server.send(
+                    let response = try await server.send(
                         "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)&origin="
                             + FixtureCloud.escape(origin),
                         Data("user=\(name)".utf8)
                     )
-                    #expect(answer.status == 200)
-                    let page = String(decoding: answer.data, as: UTF8.self)
+                    #expect(response.status == 200)
+                    let page = String(decoding: response.data, as: UTF8.self)
                     #expect(page.contains("data-origin=\"\(origin)\"") == isTold, "\(origin)")
                     #expect(page.contains("data-origin=\"\"") != isTold, "\(origin)")
                 }
@@ -76,16 +76,16 @@ struct OriginTests {
                 "localhost:x@evil.com", "localhost@evil.com", "localhost:", "127.0.0.1.evil.com",
                 "localhost/evil.com", "[::1]evil.com", "",
             ] {
-                let answer = try await RawConnection.run(server) { connection in
+                let response = try await RawConnection.run(server) { connection in
                     try await connection.send(
                         "POST",
                         server.target("zones/list"),
                         ["Host: \(host)"],
                         body: "{}"
                     )
-                    return try await connection.answer()
+                    return try await connection.response()
                 }
-                #expect(answer.map { $0.status >= 400 } ?? true, "\(host)")
+                #expect(response.map { $0.status >= 400 } ?? true, "\(host)")
             }
         }
     }

@@ -29,7 +29,7 @@ struct OverviewTests {
         _ path: String,
         _ body: JSON? = nil,
         headers: [(String, String)] = []
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         try await server.send(
             server.url + "/_ck/" + path,
             method: method,
@@ -48,8 +48,8 @@ struct OverviewTests {
                 ("PUT", Self.container + "/schemas/development"),
                 ("POST", Self.container + "/schemas/production/deploy"),
             ] {
-                let answer = try await server.send(server.url + "/_ck/" + path, method: method)
-                #expect(answer.status == 403, "\(method) \(path)")
+                let response = try await server.send(server.url + "/_ck/" + path, method: method)
+                #expect(response.status == 403, "\(method) \(path)")
             }
         }
     }
@@ -128,17 +128,17 @@ struct OverviewTests {
             try await RawConnection.run(client) { connection in
                 let headers = ["Host: 127.0.0.1", "Authorization: Bearer \(Self.key)"]
                 try await connection.send("GET", "/_ck/journal", headers)
-                let first = try #require(try await connection.answer())
+                let first = try #require(try await connection.response())
                 #expect(!first.head.contains("Connection:"), "\(first.head)")
                 try await connection.send("GET", "/_ck/journal?after=0&wait=3600", headers)
                 while !server.metrics.text.contains("cloudkit_requests_in_flight 1") {
                     await Task.yield()
                 }
                 await services.triggerGracefulShutdown()
-                let last = try #require(try await connection.answer())
+                let last = try #require(try await connection.response())
                 #expect(try JSON(Data(last.body.utf8)).last == 0)
                 #expect(last.head.contains("Connection: close"), "\(last.head)")
-                #expect(try await connection.answer() == nil)
+                #expect(try await connection.response() == nil)
             }
             try await group.waitForAll()
         }
@@ -176,17 +176,17 @@ struct OverviewTests {
             )
             try await RawConnection.run(client) { connection in
                 try await connection.send("POST", client.target("users/caller"), body: "{}")
-                let first = try #require(try await connection.answer())
+                let first = try #require(try await connection.response())
                 #expect(first.status == 200)
                 #expect(!first.head.lowercased().contains("connection:"), "\(first.head)")
                 try await connection.send("POST", client.target("zones/list"), body: "{}")
                 // The journal has the response, which the fault delays.
                 while server.journal.entries.last?.endpoint != "zones/list" { await Task.yield() }
                 await services.triggerGracefulShutdown()
-                let last = try #require(try await connection.answer())
+                let last = try #require(try await connection.response())
                 #expect(last.status == 200)
                 #expect(last.head.lowercased().contains("connection: close"), "\(last.head)")
-                #expect(try await connection.answer() == nil)
+                #expect(try await connection.response() == nil)
             }
             try await group.waitForAll()
         }
@@ -314,9 +314,9 @@ struct OverviewTests {
                 return
             }
             let path = "journal?after=\(last)&wait=30&operations=\(count)"
-            async let answer = Self.ask(server, "GET", path)
+            async let response = Self.ask(server, "GET", path)
             #expect(try await Self.ask(server, "POST", Self.container + "/reset").status == 200)
-            let news = try await answer.body
+            let news = try await response.body
             #expect(news.entries.elements == [])
             #expect(news.operations == .int(count + 1))
             // One that came before the wait ends it, too.
@@ -359,8 +359,8 @@ struct OverviewTests {
             _ = try await Self.ask(server, "PUT", "faults", ["rules": .array(rules)])
             for isLost in [true, true, false, true] {
                 // The client's error says nothing that the server knows.
-                let answer = try? await server.call("zones/list", [:])
-                #expect((answer == nil) == isLost)
+                let response = try? await server.call("zones/list", [:])
+                #expect((response == nil) == isLost)
             }
             let journal = try await Self.ask(server, "GET", "journal").body.entries.elements
             #expect(journal.map(\.loss) == ["lost", "cut", nil, "lost"])

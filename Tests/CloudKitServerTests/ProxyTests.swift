@@ -29,7 +29,7 @@ struct ProxyTests {
         _ headers: [(String, String)]
     ) async throws -> (upload: String, signIn: String) {
         let body: JSON = ["tokens": [["recordType": "Photo", "fieldName": "image"]]]
-        let answer = try await server.send(
+        let response = try await server.send(
             server.endpoint("assets/upload"),
             headers: headers,
             try JSONEncoder().encode(body)
@@ -39,7 +39,7 @@ struct ProxyTests {
             headers: headers,
             Data("{}".utf8)
         )
-        return (answer.body.tokens[0].url.text ?? "", nobody.body.redirectURL.text ?? "")
+        return (response.body.tokens[0].url.text ?? "", nobody.body.redirectURL.text ?? "")
     }
 
     @Test("What a trusted proxy says is where clients are sent")
@@ -75,12 +75,12 @@ struct ProxyTests {
     func names() async throws {
         try await TestServer.run(Self.configuration(trusting: ["127.0.0.1"])) { server in
             for host in ["evil.example", "cloud.example.com@evil.example", "a b"] {
-                let answer = try await server.send(
+                let response = try await server.send(
                     server.endpoint("zones/list"),
                     headers: [("X-Forwarded-Host", host)],
                     Data("{}".utf8)
                 )
-                #expect(answer.status == 403, "\(host)")
+                #expect(response.status == 403, "\(host)")
             }
         }
     }
@@ -122,12 +122,12 @@ struct ProxyTests {
             // Neither are they clients of their own to whom passwords are guessed.
             let page = "\(server.url)/sign-in?ckAPIToken=\(server.apiToken)"
             for number in 0...30 {
-                let answer = try await server.send(
+                let response = try await server.send(
                     page,
                     headers: [("X-Forwarded-For", "203.0.113.\(number)")],
                     Data("name=n\(number)&password=guess".utf8)
                 )
-                #expect(answer.status == (number < 30 ? 403 : 429), "\(number)")
+                #expect(response.status == (number < 30 ? 403 : 429), "\(number)")
             }
             // No peer has the privileges of loopback, with or without the headers.
             for headers in [Self.forwarded, []] {
@@ -150,9 +150,9 @@ struct ProxyTests {
         try await TestServer.run(configuration) { server in
             try await RawConnection.run(server) { first in
                 try await first.send("GET", "/health/live")
-                #expect(try await first.answer()?.status == 200)
+                #expect(try await first.response()?.status == 200)
                 let second = try await RawConnection.run(server) { connection in
-                    try await connection.answer()
+                    try await connection.response()
                 }
                 #expect(second?.status == 503)
                 #expect(second?.head.contains("Retry-After: 1") == true)
@@ -225,16 +225,16 @@ struct ProxyTests {
             let place = try await server.call("assets/upload", body)
             let url = try #require(place.body.tokens[0].url.text)
             let path = String(url.dropFirst(server.url.count))
-            let answer = try await RawConnection.run(server) { connection in
+            let response = try await RawConnection.run(server) { connection in
                 // Not a byte of it is ever sent.
                 try await connection.send(
                     "POST",
                     path,
                     length: 60_000_000
                 )
-                return try await connection.answer()
+                return try await connection.response()
             }
-            #expect(answer?.status == 400)
+            #expect(response?.status == 400)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// A connection on which a test sends arbitrary bytes, and reads responses or does not.
 struct RawConnection: ~Copyable {
     /// A response as received.
-    struct Answer {
+    struct Response {
         var status: Int
         var head: String
         var body: String
@@ -85,15 +85,15 @@ struct RawConnection: ~Copyable {
 
     /// Returns the next response, or its head if it is to a HEAD request; nil if the connection
     /// ends without one.
-    mutating func answer(hasBody: Bool = true) async throws -> Answer? {
+    mutating func response(hasBody: Bool = true) async throws -> Response? {
         while true {
-            if let answer = takeAnswer(hasBody) { return answer }
+            if let response = takeResponse(hasBody) { return response }
             guard let part = try await inbound.next(isolation: #isolation) else { return nil }
             rest += String(buffer: part)
         }
     }
 
-    private mutating func takeAnswer(_ hasBody: Bool) -> Answer? {
+    private mutating func takeResponse(_ hasBody: Bool) -> Response? {
         guard let end = rest.firstRange(of: "\r\n\r\n") else { return nil }
         let head = String(rest[..<end.lowerBound])
         let lines = head.split(separator: "\r\n")
@@ -106,7 +106,7 @@ struct RawConnection: ~Copyable {
         let text = String(decoding: body.utf8.prefix(length), as: UTF8.self)
         rest = String(decoding: body.utf8.dropFirst(length), as: UTF8.self)
         let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        return Answer(status: status ?? 0, head: head, body: text)
+        return Response(status: status ?? 0, head: head, body: text)
     }
 }
 

@@ -30,14 +30,14 @@ struct RawRequest {
         return try await channel.executeThenClose { inbound, outbound in
             // A server that refuses may close before everything is written.
             try? await outbound.write(bytes)
-            var answer = ""
+            var response = ""
             do {
                 for try await part in inbound {
-                    answer += String(buffer: part)
-                    if answer.contains("\r\n") { break }
+                    response += String(buffer: part)
+                    if response.contains("\r\n") { break }
                 }
             } catch {}
-            return answer.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            return response.split(separator: " ").dropFirst().first.flatMap { Int($0) }
         }
     }
 }

@@ -27,11 +27,11 @@ struct ResourceTests {
                 ("/nowhere", 404), ("/assets/upload/AAAA", 403), ("/_ck/journal", 403),
             ] {
                 // The body is announced but never sent.
-                let answer = try await RawConnection.run(server) { connection in
+                let response = try await RawConnection.run(server) { connection in
                     try await connection.send("POST", target, length: 15 << 20)
-                    return try await connection.answer()
+                    return try await connection.response()
                 }
-                try #require(answer?.status == status, "\(target)")
+                try #require(response?.status == status, "\(target)")
             }
             let signed = try await RawConnection.run(server) { connection in
                 let prefix = "X-Apple-CloudKit-Request-"
@@ -44,7 +44,7 @@ struct ResourceTests {
                     ],
                     length: 15 << 20
                 )
-                return try await connection.answer()
+                return try await connection.response()
             }
             #expect(signed?.status == 401)
         }
@@ -53,11 +53,11 @@ struct ResourceTests {
     @Test("A body that is announced longer than allowed is refused before it comes")
     func announced() async throws {
         try await TestServer.run { server in
-            let answer = try await RawConnection.run(server) { connection in
+            let response = try await RawConnection.run(server) { connection in
                 try await connection.send("POST", server.target("zones/list"), length: 1 << 40)
-                return try await connection.answer()
+                return try await connection.response()
             }
-            #expect(answer?.status == 400)
+            #expect(response?.status == 400)
         }
     }
 
@@ -78,15 +78,15 @@ struct ResourceTests {
                     ["zoneID": FixtureCloud.zone("Notes"), "tokens": [token]]
                 )
                 let address = places.body.tokens[0].url.text ?? ""
-                let answer = try await RawConnection.run(server) { connection in
+                let response = try await RawConnection.run(server) { connection in
                     try await connection.send(
                         "POST",
                         String(address.dropFirst(server.url.count)),
                         length: length
                     )
-                    return try await connection.answer()
+                    return try await connection.response()
                 }
-                #expect(answer?.status == status)
+                #expect(response?.status == status)
                 // Nothing was received: the address is still valid.
                 let sent = try await server.send(address, Data(count: 10))
                 #expect(sent.status == 200)
@@ -105,7 +105,7 @@ struct ResourceTests {
             try await TestServer.run(configuration) { server in
                 func list(_ connection: inout RawConnection) async throws -> Int? {
                     try await connection.send("POST", server.target("zones/list"), body: "{}")
-                    return try await connection.answer()?.status
+                    return try await connection.response()?.status
                 }
                 func expectList(_ connection: inout RawConnection) async throws {
                     let status = try await list(&connection)
@@ -118,13 +118,13 @@ struct ResourceTests {
                         try await RawConnection.run(server) { third in
                             try await expectList(&third)
                             try await RawConnection.run(server) { fourth in
-                                let answer = try await fourth.answer()
-                                #expect(answer?.status == 503)
-                                let error = try JSON(Data((answer?.body ?? "").utf8))
+                                let response = try await fourth.response()
+                                #expect(response?.status == 503)
+                                let error = try JSON(Data((response?.body ?? "").utf8))
                                 #expect(error.serverErrorCode == "TRY_AGAIN_LATER")
                                 #expect(error.reason.text?.contains("3 connections") == true)
                                 #expect(error.reason.text?.contains("--max-connections") == true)
-                                let end = try await fourth.answer()
+                                let end = try await fourth.response()
                                 #expect(end == nil)
                             }
                             try await expectList(&third)
@@ -153,19 +153,19 @@ struct ResourceTests {
             server in
             try await RawConnection.run(server) { first in
                 try await first.send("GET", "/health/live")
-                let live = try await first.answer()
+                let live = try await first.response()
                 #expect(live?.status == 200)
                 for _ in 0..<3 {
                     try await RawConnection.run(server) { other in
-                        let answer = try await other.answer()
-                        #expect(answer?.status == 503)
-                        let body = try JSON(Data((answer?.body ?? "").utf8))
+                        let response = try await other.response()
+                        #expect(response?.status == 503)
+                        let body = try JSON(Data((response?.body ?? "").utf8))
                         let id = try #require(body.uuid.text)
-                        #expect(answer?.head.contains("X-Apple-Request-UUID: \(id)") == true)
+                        #expect(response?.head.contains("X-Apple-Request-UUID: \(id)") == true)
                     }
                 }
                 try await first.send("GET", "/metrics")
-                let metrics = try await first.answer()?.body ?? ""
+                let metrics = try await first.response()?.body ?? ""
                 #expect(metrics.contains("cloudkit_connections_refused_total 3"))
             }
             let told = lines.all.filter { $0["message"] == "Connections were refused" }
@@ -202,8 +202,8 @@ struct ResourceTests {
                 defer { drip.cancel() }
                 let limit = ClosingLimit(channel)
                 // The server's end of the connection is seen after its data.
-                var last: RawConnection.Answer?
-                while let answer = try? await connection.answer() { last = answer }
+                var last: RawConnection.Response?
+                while let response = try? await connection.response() { last = response }
                 #expect(await limit.isKept())
                 // What is not wanted was answered before.
                 #expect(last?.status == (what == "unwanted body" ? 404 : 408))
@@ -239,8 +239,8 @@ struct ResourceTests {
                 #expect(second.body.retryAfter == 1)
                 #expect(second.headers["retry-after"] == "1")
                 try await first.send("{}")
-                let answer = try await first.answer()
-                #expect(answer?.status == 200)
+                let response = try await first.response()
+                #expect(response?.status == 200)
             }
             let again = try await server.send(
                 server.endpoint("zones/list"),
@@ -301,12 +301,12 @@ struct ResourceTests {
                 }
                 defer { group.cancelAll() }
                 var largest = 0
-                var answers: [Int] = []
-                while answers.reduce(0, +) < 8 {
+                var responses: [Int] = []
+                while responses.reduce(0, +) < 8 {
                     let metrics = try await Self.metrics(of: server)
                     let held = try #require(metrics["cloudkit_response_memory_bytes"])
                     largest = max(largest, held)
-                    answers = metrics.filter {
+                    responses = metrics.filter {
                         $0.key.hasPrefix(#"cloudkit_requests_total{endpoint="records/lookup""#)
                     }.map(\.value)
                 }
@@ -338,8 +338,8 @@ struct ResourceTests {
 
     /// Returns the values of the metrics that are whole numbers, by their lines.
     private static func metrics(of server: TestServer) async throws -> [String: Int] {
-        let answer = try await server.send(server.url + "/metrics", method: "GET")
-        let lines = String(decoding: answer.data, as: UTF8.self).split(separator: "\n")
+        let response = try await server.send(server.url + "/metrics", method: "GET")
+        let lines = String(decoding: response.data, as: UTF8.self).split(separator: "\n")
         var values: [String: Int] = [:]
         for line in lines {
             let parts = line.split(separator: " ")
@@ -351,7 +351,7 @@ struct ResourceTests {
     }
 
     @Test("Of responses that are too many, those go whose readers take longest")
-    func answers() async throws {
+    func responses() async throws {
         try await TestServer.run(Self.littleMemory) { server in
             let body = try await Self.lookup(ofLargeNotesOn: server)
             let url = server.endpoint("records/lookup")
@@ -363,9 +363,9 @@ struct ResourceTests {
                 channel.closeFuture.whenComplete { _ in isClosed.withLock { $0 = true } }
                 let limit = ClosingLimit(channel)
                 while !isClosed.withLock({ $0 }) {
-                    let answer = try await server.send(url, Data(body.utf8))
-                    #expect(answer.status == 200)
-                    #expect(answer.body.records.elements.count == 14)
+                    let response = try await server.send(url, Data(body.utf8))
+                    #expect(response.status == 200)
+                    #expect(response.body.records.elements.count == 14)
                     // The end is seen by the sender.
                     channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
                 }
@@ -385,13 +385,13 @@ struct ResourceTests {
             )
             let upload = try #require(prepared.body.tokens[0].url.text).dropFirst(server.url.count)
             for target in [server.target("zones/list"), String(upload)] {
-                let answer = try await RawConnection.run(server) { connection in
+                let response = try await RawConnection.run(server) { connection in
                     try await connection.send("POST", target, body: "{}", length: 100)
                     connection.finish()
-                    return try await connection.answer()
+                    return try await connection.response()
                 }
-                #expect(answer.map { $0.status == 400 } ?? true, "\(target)")
-                #expect(answer?.body.contains("receipt") != true)
+                #expect(response.map { $0.status == 400 } ?? true, "\(target)")
+                #expect(response?.body.contains("receipt") != true)
             }
             let metrics = try await server.send(server.url + "/metrics", method: "GET")
             #expect(!String(decoding: metrics.data, as: UTF8.self).contains("status=\"500\""))
@@ -402,8 +402,8 @@ struct ResourceTests {
     func allUsers() async throws {
         try await TestServer.run { server in
             let url = server.endpoint("users/discover").replacing("/private/", with: "/public/")
-            let answer = try await server.send(url, method: "GET")
-            #expect((answer.status, answer.body.serverErrorCode) == (400, "BAD_REQUEST"))
+            let response = try await server.send(url, method: "GET")
+            #expect((response.status, response.body.serverErrorCode) == (400, "BAD_REQUEST"))
         }
     }
 
@@ -420,10 +420,10 @@ struct ResourceTests {
             try await RawConnection.run(server) { connection in
                 for _ in 0..<5 {
                     try await connection.send("GET", String(url.dropFirst(server.url.count)))
-                    let found = try await connection.answer()
-                    let answer = try #require(found)
-                    #expect(answer.status == 200)
-                    #expect(!answer.head.lowercased().contains("connection: close"))
+                    let found = try await connection.response()
+                    let response = try #require(found)
+                    #expect(response.status == 200)
+                    #expect(!response.head.lowercased().contains("connection: close"))
                 }
             }
         }

@@ -46,7 +46,7 @@ struct SignInTests {
         name: String = "Ada",
         password: String = SignInTests.password,
         from address: String = "192.0.2.1"
-    ) async throws -> TestServer.Answer {
+    ) async throws -> TestServer.Response {
         let form = "name=\(FixtureCloud.escape(name))&password=\(FixtureCloud.escape(password))"
         var request = HTTPClientRequest(url: page(server, more))
         request.method = .POST
@@ -63,7 +63,7 @@ struct SignInTests {
         let body = try await response.body.collect(upTo: 1 << 20)
         var headers: [String: String] = [:]
         for header in response.headers { headers[header.name.lowercased()] = header.value }
-        return TestServer.Answer(
+        return TestServer.Response(
             status: Int(response.status.code),
             headers: headers,
             data: Data(body.readableBytesView)
@@ -76,12 +76,12 @@ struct SignInTests {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    private static func text(_ answer: TestServer.Answer) -> String {
-        String(decoding: answer.data, as: UTF8.self)
+    private static func text(_ response: TestServer.Response) -> String {
+        String(decoding: response.data, as: UTF8.self)
     }
 
-    private static func token(_ answer: TestServer.Answer) -> String? {
-        let text = text(answer)
+    private static func token(_ response: TestServer.Response) -> String? {
+        let text = text(response)
         guard let start = text.firstRange(of: "158__54__")?.lowerBound else { return nil }
         return String(text[start...].prefix { $0 != "<" })
     }
@@ -93,14 +93,14 @@ struct SignInTests {
                 ("Ada", "wrong"), ("Bob", Self.password), ("Ada", ""), ("", Self.password),
                 ("Ada", Self.password + " "), ("Ada", String(repeating: "x", count: 5000)),
             ] {
-                let answer = try await Self.signIn(server, name: name, password: password)
-                #expect(answer.status == (name.isEmpty || password.isEmpty ? 400 : 403))
-                #expect(Self.token(answer) == nil)
-                #expect(Self.text(answer).contains("role=\"alert\""))
+                let response = try await Self.signIn(server, name: name, password: password)
+                #expect(response.status == (name.isEmpty || password.isEmpty ? 400 : 403))
+                #expect(Self.token(response) == nil)
+                #expect(Self.text(response).contains("role=\"alert\""))
             }
-            let answer = try await Self.signIn(server, name: " ada ")
-            #expect(answer.status == 200)
-            let token = try #require(Self.token(answer))
+            let response = try await Self.signIn(server, name: " ada ")
+            #expect(response.status == 200)
+            let token = try #require(Self.token(response))
             let zones = try await server.send(
                 server.endpoint("zones/list", webToken: token),
                 Data("{}".utf8)
@@ -113,18 +113,18 @@ struct SignInTests {
     func form() async throws {
         try await Self.run { server in
             let evil = "\"><script>alert(1)</script>"
-            let answer = try await server.send(
+            let response = try await server.send(
                 Self.page(server, ["origin": "https://app.example.com"]),
                 method: "GET"
             )
-            let page = Self.text(answer)
-            #expect(answer.status == 200)
+            let page = Self.text(response)
+            #expect(response.status == 200)
             #expect(page.contains("<title>Sign in"))
             for field in ["name", "password"] {
                 #expect(page.contains("<label for=\"\(field)\">"))
                 #expect(page.contains("id=\"\(field)\" name=\"\(field)\""))
             }
-            let policy = try #require(answer.headers["content-security-policy"])
+            let policy = try #require(response.headers["content-security-policy"])
             #expect(!policy.contains("unsafe"))
             #expect(policy.contains("frame-ancestors 'none'"))
             let typed = try await Self.signIn(server, name: evil)
@@ -159,9 +159,9 @@ struct SignInTests {
                 "http://127.0.0.1:4567/back?state=1", "http://localhost:4567/", "myapp://signed-in",
                 "https://app.example.com/done",
             ] {
-                let answer = try await Self.signIn(server, ["redirect": callback])
-                #expect(answer.status == 303)
-                let location = try #require(answer.headers["location"])
+                let response = try await Self.signIn(server, ["redirect": callback])
+                #expect(response.status == 303)
+                let location = try #require(response.headers["location"])
                 #expect(location.hasPrefix(callback + (callback.contains("?") ? "&" : "?")))
                 let query = try #require(URLComponents(string: location)?.queryItems)
                 let token = try #require(query.first { $0.name == "ckWebAuthToken" }?.value)
@@ -183,10 +183,10 @@ struct SignInTests {
                 "https://app.example.com.evil.com/", "https://app.example.com@evil.com/",
                 "http://127.0.0.1/\r\nSet-Cookie: a=b", "http://evil.com#@127.0.0.1/",
             ] {
-                let answer = try await Self.signIn(server, ["redirect": callback])
-                #expect(answer.status == 400, "\(callback)")
-                #expect(answer.headers["location"] == nil, "\(callback)")
-                #expect(Self.token(answer) == nil, "\(callback)")
+                let response = try await Self.signIn(server, ["redirect": callback])
+                #expect(response.status == 400, "\(callback)")
+                #expect(response.headers["location"] == nil, "\(callback)")
+                #expect(Self.token(response) == nil, "\(callback)")
             }
         }
     }
@@ -195,8 +195,12 @@ struct SignInTests {
     func early() async throws {
         try await Self.run { server in
             for number in 0..<30 {
-                let answer = try await Self.signIn(server, name: "n\(number)", from: "198.51.100.9")
-                #expect(answer.status == 403)
+                let response = try await Self.signIn(
+                    server,
+                    name: "n\(number)",
+                    from: "198.51.100.9"
+                )
+                #expect(response.status == 403)
             }
             for (address, length, status) in [
                 ("198.51.100.9", 100, 429), ("198.51.100.10", 1 << 20, 400),
@@ -209,9 +213,9 @@ struct SignInTests {
                         body: "name=Ada",
                         length: length
                     )
-                    let answer = try await connection.answer()
-                    #expect(answer?.status == status, "\(length)")
-                    #expect(answer?.body.contains("part only") == false, "\(length)")
+                    let response = try await connection.response()
+                    #expect(response?.status == status, "\(length)")
+                    #expect(response?.body.contains("part only") == false, "\(length)")
                 }
             }
         }
@@ -221,12 +225,12 @@ struct SignInTests {
     func tries() async throws {
         try await Self.run { server in
             for number in 0..<10 {
-                let answer = try await Self.signIn(
+                let response = try await Self.signIn(
                     server,
                     password: "guess \(number)",
                     from: "192.0.2.\(number)"
                 )
-                #expect(answer.status == 403)
+                #expect(response.status == 403)
             }
             let account = try await Self.signIn(server, from: "192.0.2.77")
             #expect(account.status == 429)
@@ -234,20 +238,24 @@ struct SignInTests {
             for (name, other) in [("aDA", " Ada "), ("nobody  at all", "Nobody at\tall")] {
                 for number in 0..<(name == "aDA" ? 0 : 10) {
                     let address = "203.0.113.\(number)"
-                    let answer = try await Self.signIn(server, name: name, from: address)
-                    #expect(answer.status == 403)
+                    let response = try await Self.signIn(server, name: name, from: address)
+                    #expect(response.status == 403)
                 }
                 for name in [name, other] {
-                    let answer = try await Self.signIn(server, name: name, from: "192.0.2.78")
-                    #expect(answer.status == 429, "\(name)")
+                    let response = try await Self.signIn(server, name: name, from: "192.0.2.78")
+                    #expect(response.status == 429, "\(name)")
                 }
             }
             #expect(account.headers["retry-after"].flatMap { Int($0) }.map { $0 > 0 } == true)
             #expect(Self.token(account) == nil)
             // A client's own statements about its address do not count: the last entry is the proxy's.
             for number in 0..<30 {
-                let answer = try await Self.signIn(server, name: "n\(number)", from: "198.51.100.1")
-                #expect(answer.status == 403)
+                let response = try await Self.signIn(
+                    server,
+                    name: "n\(number)",
+                    from: "198.51.100.1"
+                )
+                #expect(response.status == 403)
             }
             let address = try await Self.signIn(server, name: "other", from: "198.51.100.1")
             #expect(address.status == 429)
@@ -258,14 +266,14 @@ struct SignInTests {
                 "198.51.100.1:5678", "::ffff:198.51.100.1", "[::ffff:198.51.100.1]:5678",
                 "::FFFF:c633:6401", "\"[::ffff:c633:6401]\"",
             ] {
-                let answer = try await Self.signIn(server, name: "other", from: address)
-                #expect(answer.status == 429, "\(address)")
+                let response = try await Self.signIn(server, name: "other", from: address)
+                #expect(response.status == 429, "\(address)")
             }
             let spelt = ["2001:db8::1", "[2001:DB8:0:0:9::2]:443", "2001:db8:0:0:ffff::%eth0"]
             for number in 0..<30 {
                 let address = spelt[number % 3]
-                let answer = try await Self.signIn(server, name: "m\(number)", from: address)
-                #expect(answer.status == 403)
+                let response = try await Self.signIn(server, name: "m\(number)", from: address)
+                #expect(response.status == 403)
             }
             let network = try await Self.signIn(server, name: "other", from: "2001:db8::abc")
             #expect(network.status == 429)
@@ -273,8 +281,12 @@ struct SignInTests {
             #expect(next.status == 403)
             // An invalid address does not get attempts of its own.
             for number in 0..<30 {
-                let answer = try await Self.signIn(server, name: "u\(number)", from: "no \(number)")
-                #expect(answer.status == 403)
+                let response = try await Self.signIn(
+                    server,
+                    name: "u\(number)",
+                    from: "no \(number)"
+                )
+                #expect(response.status == 403)
             }
             let nobody = try await Self.signIn(server, name: "other", from: "unknown")
             #expect(nobody.status == 429)
@@ -355,15 +367,15 @@ struct SignInTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         try await TestServer.run(server) { server async throws in
-            func answer() async throws -> String {
+            func response() async throws -> String {
                 Self.text(try await Self.signIn(server, name: "nobody"))
             }
-            for _ in 0..<10 { #expect(try await answer().contains("is wrong")) }
-            #expect(try await answer().contains("Wait 15 minutes, and try again"))
+            for _ in 0..<10 { #expect(try await response().contains("is wrong")) }
+            #expect(try await response().contains("Wait 15 minutes, and try again"))
             clock.advance(by: .seconds(840))
-            #expect(try await answer().contains("Wait a minute, and try again"))
+            #expect(try await response().contains("Wait a minute, and try again"))
             clock.advance(by: .seconds(60))
-            #expect(try await answer().contains("is wrong"))
+            #expect(try await response().contains("is wrong"))
         }
     }
 
@@ -388,8 +400,8 @@ struct SignInTests {
             #expect(page.components(separatedBy: "name=\"user\"").count == 2)
             for user in try await service.users(container: TestServer.container) {
                 let form = Data("user=\(user.userRecordName)".utf8)
-                let answer = try await server.send(Self.page(server), form)
-                #expect((Self.token(answer) != nil) == (user.givenName == "Ada"))
+                let response = try await server.send(Self.page(server), form)
+                #expect((Self.token(response) != nil) == (user.givenName == "Ada"))
             }
         }
     }
@@ -401,7 +413,7 @@ struct SignInTests {
             let cut = try await RawConnection.run(server) { connection in
                 try await connection.send("POST", target, body: "name=Ada", length: 100)
                 connection.finish()
-                return try await connection.answer()
+                return try await connection.response()
             }
             #expect(cut.map { $0.status == 400 } ?? true)
             let long = try await server.send(
@@ -420,15 +432,17 @@ struct SignInTests {
     func expired() async throws {
         try await Self.run { server in
             for token in ["158__54__AAAA", "x", server.webToken + "A"] {
-                let answer = try await server.send(
+                let response = try await server.send(
                     server.endpoint("zones/list", webToken: token),
                     headers: [("Origin", "https://app.example.com")],
                     Data("{}".utf8)
                 )
                 #expect(
-                    (answer.status, answer.body.serverErrorCode) == (421, "AUTHENTICATION_REQUIRED")
+                    (response.status, response.body.serverErrorCode) == (
+                        421, "AUTHENTICATION_REQUIRED"
+                    )
                 )
-                let page = try #require(answer.body.redirectURL.text)
+                let page = try #require(response.body.redirectURL.text)
                 #expect(page.hasPrefix("https://cloud.example.com/sign-in?ckAPIToken="))
                 #expect(page.hasSuffix("&origin=https%3A%2F%2Fapp.example.com"))
             }

@@ -21,7 +21,7 @@ struct TestServer: Sendable {
     /// The number of requests that wait for a notification.
     var waitingRequests: Int { service?.waitingRequests ?? 0 }
 
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status: Int
         var headers: [String: String]
         var data: Data
@@ -73,7 +73,7 @@ struct TestServer: Sendable {
         method: String = "POST",
         headers: [(String, String)] = [],
         _ body: Data = Data()
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var request = HTTPClientRequest(url: url)
         request.method = .RAW(value: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
@@ -85,7 +85,7 @@ struct TestServer: Sendable {
         let bytes = try await response.body.collect(upTo: 100 << 20)
         var fields: [String: String] = [:]
         for header in response.headers { fields[header.name.lowercased()] = header.value }
-        return Answer(
+        return Response(
             status: Int(response.status.code),
             headers: fields,
             data: Data(bytes.readableBytesView)
@@ -99,20 +99,20 @@ struct TestServer: Sendable {
             + "?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)"
     }
 
-    func call(_ endpoint: String, _ body: JSON) async throws -> Answer {
+    func call(_ endpoint: String, _ body: JSON) async throws -> Response {
         try await send(self.endpoint(endpoint), try JSONEncoder().encode(body))
     }
 
     func addZone(_ name: String) async throws {
         let zone: JSON = ["zoneID": ["zoneName": .string(name)]]
-        let answer = try await call(
+        let response = try await call(
             "zones/modify",
             ["operations": [["operationType": "create", "zone": zone]]]
         )
-        precondition(answer.status == 200)
+        precondition(response.status == 200)
     }
 
-    func save(_ notes: [JSON], in zone: String = "Notes") async throws -> Answer {
+    func save(_ notes: [JSON], in zone: String = "Notes") async throws -> Response {
         try await call(
             "records/modify",
             ["zoneID": ["zoneName": .string(zone)], "operations": .array(notes)]
@@ -124,11 +124,11 @@ struct TestServer: Sendable {
         var names: [String] = []
         var token = JSON.null
         while true {
-            let answer = try await call(
+            let response = try await call(
                 "changes/zone",
                 ["zones": [["zoneID": ["zoneName": .string(zone)], "syncToken": token]]]
             )
-            let page = answer.body.zones[0]
+            let page = response.body.zones[0]
             names += page.records.elements.compactMap(\.recordName.text)
             token = page.syncToken
             if page.moreComing != true { return names }

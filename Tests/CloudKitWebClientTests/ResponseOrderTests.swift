@@ -5,14 +5,14 @@ import Support
 import Testing
 
 @Suite("Responses are matched by the names in them")
-struct AnswerOrderTests {
+struct ResponseOrderTests {
     /// A call about several items, and the way in which the test simulates its response.
     struct Kind: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// The member of the response.
         let member: String
         /// The JSON of an item of the response, by its name.
-        let answer: @Sendable (String) -> String
+        let response: @Sendable (String) -> String
         /// The call, which returns the names in the response after sorting.
         let call: @Sendable (WebClient, [String]) async throws -> [String?]
     }
@@ -44,11 +44,11 @@ struct AnswerOrderTests {
     }
 
     static let kinds = [
-        Kind(testDescription: "records/lookup", member: "records", answer: record) {
+        Kind(testDescription: "records/lookup", member: "records", response: record) {
             try await $0.lookup($1, zoneID: .defaultZone, in: .private)
                 .map { try $0.get().recordName }
         },
-        Kind(testDescription: "records/modify", member: "records", answer: record) {
+        Kind(testDescription: "records/modify", member: "records", response: record) {
             client,
             names in
             let operations = names.map {
@@ -57,12 +57,12 @@ struct AnswerOrderTests {
             return try await client.modifyRecords(.init(operations: operations), in: .private)
                 .records.map { try $0.get().recordName }
         },
-        Kind(testDescription: "zones/lookup", member: "zones", answer: zone) { client, names in
+        Kind(testDescription: "zones/lookup", member: "zones", response: zone) { client, names in
             let zones = names.map { WireZoneID(zoneName: $0) }
             return try await client.lookupZones(.init(zones: zones), in: .private)
                 .zones.map { try $0.get().zoneID.zoneName }
         },
-        Kind(testDescription: "zones/modify", member: "zones", answer: zone) { client, names in
+        Kind(testDescription: "zones/modify", member: "zones", response: zone) { client, names in
             let operations = names.map {
                 ModifyZonesRequest.Operation(.create, WireZoneID(zoneName: $0))
             }
@@ -72,20 +72,26 @@ struct AnswerOrderTests {
         Kind(
             testDescription: "changes/zone",
             member: "zones",
-            answer: { #"{"zoneID":{"zoneName":"\#($0)"},"records":[],"syncToken":"t"}"# }
+            response: { #"{"zoneID":{"zoneName":"\#($0)"},"records":[],"syncToken":"t"}"# }
         ) { client, names in
             let zones = names.map { ZoneChangesRequest.Zone(zoneID: WireZoneID(zoneName: $0)) }
             return try await client.zoneChanges(.init(zones: zones), in: .private)
                 .zones.map { try $0.get().zoneID.zoneName }
         },
-        Kind(testDescription: "subscriptions/lookup", member: "subscriptions", answer: subscription)
-        { client, names in
+        Kind(
+            testDescription: "subscriptions/lookup",
+            member: "subscriptions",
+            response: subscription
+        ) { client, names in
             let items = names.map { LookupSubscriptionsRequest.Item(subscriptionID: $0) }
             return try await client.lookupSubscriptions(.init(subscriptions: items), in: .private)
                 .subscriptions.map { try $0.get().subscriptionID }
         },
-        Kind(testDescription: "subscriptions/modify", member: "subscriptions", answer: subscription)
-        { client, names in
+        Kind(
+            testDescription: "subscriptions/modify",
+            member: "subscriptions",
+            response: subscription
+        ) { client, names in
             let operations = names.map {
                 ModifySubscriptionsRequest.Operation(
                     .create,
@@ -98,22 +104,22 @@ struct AnswerOrderTests {
         Kind(
             testDescription: "assets/upload",
             member: "tokens",
-            answer: { #"{"recordName":"\#($0)","fieldName":"f","url":"http://h/\#($0)"}"# }
+            response: { #"{"recordName":"\#($0)","fieldName":"f","url":"http://h/\#($0)"}"# }
         ) {
             try await recordNames(ofTokensFor: $1, $0)
         },
-        Kind(testDescription: "records/resolve", member: "results", answer: share) {
+        Kind(testDescription: "records/resolve", member: "results", response: share) {
             try await $0.resolveShares(.init(shortGUIDs: $1.map { .init(value: $0) }))
                 .results.map { try $0.get().shortGUID?.value }
         },
-        Kind(testDescription: "records/accept", member: "results", answer: share) {
+        Kind(testDescription: "records/accept", member: "results", response: share) {
             try await $0.acceptShares(.init(shortGUIDs: $1.map { .init(value: $0) }))
                 .results.map { try $0.get().shortGUID?.value }
         },
     ]
 
-    private static func client(_ member: String, _ answers: [String]) -> WebClient {
-        let body = #"{"\#(member)":[\#(answers.joined(separator: ","))]}"#
+    private static func client(_ member: String, _ responses: [String]) -> WebClient {
+        let body = #"{"\#(member)":[\#(responses.joined(separator: ","))]}"#
         return WebClient(
             url: "http://cloud.invalid",
             container: "c",
@@ -126,11 +132,11 @@ struct AnswerOrderTests {
     @Test("Another order is put right", arguments: kinds)
     func reordered(_ kind: Kind) async throws {
         for answered in [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
-            let client = Self.client(kind.member, answered.map(kind.answer))
+            let client = Self.client(kind.member, answered.map(kind.response))
             #expect(try await kind.call(client, ["a", "b", "c"]) == ["a", "b", "c"])
         }
         // An item that was requested twice is returned twice.
-        let client = Self.client(kind.member, ["b", "a", "a"].map(kind.answer))
+        let client = Self.client(kind.member, ["b", "a", "a"].map(kind.response))
         #expect(try await kind.call(client, ["a", "b", "a"]) == ["a", "b", "a"])
     }
 
@@ -140,7 +146,7 @@ struct AnswerOrderTests {
             ["a", "b"], ["a", "b", "c", "d"], ["a", "b", "d"], ["c", "a", "d"], ["a", "b", "b"],
             ["b", "b", "c"], [],
         ] {
-            let client = Self.client(kind.member, answered.map(kind.answer))
+            let client = Self.client(kind.member, answered.map(kind.response))
             let error = await #expect(throws: WebClientError.self, "\(answered)") {
                 _ = try await kind.call(client, ["a", "b", "c"])
             }
@@ -162,9 +168,9 @@ struct AnswerOrderTests {
             zoneID: .defaultZone,
             atomic: nil,
             in: .private
-        ) { answers in
-            found += answers.map { answer in
-                switch answer {
+        ) { responses in
+            found += responses.map { response in
+                switch response {
                 case .success(let record): record.recordName
                 case .failure(let error): error.recordName
                 }
@@ -202,8 +208,8 @@ struct AnswerOrderTests {
         let record = Self.record
         let error = #"{"serverErrorCode":"CONFLICT","reason":"no"}"#
         #expect(try await modify(["a", "b"], answered: [error, record("b")]) == [nil, "b"])
-        let answers = [record("c"), error, record("a")]
-        #expect(try await modify(["a", "b", "c"], answered: answers) == ["a", nil, "c"])
+        let responses = [record("c"), error, record("a")]
+        #expect(try await modify(["a", "b", "c"], answered: responses) == ["a", nil, "c"])
         // It is ambiguous which of the two it is.
         await #expect(throws: WebClientError.self) {
             _ = try await modify(["a", "b", "c"], answered: [error, record("c"), record("a")])
@@ -214,11 +220,11 @@ struct AnswerOrderTests {
     @Test("Zones of the same name are distinguished by their owners")
     func owners() async throws {
         func find(_ asked: [String?], answered: [String]) async throws -> [String?] {
-            let answers = answered.map {
+            let responses = answered.map {
                 #"{"zoneID":{"zoneName":"Z","ownerRecordName":"\#($0)"}}"#
             }
             let zones = asked.map { WireZoneID(zoneName: "Z", ownerRecordName: $0) }
-            return try await Self.client("zones", answers)
+            return try await Self.client("zones", responses)
                 .lookupZones(.init(zones: zones), in: .shared)
                 .zones.map { try $0.get().zoneID.ownerRecordName }
         }

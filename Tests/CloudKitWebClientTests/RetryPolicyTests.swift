@@ -97,7 +97,7 @@ struct RepetitionTests {
     }
 
     @Test("What responded instead of the service is requested again where that only reads")
-    func foreignAnswer() async throws {
+    func foreignResponse() async throws {
         let portal = Result<TransportResponse, TransportError>.success(.ok("<html>"))
         let clock = JumpingClock()
         _ = try await client([portal, portal], clock).listZones(in: .private)
@@ -115,7 +115,7 @@ struct RepetitionTests {
     @Test("No number of seconds that a service names ends the process; an hour is the longest wait")
     func absurdWaits() async throws {
         let clock = JumpingClock()
-        let answers = Self.absurd.map {
+        let responses = Self.absurd.map {
             Result<TransportResponse, TransportError>.success(
                 .refusal(
                     503,
@@ -123,7 +123,7 @@ struct RepetitionTests {
                 )
             )
         }
-        _ = try await client(answers, clock).listZones(in: .private)
+        _ = try await client(responses, clock).listZones(in: .private)
         // Without a useful time from the server, the delays are the client's own, and double.
         #expect(clock.jumps == [3600, 3600, 3600, 8, 16, 32].map { .seconds($0) })
     }

@@ -42,14 +42,14 @@ struct WebClientTests {
         over transport: any Transport,
         atomic: Bool? = true
     ) async throws(WebClientError) -> [ItemResult<WireRecord>] {
-        var answers: [ItemResult<WireRecord>] = []
+        var responses: [ItemResult<WireRecord>] = []
         try await client(transport).modify(
             operations,
             zoneID: WireZoneID(zoneName: "Z"),
             atomic: atomic,
             in: .private
-        ) { answers += $0 }
-        return answers
+        ) { responses += $0 }
+        return responses
     }
 
     @Test("Path, tokens and body stand where the protocol wants them; tokens are percent-encoded")
@@ -76,22 +76,22 @@ struct WebClientTests {
     )
     func countLimit(count: Int, requests: Int) async throws {
         let transport = ScriptedTransport { request, _ in try Self.echo(request) }
-        let answers = try await Self.send(Self.operations(count), over: transport)
-        #expect(answers.count == count)
+        let responses = try await Self.send(Self.operations(count), over: transport)
+        #expect(responses.count == count)
         #expect(transport.requests.count == requests)
-        for (index, answer) in answers.enumerated() {
-            #expect(try answer.get().recordName == "n\(index)")
+        for (index, response) in responses.enumerated() {
+            #expect(try response.get().recordName == "n\(index)")
         }
     }
 
     @Test("A batch is cut before a request grows beyond what a server takes")
     func sizeLimit() async throws {
         let transport = ScriptedTransport { request, _ in try Self.echo(request) }
-        let answers = try await Self.send(
+        let responses = try await Self.send(
             Self.operations(30, bytes: Limits.recordBytes - 1000),
             over: transport
         )
-        #expect(answers.count == 30)
+        #expect(responses.count == 30)
         #expect(transport.requests.count > 1)
         for request in transport.requests {
             #expect((request.body?.count ?? 0) <= Limits.requestBodyBytes)
@@ -116,12 +116,12 @@ struct WebClientTests {
                 )
             )
         }
-        let answers = try await Self.send(Self.operations(600), over: transport)
+        let responses = try await Self.send(Self.operations(600), over: transport)
         #expect(transport.requests.count == 2)
-        #expect(answers.count == 600)
-        #expect(answers[..<200].allSatisfy { (try? $0.get()) != nil })
-        for answer in answers[400...] {
-            let error = #expect(throws: ItemError.self) { try answer.get() }
+        #expect(responses.count == 600)
+        #expect(responses[..<200].allSatisfy { (try? $0.get()) != nil })
+        for response in responses[400...] {
+            let error = #expect(throws: ItemError.self) { try response.get() }
             #expect(error?.serverErrorCode == .atomicError)
         }
     }
@@ -134,16 +134,16 @@ struct WebClientTests {
             }
             return try Self.echo(request)
         }
-        var answers: [ItemResult<WireRecord>] = []
+        var responses: [ItemResult<WireRecord>] = []
         await #expect(throws: WebClientError.self) {
             try await Self.client(transport).modify(
                 Self.operations(300),
                 zoneID: .defaultZone,
                 atomic: nil,
                 in: .private
-            ) { answers += $0 }
+            ) { responses += $0 }
         }
-        #expect(answers.count == 200)
+        #expect(responses.count == 200)
     }
 
     @Test("A refusal carries the service's code, reason and status")
@@ -205,7 +205,7 @@ struct WebClientTests {
     }
 
     @Test("A response of something else than the service is recognised by its start")
-    func foreignAnswer() async {
+    func foreignResponse() async {
         for status in [200, 502] {
             let transport = ScriptedTransport { _, _ in
                 TransportResponse(status: status, body: Data("<html>Bad gateway</html>".utf8))

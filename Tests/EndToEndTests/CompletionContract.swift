@@ -8,7 +8,7 @@ protocol CompletionContract {}
 
 extension CompletionContract {
     /// Returns the result of a handler that takes a value and an error: always exactly one of them.
-    func answer<Value: Sendable>(
+    func response<Value: Sendable>(
         sourceLocation: SourceLocation = #_sourceLocation,
         _ call: (@escaping @Sendable (Value?, (any Error)?) -> Void) -> Void
     ) async throws -> Value {

@@ -25,14 +25,14 @@ struct ContainerCompletionTests: CompletionContract {
             let (ada, device) = try await cloud.person("Ada")
             let (available, noError) = await status(device)
             #expect(available == .available && noError == nil)
-            let recordID = try await answer { device.fetchUserRecordID(completionHandler: $0) }
+            let recordID = try await response { device.fetchUserRecordID(completionHandler: $0) }
             #expect(recordID.recordName == ada.recordName)
 
             let nobody = try await cloud.device(of: nil)
             let (none, stillNoError) = await status(nobody)
             #expect(none == .noAccount && stillNoError == nil)
             await expectCKError(.notAuthenticated) {
-                try await answer { nobody.fetchUserRecordID(completionHandler: $0) }
+                try await response { nobody.fetchUserRecordID(completionHandler: $0) }
             }
             let unreachable = CKContainer(identifier: "iCloud.none")
             let (unknown, error) = await status(unreachable)
@@ -59,7 +59,7 @@ struct ContainerCompletionTests: CompletionContract {
     func longLived(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let (_, device) = try await cloud.person("Ada")
-            let operationIDs = try await answer {
+            let operationIDs = try await response {
                 device.fetchAllLongLivedOperationIDs(completionHandler: $0)
             }
             #expect(operationIDs.isEmpty)
@@ -105,12 +105,12 @@ struct ContainerCompletionTests: CompletionContract {
         try await fixture.run { cloud in
             let (_, device) = try await cloud.person("Ada")
             let bob = CKRecord.ID(recordName: try await cloud.addUser("Bob").recordName)
-            let byRecord = try await answer {
+            let byRecord = try await response {
                 device.fetchShareParticipant(withUserRecordID: bob, completionHandler: $0)
             }
             #expect(byRecord.userIdentity.userRecordID == bob)
             #expect(byRecord.role == .privateUser && byRecord.permission == .readOnly)
-            let byAddress = try await answer {
+            let byAddress = try await response {
                 device.fetchShareParticipant(
                     withEmailAddress: "new@example.com",
                     completionHandler: $0
@@ -119,12 +119,12 @@ struct ContainerCompletionTests: CompletionContract {
             let found = byAddress.userIdentity
             #expect(found.lookupInfo?.emailAddress == "new@example.com")
             #expect(!found.hasiCloudAccount)
-            let byNumber = try await answer {
+            let byNumber = try await response {
                 device.fetchShareParticipant(withPhoneNumber: "555", completionHandler: $0)
             }
             #expect(byNumber.userIdentity.lookupInfo?.phoneNumber == "555")
             await expectCKError(.unknownItem) {
-                try await answer {
+                try await response {
                     device.fetchShareParticipant(
                         withUserRecordID: CKRecord.ID(recordName: "_nobody"),
                         completionHandler: $0
@@ -178,21 +178,21 @@ struct ContainerCompletionTests: CompletionContract {
             let (bob, device) = try await cloud.person("Bob")
             let list = try await SharedList(in: cloud, inviting: [bob])
             let url = try #require(list.share.url)
-            let metadata = try await answer {
+            let metadata = try await response {
                 device.fetchShareMetadata(with: url, completionHandler: $0)
             }
             #expect(metadata.hierarchicalRootRecordID?.recordName == "list")
-            let share = try await answer { device.accept(metadata, completionHandler: $0) }
+            let share = try await response { device.accept(metadata, completionHandler: $0) }
             #expect(share.recordID.zoneID.ownerName == list.ada.recordName)
             let dead = try #require(URL(string: "https://www.icloud.com/share/0nothing"))
             await expectCKError(.unknownItem) {
-                try await answer {
+                try await response {
                     device.fetchShareMetadata(with: dead, completionHandler: $0)
                 }
             }
             try await list.database.deleteRecord(withID: list.share.recordID)
             await expectCKError(.unknownItem) {
-                try await answer { device.accept(metadata, completionHandler: $0) }
+                try await response { device.accept(metadata, completionHandler: $0) }
             }
         }
     }
@@ -265,7 +265,7 @@ private struct HandlersOfOld: OldHandlers, CompletionContract {
         _ device: CKContainer
     ) async throws -> [CKUserIdentity?] {
         [
-            try await answer {
+            try await response {
                 device.discoverUserIdentity(withUserRecordID: person, completionHandler: $0)
             },
             await withCheckedContinuation { continuation in
@@ -304,6 +304,6 @@ private struct HandlersOfOld: OldHandlers, CompletionContract {
 
     @available(*, deprecated)
     func discoverAll(_ device: CKContainer) async throws -> [CKUserIdentity] {
-        try await answer { device.discoverAllIdentities(completionHandler: $0) }
+        try await response { device.discoverAllIdentities(completionHandler: $0) }
     }
 }

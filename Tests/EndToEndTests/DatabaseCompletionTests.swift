@@ -43,27 +43,27 @@ struct DatabaseCompletionTests: CompletionContract {
     func record(fixture: CloudFixture) async throws {
         try await run(fixture) { database in
             let new = note("n")
-            let saved = try await answer { database.save(new, completionHandler: $0) }
+            let saved = try await response { database.save(new, completionHandler: $0) }
             #expect(saved === new && new.recordChangeTag != nil)
-            let fetched = try await answer {
+            let fetched = try await response {
                 database.fetch(withRecordID: new.recordID, completionHandler: $0)
             }
             #expect(fetched["title"] == "n")
-            let deletedID = try await answer {
+            let deletedID = try await response {
                 database.delete(withRecordID: new.recordID, completionHandler: $0)
             }
             #expect(deletedID == new.recordID)
             await expectCKError(.unknownItem) {
-                try await answer {
+                try await response {
                     database.fetch(withRecordID: new.recordID, completionHandler: $0)
                 }
             }
             let lost = note("n", in: CKRecordZone.ID(zoneName: "Nowhere"))
             await expectCKError(.zoneNotFound) {
-                try await answer { database.save(lost, completionHandler: $0) }
+                try await response { database.save(lost, completionHandler: $0) }
             }
             await expectCKError(.zoneNotFound) {
-                try await answer {
+                try await response {
                     database.delete(withRecordID: lost.recordID, completionHandler: $0)
                 }
             }
@@ -160,20 +160,20 @@ struct DatabaseCompletionTests: CompletionContract {
     func zones(fixture: CloudFixture) async throws {
         try await run(fixture) { database in
             let zone = CKRecordZone(zoneName: "Lists")
-            let saved = try await answer { database.save(zone, completionHandler: $0) }
+            let saved = try await response { database.save(zone, completionHandler: $0) }
             #expect(saved.zoneID == zone.zoneID)
-            let fetched = try await answer {
+            let fetched = try await response {
                 database.fetch(withRecordZoneID: zone.zoneID, completionHandler: $0)
             }
             #expect(fetched.capabilities.contains(.atomic))
-            let all = try await answer { database.fetchAllRecordZones(completionHandler: $0) }
+            let all = try await response { database.fetchAllRecordZones(completionHandler: $0) }
             #expect(Set(all.map(\.zoneID)) == [.default, Self.zoneID, zone.zoneID])
-            let deletedID = try await answer {
+            let deletedID = try await response {
                 database.delete(withRecordZoneID: zone.zoneID, completionHandler: $0)
             }
             #expect(deletedID == zone.zoneID)
             await expectCKError(.zoneNotFound) {
-                try await answer {
+                try await response {
                     database.fetch(withRecordZoneID: zone.zoneID, completionHandler: $0)
                 }
             }
@@ -237,22 +237,22 @@ struct DatabaseCompletionTests: CompletionContract {
     )
     func subscriptions(fixture: CloudFixture) async throws {
         try await run(fixture) { database in
-            let saved = try await answer {
+            let saved = try await response {
                 database.save(subscription("one"), completionHandler: $0)
             }
             #expect(saved.subscriptionID == "one")
-            let fetched = try await answer {
+            let fetched = try await response {
                 database.fetch(withSubscriptionID: "one", completionHandler: $0)
             }
             #expect(fetched is CKDatabaseSubscription)
-            let all = try await answer { database.fetchAllSubscriptions(completionHandler: $0) }
+            let all = try await response { database.fetchAllSubscriptions(completionHandler: $0) }
             #expect(all.map(\.subscriptionID) == ["one"])
-            let deleted = try await answer {
+            let deleted = try await response {
                 database.delete(withSubscriptionID: "one", completionHandler: $0)
             }
             #expect(deleted == "one")
             await expectCKError(.unknownItem) {
-                try await answer {
+                try await response {
                     database.fetch(withSubscriptionID: "one", completionHandler: $0)
                 }
             }
@@ -281,13 +281,13 @@ struct DatabaseCompletionTests: CompletionContract {
         try await fixture.run { cloud in
             let database = try await cloud.database(of: nil)
             await expectCKError(.notAuthenticated) {
-                try await answer { database.fetchAllRecordZones(completionHandler: $0) }
+                try await response { database.fetchAllRecordZones(completionHandler: $0) }
             }
             await expectCKError(.notAuthenticated) {
-                try await answer { database.fetchAllSubscriptions(completionHandler: $0) }
+                try await response { database.fetchAllSubscriptions(completionHandler: $0) }
             }
             await expectCKError(.notAuthenticated) {
-                try await answer { database.save(note("n"), completionHandler: $0) }
+                try await response { database.save(note("n"), completionHandler: $0) }
             }
             await expectCKError(.notAuthenticated) {
                 try await result {
@@ -314,6 +314,6 @@ private struct QueriesOfOld: OldQueries, CompletionContract {
         _ zoneID: CKRecordZone.ID?,
         _ database: CKDatabase
     ) async throws -> [CKRecord] {
-        try await answer { database.perform(query, inZoneWith: zoneID, completionHandler: $0) }
+        try await response { database.perform(query, inZoneWith: zoneID, completionHandler: $0) }
     }
 }

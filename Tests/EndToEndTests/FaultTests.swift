@@ -164,8 +164,8 @@ struct FaultTests {
             cloud.setFaults(
                 FaultPlan(rules: [FaultRule(.itemError(.accessDenied, item: 1), call: 1)])
             )
-            let answer = try await Self.save(["a", "b", "c"], on: client)
-            #expect(throws: ItemError.self) { try answer.records[1].get() }
+            let response = try await Self.save(["a", "b", "c"], on: client)
+            #expect(throws: ItemError.self) { try response.records[1].get() }
             #expect(try await Self.names(client) == ["a", "c"])
         }
     }
@@ -178,8 +178,8 @@ struct FaultTests {
         try await Self.run(fixture) { cloud, client in
             let tag = try await Self.save(["a"], on: client).records[0].get().recordChangeTag
             cloud.setFaults(FaultPlan(rules: [FaultRule(.staleTags, call: 1)]))
-            let answer = try await Self.save(["a"], on: client, tags: [tag])
-            guard case .failure(let error) = answer.records[0] else {
+            let response = try await Self.save(["a"], on: client, tags: [tag])
+            guard case .failure(let error) = response.records[0] else {
                 Issue.record("The save succeeded")
                 return
             }

@@ -273,7 +273,7 @@ struct OperationContractTests: OperationContract {
             let client = try await cloud.client(of: try await cloud.addUser())
             let database = CKContainer(client: client).privateCloudDatabase
             let credentials = client.credentials
-            for (apiToken, answer) in [
+            for (apiToken, response) in [
                 (credentials.apiToken, "token"), ("another", "permissionFailure"),
             ] {
                 let log = Log()
@@ -285,7 +285,7 @@ struct OperationContractTests: OperationContract {
                 }
                 let queue = OperationQueue()
                 await run(operation, log) { queue.addOperation($0) }
-                #expect(log.all == [answer, "completion"])
+                #expect(log.all == [response, "completion"])
             }
             let log = Log()
             let operation = old.webAuthToken("another", log)

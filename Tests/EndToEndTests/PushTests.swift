@@ -11,7 +11,7 @@ import Testing
 struct PushTests {
     @Test("Notifications come one after the other, through empty responses and lost connections")
     func sequence() async throws {
-        let courier = Courier(answers: [
+        let courier = Courier(responses: [
             .push("a"), .empty, .lost, .push("b"), .noise, .push("c"),
         ])
         let container = CKContainer(
@@ -61,7 +61,7 @@ struct PushTests {
 
     @Test("A service that refuses to push ends the sequence with its error")
     func refusal() async throws {
-        let courier = Courier(answers: [], refuses: true)
+        let courier = Courier(responses: [], refuses: true)
         let container = CKContainer(
             client: WebClient(
                 url: "http://cloud.invalid",
@@ -394,7 +394,7 @@ private struct WaitingTransport: PassingTransport {
 
 /// A web courier with a script.
 private struct Courier {
-    enum Answer {
+    enum Response {
         case push(String)
         case empty
         case lost
@@ -403,8 +403,8 @@ private struct Courier {
 
     let transport: ScriptedTransport
 
-    init(answers: [Answer], refuses: Bool = false) {
-        let answers = Mutex(answers)
+    init(responses: [Response], refuses: Bool = false) {
+        let responses = Mutex(responses)
         transport = ScriptedTransport { request, _ in
             if refuses {
                 return .refusal(403, #"{"serverErrorCode":"ACCESS_DENIED","reason":"no"}"#)
@@ -417,7 +417,7 @@ private struct Courier {
                     """
                 )
             }
-            switch answers.withLock({ $0.isEmpty ? .empty : $0.removeFirst() }) {
+            switch responses.withLock({ $0.isEmpty ? .empty : $0.removeFirst() }) {
             case .push(let name): return .ok(#"{"ck":{"met":{"sid":"\#(name)","dbs":2}}}"#)
             case .empty: return .ok()
             case .noise: return .ok("?")

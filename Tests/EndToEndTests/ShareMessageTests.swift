@@ -9,12 +9,12 @@ import Testing
 @Suite("Messages of sharing and subscriptions")
 struct ShareMessageTests {
     private func device(
-        _ answers: [String: String]
+        _ responses: [String: String]
     ) -> (container: CKContainer, transport: ScriptedTransport) {
-        let answers = answers.merging(["users/caller": #"{"userRecordName":"_ada"}"#]) { $1 }
+        let responses = responses.merging(["users/caller": #"{"userRecordName":"_ada"}"#]) { $1 }
         let transport = ScriptedTransport { request, _ in
-            if let answer = answers.first(where: { request.isAbout($0.key) }) {
-                return .ok(answer.value)
+            if let response = responses.first(where: { request.isAbout($0.key) }) {
+                return .ok(response.value)
             }
             if request.isAbout("subscriptions/modify") {
                 return try ScriptedTransport.echo(request)
@@ -98,7 +98,7 @@ struct ShareMessageTests {
 
     @Test("A link is resolved and accepted by its last part")
     func accept() async throws {
-        let answer = """
+        let response = """
             {"results":[{"shortGUID":{"value":"0abc"},"containerIdentifier":"iCloud.test",
              "databaseScope":"SHARED","zoneID":{"zoneName":"Notes","ownerRecordName":"_bob"},
              "share":{"recordName":"s1","recordType":"cloudkit.share","fields":{}},
@@ -106,7 +106,7 @@ struct ShareMessageTests {
              "participantPermission":"READ_WRITE","ownerIdentity":{"userRecordName":"_bob"}}]}
             """
         let (container, transport) = device([
-            "records/resolve": answer, "records/accept": answer,
+            "records/resolve": response, "records/accept": response,
         ])
         let url = try #require(URL(string: "https://www.icloud.com/share/0abc#Notes"))
         let metadata = try await container.shareMetadata(for: url)
@@ -169,10 +169,10 @@ extension ScriptedTransport {
     fileprivate static func echo(_ request: TransportRequest) throws -> TransportResponse {
         let body = try JSONSerialization.jsonObject(with: request.body ?? Data())
         let operations = (body as? [String: Any])?["operations"] as? [[String: Any]] ?? []
-        let answer = ["subscriptions": operations.compactMap { $0["subscription"] }]
+        let response = ["subscriptions": operations.compactMap { $0["subscription"] }]
         return TransportResponse(
             status: 200,
-            body: try JSONSerialization.data(withJSONObject: answer)
+            body: try JSONSerialization.data(withJSONObject: response)
         )
     }
 }

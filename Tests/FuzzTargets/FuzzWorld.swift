@@ -152,9 +152,9 @@ public struct FuzzWorld: Sendable {
             return
         default:
             let user = FixtureCloud.User(user: ada.user, token: "158__54__" + text)
-            let answer = try await cloud.call("zones/list", as: user)
-            guard answer.status == 421 || text == ada.token.dropFirst("158__54__".count) else {
-                throw Problem(description: "A forged token was answered with \(answer.status)")
+            let response = try await cloud.call("zones/list", as: user)
+            guard response.status == 421 || text == ada.token.dropFirst("158__54__".count) else {
+                throw Problem(description: "A forged token was answered with \(response.status)")
             }
             return
         }

@@ -24,13 +24,13 @@ extension FixtureCloud {
             as: user,
             ["zoneID": Self.zone(zone), "tokens": [token]]
         )
-        let answer = try await send(bytes, to: places.body.tokens[0].url)
-        guard answer.status == 200 else { throw Unexpected(description: "\(answer)") }
-        return ["value": answer.body.singleFile, "type": "ASSETID"]
+        let response = try await send(bytes, to: places.body.tokens[0].url)
+        guard response.status == 200 else { throw Unexpected(description: "\(response)") }
+        return ["value": response.body.singleFile, "type": "ASSETID"]
     }
 
     /// Sends bytes to an upload address.
-    public func send(_ bytes: Data, to url: JSON) async throws -> Answer {
+    public func send(_ bytes: Data, to url: JSON) async throws -> Response {
         try await door.send(
             ConformanceRequest(
                 method: "POST",

@@ -15,7 +15,7 @@ extension FixtureCloud {
         }
 
         /// Waits for the next notification; null for an empty response.
-        public func next() async throws -> Answer {
+        public func next() async throws -> Response {
             let parts = url.split(separator: "?", maxSplits: 1)
             return try await cloud.door.send(
                 ConformanceRequest(
@@ -29,11 +29,11 @@ extension FixtureCloud {
 
     /// Requests a token for notifications; a client that passes its name receives the same one again.
     public func listen(as user: User?, client: String? = nil) async throws -> Listener {
-        let answer = try await tokens("create", as: user, client: client)
+        let response = try await tokens("create", as: user, client: client)
         return Listener(
             cloud: self,
-            token: answer.body.apnsToken.text ?? "",
-            url: answer.body.webcourierURL.text ?? ""
+            token: response.body.apnsToken.text ?? "",
+            url: response.body.webcourierURL.text ?? ""
         )
     }
 
@@ -44,7 +44,7 @@ extension FixtureCloud {
         token: String? = nil,
         client: String? = nil,
         module: String = "device"
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var parameters = "ckAPIToken=\(apiToken)"
         if let user { parameters += "&ckWebAuthToken=\(Self.escape(user.token))" }
         var body: [String: JSON] = ["apnsEnvironment": "development"]
@@ -74,12 +74,12 @@ extension FixtureCloud {
         var subscription = more
         subscription["subscriptionID"] = .string(id)
         subscription["subscriptionType"] = .string(type)
-        let answer = try await call(
+        let response = try await call(
             "subscriptions/modify",
             database,
             as: user,
             ["operations": [["operationType": "create", "subscription": .object(subscription)]]]
         )
-        return answer.body.subscriptions[0]
+        return response.body.subscriptions[0]
     }
 }

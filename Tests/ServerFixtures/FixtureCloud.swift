@@ -21,7 +21,7 @@ public struct FixtureCloud: Sendable {
         (@Sendable (CloudService) async throws -> any ConformanceConnection)?
 
     /// A response: its status and its body.
-    public struct Answer: Sendable {
+    public struct Response: Sendable {
         public var status: Int
         public var body: JSON
         public var headers: [String: String] = [:]
@@ -96,7 +96,7 @@ public struct FixtureCloud: Sendable {
         query: String = "",
         method: String = "POST",
         _ body: JSON = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let data = try JSONEncoder().encode(body)
         return try await send(endpoint, database, as: user, query: query, method: method, data)
     }
@@ -109,7 +109,7 @@ public struct FixtureCloud: Sendable {
         query: String = "",
         method: String = "POST",
         _ body: Data
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var parameters = "ckAPIToken=\(apiToken)"
         if let user { parameters += "&ckWebAuthToken=\(Self.escape(user.token))" }
         let prefix = "/database/1/\(Self.container)/\(environment.rawValue)/\(database.rawValue)"
@@ -124,7 +124,7 @@ public struct FixtureCloud: Sendable {
     }
 
     /// Sends any request.
-    public func send(_ request: ConformanceRequest) async throws -> Answer {
+    public func send(_ request: ConformanceRequest) async throws -> Response {
         try await door.send(request)
     }
 
@@ -136,12 +136,12 @@ public struct FixtureCloud: Sendable {
 extension FixtureCloud {
     /// Creates a zone.
     public func addZone(_ name: String, as user: User) async throws {
-        let answer = try await call(
+        let response = try await call(
             "zones/modify",
             as: user,
             ["operations": [["operationType": "create", "zone": ["zoneID": Self.zone(name)]]]]
         )
-        precondition(answer.body.zones[0].serverErrorCode == .null, "\(answer)")
+        precondition(response.body.zones[0].serverErrorCode == .null, "\(response)")
     }
 
     public static func zone(_ name: String) -> JSON { ["zoneName": .string(name)] }
@@ -154,7 +154,7 @@ extension FixtureCloud {
         atomic: Bool? = nil,
         query: String = "",
         _ operations: [JSON]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var body: [String: JSON] = ["zoneID": Self.zone(zone), "operations": .array(operations)]
         if let atomic { body["atomic"] = .bool(atomic) }
         return try await call("records/modify", database, as: user, query: query, .object(body))
@@ -165,7 +165,7 @@ extension FixtureCloud {
         in zone: String = "Notes",
         as user: User?,
         database: DatabaseScope = .private
-    ) async throws -> Answer {
+    ) async throws -> Response {
         try await call(
             "records/lookup",
             database,
@@ -183,7 +183,7 @@ extension FixtureCloud {
         after token: JSON = .null,
         limit: Int64 = 200
     ) async throws -> JSON {
-        let answer = try await call(
+        let response = try await call(
             "changes/zone",
             as: user,
             [
@@ -195,7 +195,7 @@ extension FixtureCloud {
                 ]
             ]
         )
-        return answer.body.zones[0]
+        return response.body.zones[0]
     }
 
     /// Returns an operation on a Note.

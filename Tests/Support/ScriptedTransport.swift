@@ -37,7 +37,7 @@ public final class ScriptedTransport: Transport {
         Layer(script: self, base: base)
     }
 
-    fileprivate func answer(_ request: TransportRequest) async throws -> TransportResponse? {
+    fileprivate func response(_ request: TransportRequest) async throws -> TransportResponse? {
         let index = received.withLock { received in
             received.append(request)
             return received.count - 1
@@ -47,8 +47,11 @@ public final class ScriptedTransport: Transport {
 
     /// Responds from the script.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        guard let response = try await answer(request) else {
-            throw TransportError(.unreachable, message: "The script has no answer: \(request.url)")
+        guard let response = try await self.response(request) else {
+            throw TransportError(
+                .unreachable,
+                message: "The script has no response: \(request.url)"
+            )
         }
         return response
     }
@@ -85,7 +88,7 @@ private struct Layer: PassingTransport {
     let base: any Transport
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
-        if let response = try await script.answer(request) { return response }
+        if let response = try await script.response(request) { return response }
         return try await base.send(request)
     }
 }

@@ -83,7 +83,7 @@ struct GraphDatabaseTests {
         "A save whose response was lost can be repeated, and a foreign change is a conflict all the same",
         arguments: CloudFixture.allCases
     )
-    func lostAnswer(fixture: CloudFixture) async throws {
+    func lostResponse(fixture: CloudFixture) async throws {
         try await fixture.run { cloud in
             let user = try await cloud.addUser()
             let phone = try await database(cloud, user)

@@ -15,7 +15,7 @@ struct UnansweredSaveTests {
         var graph: CloudKitGraph<Album>
 
         /// Saves, and loses the response to one of the save's requests.
-        mutating func saveWithoutAnswer(
+        mutating func saveWithoutResponse(
             losing call: Int = 1,
             deletingOrphans: Bool = false
         ) async throws {
@@ -76,7 +76,7 @@ struct UnansweredSaveTests {
     func field(fixture: CloudFixture) async throws {
         try await run(fixture) { trial in
             trial.graph.root.title = "Winter"
-            try await trial.saveWithoutAnswer()
+            try await trial.saveWithoutResponse()
             trial.graph.root.title = "Summer"
             try await trial.save()
             try await trial.expect(["a", "b"])
@@ -90,7 +90,7 @@ struct UnansweredSaveTests {
     func newChild(deletesOrphans: Bool) async throws {
         try await run(.overHTTP) { trial in
             trial.graph.root.photos.append(Photo(id: "c"))
-            try await trial.saveWithoutAnswer()
+            try await trial.saveWithoutResponse()
             trial.graph.root.photos.removeLast()
             try await trial.save(deletingOrphans: deletesOrphans)
             try await trial.expect(["a", "b"], others: deletesOrphans ? [] : ["c"])
@@ -101,7 +101,7 @@ struct UnansweredSaveTests {
     func formerChild(fixture: CloudFixture) async throws {
         try await run(fixture) { trial in
             let photo = trial.graph.root.photos.removeFirst()
-            try await trial.saveWithoutAnswer()
+            try await trial.saveWithoutResponse()
             trial.graph.root.photos.insert(photo, at: 0)
             try await trial.save()
             try await trial.expect(["a", "b"])
@@ -115,7 +115,7 @@ struct UnansweredSaveTests {
     func deletedChild(fixture: CloudFixture) async throws {
         try await run(fixture) { trial in
             let photo = trial.graph.root.photos.removeFirst()
-            try await trial.saveWithoutAnswer(deletingOrphans: true)
+            try await trial.saveWithoutResponse(deletingOrphans: true)
             trial.graph.root.photos.append(photo)
             try await trial.save(deletingOrphans: true)
             try await trial.expect(["b", "a"])
@@ -129,7 +129,7 @@ struct UnansweredSaveTests {
     func conflict(fixture: CloudFixture) async throws {
         try await run(fixture) { trial in
             trial.graph.root.title = "Winter"
-            try await trial.saveWithoutAnswer()
+            try await trial.saveWithoutResponse()
             let record = try await trial.laptop.record(for: trial.graph.rootID)
             record["addedByNewerVersion"] = 5
             try await trial.laptop.save(record)
@@ -157,7 +157,7 @@ struct UnansweredSaveTests {
             trial.graph.root.photos.append(Photo(id: "c"))
             try await trial.save()
             trial.graph.root.photos.swapAt(0, 2)
-            try await trial.saveWithoutAnswer()
+            try await trial.saveWithoutResponse()
             var other = try await trial.phone.save(
                 Album(id: "winter", title: "Winter", photos: []),
                 in: trial.graph.rootID.zoneID
@@ -177,7 +177,7 @@ struct UnansweredSaveTests {
     func quiet() async throws {
         try await run(.overHTTP) { trial in
             trial.graph.root.title = "Winter"
-            try await trial.saveWithoutAnswer()
+            try await trial.saveWithoutResponse()
             let progress = Progress(totalUnitCount: 0)
             try await trial.phone.save(&trial.graph, progress: progress)
             #expect(progress.totalUnitCount == 0)

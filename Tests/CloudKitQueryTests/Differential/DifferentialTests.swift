@@ -68,7 +68,7 @@ struct DifferentialTests {
             }
         }
         do {
-            let found = try await answer(example, predicate, world)
+            let found = try await response(example, predicate, world)
             #expect(Set(found.map(\.identity)) == expected, place)
             #expect(
                 found.count == Set(found.map(\.identity)).count,
@@ -78,7 +78,7 @@ struct DifferentialTests {
                 #expect(example.allows(first, before: second), "\(place): \(first), \(second)")
             }
             if let typed, example.pageSize == 200 {
-                let found = try await answer(example, typed, world)
+                let found = try await response(example, typed, world)
                 #expect(Set(found.map(\.identity)) == expected, "\(place): key paths")
             }
         } catch {
@@ -114,7 +114,7 @@ struct DifferentialTests {
     }
 
     /// Returns the server's results, page by page, as the oracle's records.
-    private static func answer(
+    private static func response(
         _ example: QueryCase,
         _ predicate: NSPredicate,
         _ world: QueryWorld

@@ -78,8 +78,8 @@ func save(
     for (key, value) in more { record[key] = value }
     var body: [String: Any] = ["operations": [["operationType": operation, "record": record]]]
     if let zone { body["zoneID"] = ["zoneName": zone] }
-    let answer = try await call("\(database)/records/modify", as: token, body)
-    return (answer["records"] as? [[String: Any]])?.first ?? [:]
+    let response = try await call("\(database)/records/modify", as: token, body)
+    return (response["records"] as? [[String: Any]])?.first ?? [:]
 }
 
 let ada = try await signIn("Ada Lovelace", "ada@example.com")

@@ -104,7 +104,7 @@ struct SecrecyClient {
         let before = model
         let body = try JSONEncoder().encode(request.body)
         let asked = String(decoding: body, as: UTF8.self)
-        let answer = try await cloud.call(
+        let response = try await cloud.call(
             request.endpoint,
             request.database,
             as: request.user,
@@ -116,18 +116,18 @@ struct SecrecyClient {
             return Problem(
                 description:
                     "\(what)\nas \(who): \(request.database) \(request.endpoint) \(asked)\n"
-                    + "answer \(answer.status): \(answer.body)"
+                    + "response \(response.status): \(response.body)"
             )
         }
-        let text = String(decoding: try JSONEncoder().encode(answer.body), as: UTF8.self)
+        let text = String(decoding: try JSONEncoder().encode(response.body), as: UTF8.self)
         // An item may fail individually; its code alone also stands for errors that iCloud has no
         // code for.
-        if answer.status >= 500 || text.contains("The server failed") {
+        if response.status >= 500 || text.contains("The server failed") {
             throw problem("The service failed")
         }
-        notePublic(request, answer)
+        notePublic(request, response)
         try await catchUp(request)
-        var told = answer.body
+        var told = response.body
         if request.endpoint == "records/zip/prepare", told.downloadURL.text != nil {
             let archive = try await cloud.download(told.downloadURL)
             // Its texts are not compressed.
@@ -152,13 +152,13 @@ struct SecrecyClient {
 
     /// Returns the part of a response that the user must not see.
     private func leak(
-        in answer: JSON,
+        in response: JSON,
         _ asked: String,
         _ request: Request,
         _ before: SecrecyModel
     ) throws -> String? {
         let user = request.user?.name
-        let text = String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+        let text = String(decoding: try JSONEncoder().encode(response), as: UTF8.self)
             .replacingOccurrences(of: "\\/", with: "/")
         let plain = asked.replacingOccurrences(of: "\\/", with: "/")
         var allowed = before.secrets(for: user).union(model.secrets(for: user))
@@ -166,14 +166,14 @@ struct SecrecyClient {
             guard let user, let link = link.value.text else { continue }
             allowed.formUnion(before.secrets(through: link, for: user))
         }
-        for secret in Self.secrets(in: answer) where !allowed.contains(secret) {
-            if !plain.contains(secret) { return "The answer shows \(secret)" }
+        for secret in Self.secrets(in: response) where !allowed.contains(secret) {
+            if !plain.contains(secret) { return "The response shows \(secret)" }
         }
         for other in users where other.name != user {
             let address = "\(other.user.givenName ?? "")@secret.example"
             guard text.contains(address), !plain.contains(address) else { continue }
             if model.knownAddresses[user ?? ""]?.contains(address) != true {
-                return "The answer shows \(address)"
+                return "The response shows \(address)"
             }
         }
         return nil
@@ -197,9 +197,9 @@ struct SecrecyClient {
     // MARK: The model
 
     /// Records the new state of public records.
-    private mutating func notePublic(_ request: Request, _ answer: FixtureCloud.Answer) {
+    private mutating func notePublic(_ request: Request, _ response: FixtureCloud.Response) {
         guard request.database == .public, request.endpoint == "records/modify" else { return }
-        for (place, record) in answer.records.enumerated() {
+        for (place, record) in response.records.enumerated() {
             guard let name = record.recordName.text, record.serverErrorCode == nil else { continue }
             if record.deleted == true {
                 model.pub[name] = nil

@@ -22,9 +22,9 @@ final class InterruptedTransport: PassingTransport {
         /// The paths of the requests.
         var paths: [String] = []
         /// A closure that may respond in place of the service.
-        var answer: (@Sendable (TransportRequest) -> TransportResponse?)?
+        var response: (@Sendable (TransportRequest) -> TransportResponse?)?
         /// A closure that changes the bodies of responses.
-        var rewrite: (@Sendable (_ path: String, _ answer: Data) -> Data)?
+        var rewrite: (@Sendable (_ path: String, _ response: Data) -> Data)?
     }
 
     let base: any Transport
@@ -47,16 +47,16 @@ final class InterruptedTransport: PassingTransport {
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         let path = request.url.split(separator: "?").first.map(String.init) ?? request.url
-        let (fault, body, answer, rewrite) = script.withLock { script in
+        let (fault, body, response, rewrite) = script.withLock { script in
             script.paths.append(path)
             let fault = script.faults.firstIndex { path.hasSuffix($0.path) }
                 .map { script.faults.remove(at: $0).fault }
             let body = script.before.firstIndex { path.hasSuffix($0.path) }
                 .map { script.before.remove(at: $0).body }
-            return (fault, body, script.answer, script.rewrite)
+            return (fault, body, script.response, script.rewrite)
         }
         try await body?()
-        if let response = answer?(request) { return response }
+        if let response = response?(request) { return response }
         switch fault {
         case nil:
             var response = try await base.send(request)

@@ -50,7 +50,7 @@ struct InterruptionTests {
         "A save whose response was lost counts once, even after another device saved on top",
         arguments: [nil, 2, 3, 4] as [Int?]
     )
-    func lostAnswer(fileVersion: Int?) async throws {
+    func lostResponse(fileVersion: Int?) async throws {
         try await withScript { phone, laptop, transport, reopen in
             try await phone.run("INSERT INTO note (id, count) VALUES ('n', 10)")
             try await settle(phone, laptop)
@@ -184,7 +184,7 @@ struct InterruptionTests {
         try await withScript { phone, laptop, transport, _ in
             try await phone.store.sync()
             transport.script.withLock {
-                $0.answer = { request in
+                $0.response = { request in
                     guard request.url.contains("records/modify"), request.body?.count ?? 0 > 3_000
                     else { return nil }
                     return TransportResponse(status: 413, body: Data("<html>Too Large".utf8))
@@ -271,7 +271,7 @@ struct InterruptionTests {
             try await phone.store.sync()
             let bodies = Mutex<[String]>([])
             transport.script.withLock {
-                $0.answer = { request in
+                $0.response = { request in
                     let body = String(decoding: request.body ?? Data(), as: UTF8.self)
                     if request.url.contains("records/modify") {
                         bodies.withLock { $0.append(body) }
@@ -287,7 +287,7 @@ struct InterruptionTests {
             let sent = bodies.withLock(\.self)
             #expect(sent.map { $0.contains("\"title\":") } == [true, false])
             #expect(sent.map { $0.contains("\"body\":") } == [false, true])
-            transport.script.withLock { $0.answer = nil }
+            transport.script.withLock { $0.response = nil }
         }
     }
 }

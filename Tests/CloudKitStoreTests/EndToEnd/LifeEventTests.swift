@@ -189,17 +189,17 @@ struct LifeEventTests {
     }
 
     @Sendable
-    private static func withoutTombstones(_ path: String, _ answer: Data) -> Data {
+    private static func withoutTombstones(_ path: String, _ response: Data) -> Data {
         guard path.hasSuffix("changes/zone"),
-            var object = try? JSONSerialization.jsonObject(with: answer) as? [String: Any],
+            var object = try? JSONSerialization.jsonObject(with: response) as? [String: Any],
             var zones = object["zones"] as? [[String: Any]]
-        else { return answer }
+        else { return response }
         for index in zones.indices {
             guard let records = zones[index]["records"] as? [[String: Any]] else { continue }
             zones[index]["records"] = records.filter { $0["deleted"] as? Bool != true }
         }
         object["zones"] = zones
-        return (try? JSONSerialization.data(withJSONObject: object)) ?? answer
+        return (try? JSONSerialization.data(withJSONObject: object)) ?? response
     }
 
     @Test("An expired token: rows that were deleted meanwhile go, and an unsent edit stays")

@@ -145,7 +145,7 @@ final class SimulatedTransport: Transport {
         do {
             response = try await base.send(paged(request, body, endpoint))
         } catch {
-            trace.add("  \(name) \(endpoint): no answer")
+            trace.add("  \(name) \(endpoint): no response")
             if endpoint == "records/modify" { onModify(request, nil) }
             throw error
         }

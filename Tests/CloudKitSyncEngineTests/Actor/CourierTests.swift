@@ -65,10 +65,10 @@ struct CourierTests {
 
     @Test("A push starts the waits again; a busy service is left alone for as long as it asks")
     func recovery() async throws {
-        let answers = Mutex<[String]>(["cut", "cut", "token", "push", "cut", "busy", "cut"])
+        let responses = Mutex<[String]>(["cut", "cut", "token", "push", "cut", "busy", "cut"])
         let line = Line { _, _ in
-            let answer = answers.withLock { $0.isEmpty ? "cut" : $0.removeFirst() }
-            switch answer {
+            let response = responses.withLock { $0.isEmpty ? "cut" : $0.removeFirst() }
+            switch response {
             case "token": return .ok(Self.token)
             case "push": return .ok("{}")
             case "busy":

@@ -123,17 +123,17 @@ final class Stage {
         let service = devices[index].service
         guard let waiting = service.takeRequest() else { return }
         note("\(index) request \(Self.text(waiting.request)) \(fault)")
-        var answer = SyncResponse.failure(CKError(.networkFailure))
+        var response = SyncResponse.failure(CKError(.networkFailure))
         switch fault {
         case 0: break
         case 1:
             let busy = [CKErrorRetryAfterKey: 3.0]
-            answer = .failure(CKError(.serviceUnavailable, userInfo: busy))
+            response = .failure(CKError(.serviceUnavailable, userInfo: busy))
         case 2: _ = await service.base.respond(to: waiting.request, for: waiting.user, in: nil)
         default:
-            answer = await service.base.respond(to: waiting.request, for: waiting.user, in: nil)
+            response = await service.base.respond(to: waiting.request, for: waiting.user, in: nil)
         }
-        waiting.continuation.resume(returning: answer)
+        waiting.continuation.resume(returning: response)
     }
 
     /// Passes everything on until nothing is left to do.

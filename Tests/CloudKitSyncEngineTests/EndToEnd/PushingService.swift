@@ -32,9 +32,9 @@ struct PushingService: SyncEngineService {
         switch request {
         case .subscribe: return .subscribed("switchboard")
         case .modifyRecords, .modifyZones:
-            let answer = await base.respond(to: request, for: user, in: group)
+            let response = await base.respond(to: request, for: user, in: group)
             switchboard.push()
-            return answer
+            return response
         default: return await base.respond(to: request, for: user, in: group)
         }
     }

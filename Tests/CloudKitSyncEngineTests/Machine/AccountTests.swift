@@ -83,7 +83,7 @@ struct AccountTests {
         }
         bench.tell(.start)
         bench.tell(.call(SyncEngineCall(id: 1, kind: .fetch(.init()))))
-        bench.answer = { _ in .user("_b") }
+        bench.response = { _ in .user("_b") }
         // The request is on its way, and its response comes although it is cancelled.
         bench.answerToCancel = nil
         bench.tell(.notice(.accountChanged))

@@ -8,12 +8,12 @@ struct BatchTests {
     private static let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(recordID)
 
     private func bench(
-        _ answer: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse
+        _ response: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse
     ) -> MachineBench {
         var bench = MachineBench { request in
             switch request {
             case .identifyUser: .user("_ada")
-            case .modifyRecords(let batch): answer(batch)
+            case .modifyRecords(let batch): response(batch)
             default: .failure(CKError(.zoneNotFound))
             }
         }

@@ -49,13 +49,13 @@ struct FetchingTests {
     private func bench(
         _ state: SyncEngineState = SyncEngineState(),
         isAutomatic: Bool = false,
-        _ answer: @escaping (SyncRequest) -> SyncResponse
+        _ response: @escaping (SyncRequest) -> SyncResponse
     ) -> MachineBench {
         var bench = MachineBench(state, isAutomatic: isAutomatic) { request in
             switch request {
             case .identifyUser: .user("_ada")
             case .subscribe: .subscribed("s")
-            default: answer(request)
+            default: response(request)
             }
         }
         bench.tell(.start)
@@ -217,7 +217,7 @@ struct FetchingTests {
     @Test("A cancelled fetch says that it has ended")
     func cancellation() {
         var bench = bench { _ in Self.zones([]) }
-        bench.answer = { _ in nil }
+        bench.response = { _ in nil }
         bench.tell(.call(SyncEngineCall(id: 7, kind: .fetch(.init()))))
         bench.tell(.cancelAll(8))
         #expect(bench.finished[7]??.code == .operationCancelled)

@@ -13,7 +13,7 @@ struct MachineBench {
     private(set) var isListening = false
 
     /// Returns the response to a request; nil leaves it in flight.
-    var answer: (SyncRequest) -> SyncResponse?
+    var response: (SyncRequest) -> SyncResponse?
     /// The response to a request that is cancelled; nil leaves it in flight.
     var answerToCancel: SyncResponse? = .failure(CKError(.operationCancelled))
     var batch: (SyncEngineState) -> CKSyncEngine.RecordZoneChangeBatch? = { state in
@@ -30,10 +30,10 @@ struct MachineBench {
     init(
         _ state: SyncEngineState = SyncEngineState(),
         isAutomatic: Bool = false,
-        answer: @escaping (SyncRequest) -> SyncResponse?
+        response: @escaping (SyncRequest) -> SyncResponse?
     ) {
         machine = SyncEngineMachine(state: state, settings: .init(automaticallySync: isAutomatic))
-        self.answer = answer
+        self.response = response
     }
 
     /// The names of the events except the state updates, which follow each event.
@@ -80,7 +80,7 @@ struct MachineBench {
         case .requestOptions(let context): return [.options(options(context))]
         case .request(let request, _, _):
             requests.append(request)
-            return answer(request).map { [.response($0)] } ?? []
+            return response(request).map { [.response($0)] } ?? []
         case .cancelRequest: return answerToCancel.map { [.response($0)] } ?? []
         case .wake(let time): wake = time
         case .listen(let isListening): self.isListening = isListening

@@ -19,13 +19,13 @@ struct SendingTests {
 
     private func bench(
         isAutomatic: Bool = false,
-        _ answer: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse
+        _ response: @escaping (CKSyncEngine.RecordZoneChangeBatch) -> SyncResponse
     ) -> MachineBench {
         MachineBench(isAutomatic: isAutomatic) { request in
             switch request {
             case .identifyUser: .user("_ada")
             case .subscribe: .subscribed("s")
-            case .modifyRecords(let batch): answer(batch)
+            case .modifyRecords(let batch): response(batch)
             case .modifyZones(let saving, let deleting):
                 .modifiedZones(
                     .init(
@@ -158,9 +158,9 @@ struct SendingTests {
     @Test("An edit that comes while its record is sent stays pending")
     func newerEdit() {
         var bench = bench(Self.saved)
-        bench.answer = { [answer = bench.answer] request in
+        bench.response = { [response = bench.response] request in
             if case .modifyRecords = request { return nil }
-            return answer(request)
+            return response(request)
         }
         bench.tell(.start)
         let change = CKSyncEngine.PendingRecordZoneChange.saveRecord(Self.recordID)

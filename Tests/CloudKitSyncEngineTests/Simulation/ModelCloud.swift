@@ -56,7 +56,7 @@ struct ModelCloud {
 
     // MARK: Requests
 
-    mutating func answer(
+    mutating func response(
         _ request: SyncRequest,
         user: String,
         failing: (CKRecord.ID) -> CKError? = { _ in nil }
@@ -181,19 +181,19 @@ struct ModelCloud {
         _ saving: [CKRecordZone],
         _ deleting: [CKRecordZone.ID]
     ) -> SyncResponse {
-        var answer = SyncResponse.ModifiedZones()
+        var response = SyncResponse.ModifiedZones()
         for zone in saving {
             let name = zone.zoneID.zoneName
             if databases[user]?.zones[name] == nil {
                 guard makesZonesAgain || databases[user]?.deletions[name] == nil else {
-                    answer.saves[zone.zoneID] = .failure(CKError(.userDeletedZone))
+                    response.saves[zone.zoneID] = .failure(CKError(.userDeletedZone))
                     continue
                 }
                 lastLife += 1
                 databases[user, default: .init()].zones[name] = Zone(life: lastLife)
                 touch(user, name)
             }
-            answer.saves[zone.zoneID] = .success(zone)
+            response.saves[zone.zoneID] = .success(zone)
         }
         for zoneID in deleting {
             if databases[user]?.zones.removeValue(forKey: zoneID.zoneName) != nil {
@@ -201,9 +201,9 @@ struct ModelCloud {
                 let sequence = databases[user]?.changes.removeValue(forKey: zoneID.zoneName)
                 databases[user]?.deletions[zoneID.zoneName] = sequence
             }
-            answer.deletions[zoneID] = .success(())
+            response.deletions[zoneID] = .success(())
         }
-        return .modifiedZones(answer)
+        return .modifiedZones(response)
     }
 
     private mutating func modifyRecords(
@@ -211,16 +211,16 @@ struct ModelCloud {
         _ batch: CKSyncEngine.RecordZoneChangeBatch,
         _ failing: (CKRecord.ID) -> CKError?
     ) -> SyncResponse {
-        var answer = SyncResponse.ModifiedRecords()
+        var response = SyncResponse.ModifiedRecords()
         for record in batch.recordsToSave {
-            answer.saves[record.recordID] =
+            response.saves[record.recordID] =
                 failing(record.recordID).map(Result.failure) ?? save(record, user)
         }
         for recordID in batch.recordIDsToDelete {
-            answer.deletions[recordID] =
+            response.deletions[recordID] =
                 failing(recordID).map(Result.failure) ?? delete(recordID, user)
         }
-        return .modifiedRecords(answer)
+        return .modifiedRecords(response)
     }
 
     private mutating func save(_ record: CKRecord, _ user: String) -> Result<CKRecord, CKError> {

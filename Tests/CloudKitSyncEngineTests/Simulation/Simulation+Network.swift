@@ -17,8 +17,11 @@ extension Simulation {
         let life = devices[index].life
         // The signed-in user is known without the network.
         if isIdentity {
-            let answer = SyncResponse.user(devices[index].account)
-            queue.add(.answer(index, life: life, request: number, answer), at: now + wait(0...3))
+            let response = SyncResponse.user(devices[index].account)
+            queue.add(
+                .response(index, life: life, request: number, response),
+                at: now + wait(0...3)
+            )
         } else if !devices[index].isOnline {
             reply(index, life, number, .failure(CKError(.networkUnavailable)))
         } else {
@@ -29,8 +32,9 @@ extension Simulation {
         }
     }
 
-    private mutating func reply(_ index: Int, _ life: Int, _ request: Int, _ answer: SyncResponse) {
-        queue.add(.answer(index, life: life, request: request, answer), at: now + wait(2...60))
+    private mutating func reply(_ index: Int, _ life: Int, _ request: Int, _ response: SyncResponse)
+    {
+        queue.add(.response(index, life: life, request: request, response), at: now + wait(2...60))
     }
 
     /// Delivers a request to the service, whether or not its device still runs.
@@ -53,17 +57,17 @@ extension Simulation {
         checkOwner(request, user)
         let isPartial = !isPeace && chance.one(of: 12)
         var partial = chance
-        let answer = cloud.answer(request, user: user) { _ in
+        let response = cloud.response(request, user: user) { _ in
             isPartial && partial.one(of: 2)
                 ? CKError(.serviceUnavailable, userInfo: [CKErrorRetryAfterKey: 1]) : nil
         }
         chance = partial
         pushChanges(of: request, user)
         if !isPeace, chance.one(of: 15) {
-            note("\(index) answer lost")
+            note("\(index) response lost")
             reply(index, life, number, .failure(CKError(.networkFailure)))
         } else {
-            reply(index, life, number, answer)
+            reply(index, life, number, response)
         }
     }
 

@@ -17,7 +17,7 @@ struct Simulation {
         case event(Int, life: Int, CKSyncEngine.Event)
         case ask(Int, life: Int, CKSyncEngine.SendChangesContext)
         case arrival(Int, life: Int, request: Int, SyncRequest, user: String?)
-        case answer(Int, life: Int, request: Int, SyncResponse)
+        case response(Int, life: Int, request: Int, SyncResponse)
         case push(Int)
         case peace
     }
@@ -134,16 +134,16 @@ struct Simulation {
             later(index, .batch(batch), within: 1...20)
         case .arrival(let index, let life, let request, let message, let user):
             arrive(index, life, request, message, user)
-        case .answer(let index, let life, let request, let answer):
+        case .response(let index, let life, let request, let response):
             guard devices[index].life == life, devices[index].request == request else { return }
             devices[index].request = nil
-            if case .failure(let error) = answer, let seconds = error.retryAfterSeconds {
+            if case .failure(let error) = response, let seconds = error.retryAfterSeconds {
                 devices[index].throttledUntil = max(
                     devices[index].throttledUntil,
                     now + .seconds(seconds)
                 )
             }
-            tell(index, .response(answer))
+            tell(index, .response(response))
         case .push(let index):
             guard devices[index].isListening else { return }
             if devices[index].isOnline {
@@ -200,8 +200,11 @@ struct Simulation {
         case .request(let request, let user, _): send(index, request, user)
         case .cancelRequest:
             guard let request = devices[index].request, chance.one(of: 2) else { return }
-            let answer = SyncResponse.failure(CKError(.operationCancelled))
-            queue.add(.answer(index, life: life, request: request, answer), at: now + wait(0...5))
+            let response = SyncResponse.failure(CKError(.operationCancelled))
+            queue.add(
+                .response(index, life: life, request: request, response),
+                at: now + wait(0...5)
+            )
         case .wake(let time):
             note("\(index) wake at \(time.map { "\($0)" } ?? "no time")")
             if let time {

@@ -23,7 +23,7 @@ struct CredentialsTests {
         return client
     }
 
-    private func answer(renewing token: String) -> TransportResponse {
+    private func response(renewing token: String) -> TransportResponse {
         TransportResponse(
             status: 200,
             headers: ["x-apple-cloudkit-web-auth-token": token],
@@ -53,14 +53,14 @@ struct CredentialsTests {
     }
 
     @Test("The response to one user's request renews nothing for the next user")
-    func lateAnswer() async throws {
+    func lateResponse() async throws {
         let kept = Mutex<[String?]>([])
         let credentials = WebCredentials(apiToken: "a", webAuthToken: "ada") { token in
             kept.withLock { $0.append(token) }
         }
         let client = client(credentials) { _, _ in
             credentials.signIn(webAuthToken: "bob")
-            return self.answer(renewing: "ada-renewed")
+            return self.response(renewing: "ada-renewed")
         }
         _ = try await client.caller()
         #expect(credentials.webAuthToken == "bob")

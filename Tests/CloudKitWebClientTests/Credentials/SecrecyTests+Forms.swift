@@ -136,8 +136,8 @@ extension SecrecyTests {
         if path.hasSuffix("users/caller") { return #"{"userRecordName":"_u1"}"# }
         guard request.head.method == .POST else {
             let member = path.contains("zone") ? "zones" : "subscriptions"
-            let answer = try JSONSerialization.data(withJSONObject: [member: [repeating(form)]])
-            return String(decoding: answer, as: UTF8.self)
+            let response = try JSONSerialization.data(withJSONObject: [member: [repeating(form)]])
+            return String(decoding: response, as: UTF8.self)
         }
         let body = try JSONSerialization.jsonObject(with: Data(request.body.readableBytesView))
         let errors = asked(body as? [String: Any] ?? [:]).map { repeating(form, names(of: $0)) }
@@ -148,8 +148,8 @@ extension SecrecyTests {
             case path.hasSuffix("resolve") || path.hasSuffix("accept"): "results"
             default: "records"
             }
-        let answer = try JSONSerialization.data(withJSONObject: [member: errors])
-        return String(decoding: answer, as: UTF8.self)
+        let response = try JSONSerialization.data(withJSONObject: [member: errors])
+        return String(decoding: response, as: UTF8.self)
     }
 
     /// Returns the items of a request; one without a name if it lists everything.
@@ -225,17 +225,17 @@ extension SecrecyTests {
         let few: Set = ["as it is", "for addresses twice", "in base64, twice", "cut"]
         for form in Form.all where few.contains(form.testDescription) {
             try await ReplyServer.run {
-                .answer(200, (try? Self.items(form, $0)) ?? "{}")
+                .response(200, (try? Self.items(form, $0)) ?? "{}")
             } _: { port, server in
                 var client = client("http://127.0.0.1:\(port)")
                 client.timeout = 60
-                let answers = try await callEverything(client)
-                for answer in answers {
-                    let text = Self.texts(of: answer)
+                let responses = try await callEverything(client)
+                for response in responses {
+                    let text = Self.texts(of: response)
                     #expect(text.contains("[secret]"), "\(form.testDescription): \(text)")
                     Self.expectSilence(form, of: text)
                 }
-                #expect(server.requests.count == answers.count)
+                #expect(server.requests.count == responses.count)
                 try await expectSilence(form, of: CKContainer(client: client))
             }
         }
@@ -274,7 +274,7 @@ extension SecrecyTests {
             let text = String(decoding: json, as: UTF8.self)
             try await ReplyServer.run {
                 _ in
-                .answer(400, text)
+                .response(400, text)
             } _: { port, _ in
                 var client = client("http://127.0.0.1:\(port)")
                 client.timeout = 60
@@ -298,7 +298,7 @@ extension SecrecyTests {
     func file() async throws {
         try await ReplyServer.run {
             _ in
-            .answer(200, "bytes")
+            .response(200, "bytes")
         } _: { port, _ in
             let folder = FileManager.default.temporaryDirectory
                 .appendingPathComponent("cloudkit-no-folder-\(UUID().uuidString)")
@@ -325,7 +325,7 @@ extension SecrecyTests {
                     ["serverErrorCode": "NOT_FOUND", "reason": reason, "recordName": name]
                 ]
             ])
-            return .answer(200, String(decoding: json ?? Data(), as: UTF8.self))
+            return .response(200, String(decoding: json ?? Data(), as: UTF8.self))
         } _: { port, _ in
             var client = client("http://127.0.0.1:\(port)")
             client.timeout = 60

@@ -156,15 +156,15 @@ struct SecrecyTests {
     @Test("No error of any call reveals a secret, whatever the server does")
     func errors() async throws {
         let replies: [@Sendable (ReplyServer.Request) -> ReplyServer.Reply] = [
-            { .answer(502, "<html>You asked for \($0.text)</html>") },
-            { .answer(200, "You asked for \($0.text)") },
-            { _ in .answer(404, "") }, { .answer(403, "\($0.text)") },
-            { .answer(200, Self.misfit($0.head.uri)) },
+            { .response(502, "<html>You asked for \($0.text)</html>") },
+            { .response(200, "You asked for \($0.text)") },
+            { _ in .response(404, "") }, { .response(403, "\($0.text)") },
+            { .response(200, Self.misfit($0.head.uri)) },
             {
                 let field = ("X-Apple-CloudKit-Web-Auth-Token", Secret.renewed)
-                return .answer(400, Self.refusal($0.head.uri), [field])
+                return .response(400, Self.refusal($0.head.uri), [field])
             },
-            { _ in .answer(503, "busy", [("Retry-After", "1")]) },
+            { _ in .response(503, "busy", [("Retry-After", "1")]) },
             { _ in .hangUp }, { _ in .silence }, { .half($0.text) },
         ]
         for reply in replies {
@@ -347,7 +347,7 @@ struct SecrecyTests {
             backgroundActivityLogger: logger
         )
         try await ReplyServer.run {
-            .answer(502, $0.text)
+            .response(502, $0.text)
         } _: { port, _ in
             let server = "http://127.0.0.1:\(port)"
             for transport in [

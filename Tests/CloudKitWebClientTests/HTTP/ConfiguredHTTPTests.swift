@@ -35,7 +35,7 @@ struct ConfiguredHTTPTests {
     func privateAuthority() async throws {
         let http = try trusting()
         try await ReplyServer.run(tls: ReplyServer.tls()) { _ in
-            .answer(200, "{}")
+            .response(200, "{}")
         } _: { port, _ in
             for host in ["127.0.0.1", "localhost"] {
                 let response = try await HTTPTransport(client: http).send(Self.get(port, host))
@@ -49,10 +49,10 @@ struct ConfiguredHTTPTests {
     func redirects() async throws {
         let http = try trusting()
         try await ReplyServer.run { _ in
-            .answer(200, "{}", [("X-Apple-CloudKit-Web-Auth-Token", "foreign")])
+            .response(200, "{}", [("X-Apple-CloudKit-Web-Auth-Token", "foreign")])
         } _: { foreign, _ in
             try await ReplyServer.run { _ in
-                .answer(307, "", [("Location", "http://localhost:\(foreign)/")])
+                .response(307, "", [("Location", "http://localhost:\(foreign)/")])
             } _: { port, _ in
                 let request = TransportRequest(
                     method: "GET",
@@ -77,7 +77,7 @@ struct ConfiguredHTTPTests {
         let (known, unknown) = (try trusting(certificate: true), try trusting())
         let tls = try ReplyServer.tls(asksForCertificate: true)
         try await ReplyServer.run(tls: tls) { _ in
-            .answer(200, "{}")
+            .response(200, "{}")
         } _: { port, _ in
             let response = try await HTTPTransport(client: known).send(Self.get(port))
             #expect(response.status == 200)
@@ -95,7 +95,7 @@ struct ConfiguredHTTPTests {
     )
     func untrusted() async throws {
         try await ReplyServer.run(tls: ReplyServer.tls()) { _ in
-            .answer(200, "{}")
+            .response(200, "{}")
         } _: { port, server in
             let clock = JumpingClock()
             var client = WebClient(
@@ -141,7 +141,7 @@ struct ConfiguredHTTPTests {
                 setenv("NO_PROXY", "localhost,.internal.example", 1)
                 let tls = try ReplyServer.tls()
                 try await ReplyServer.run(tls: tls) { _ in
-                    .answer(200, "{}")
+                    .response(200, "{}")
                 } _: { port, server in
                     let transport = HTTPTransport()
                     let proxied = try await transport.send(ConfiguredHTTPTests.get(port))
@@ -192,7 +192,7 @@ struct ConfiguredHTTPTests {
     @Test("Servers see the package's name and version, or the program's")
     func userAgent() async throws {
         try await ReplyServer.run { _ in
-            .answer(200, "{}")
+            .response(200, "{}")
         } _: { port, server in
             let request = TransportRequest(method: "GET", url: "http://127.0.0.1:\(port)/")
             var transport = HTTPTransport()

@@ -82,7 +82,7 @@ struct DownloadTests {
         let contents = Self.contents
         for text in [contents + "x", String(contents.dropLast()), ""] {
             try await ReplyServer.run { _ in
-                .answer(200, text)
+                .response(200, text)
             } _: { port, _ in
                 let (_, error) = try await download(asset("http://127.0.0.1:\(port)/f"))
                 if text.utf8.count > contents.utf8.count { return try expectOversized(error) }
@@ -99,7 +99,7 @@ struct DownloadTests {
     func checksums() async throws {
         let contents = Self.contents
         try await ReplyServer.run { _ in
-            .answer(200, contents)
+            .response(200, contents)
         } _: { port, _ in
             let url = "http://127.0.0.1:\(port)/f"
             // Apple's have 21 bytes, and invalid base64 is ignored.

@@ -23,7 +23,7 @@ struct MisbehavingServerTests {
     }
 
     /// A server's response, and the outcome of the call.
-    struct Answer: CustomTestStringConvertible, Sendable {
+    struct Response: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let steps: [Step]
         let outcome: Outcome
@@ -42,8 +42,8 @@ struct MisbehavingServerTests {
         "HTTP/1.1 200 OK\r\nContent-Length: 46\r\n\r\n"
         + #"{"zones":[{"zoneID":{"zoneName":"surplus"} }]}"#
 
-    private static func redirect(_ status: Int) -> Answer {
-        Answer(
+    private static func redirect(_ status: Int) -> Response {
+        Response(
             "redirects with \(status)",
             [
                 .text(
@@ -55,21 +55,21 @@ struct MisbehavingServerTests {
         )
     }
 
-    static let answers =
+    static let responses =
         [
-            Answer("hangs up", [.close], .transport(.broken)),
-            Answer("hangs up in its head", [.text("HTTP/1.1 20"), .close], .transport(.broken)),
-            Answer(
+            Response("hangs up", [.close], .transport(.broken)),
+            Response("hangs up in its head", [.text("HTTP/1.1 20"), .close], .transport(.broken)),
+            Response(
                 "hangs up in its body",
                 [.text(begin + whole.dropLast(5)), .close],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "hangs up in a chunk",
                 [.text(begin + "Transfer-Encoding: chunked\r\n\r\nc\r\n{\"zon"), .close],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "hangs up between chunks",
                 [
                     .text(begin + "Transfer-Encoding: chunked\r\n\r\nc\r\n{\"zones\":[]}\r\n"),
@@ -77,17 +77,17 @@ struct MisbehavingServerTests {
                 ],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "sends a chunk of no size",
                 [.text(begin + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}")],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "sends a chunk of any size",
                 [.text(begin + "Transfer-Encoding: chunked\r\n\r\n" + "fffffffffffffffff\r\n{}")],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "goes on after 100 and 103",
                 [
                     .text("HTTP/1.1 100 Continue\r\n\r\n"),
@@ -96,58 +96,58 @@ struct MisbehavingServerTests {
                 ],
                 .success
             ),
-            Answer(
+            Response(
                 "switches to another protocol",
                 [.text("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nx")],
                 .foreign(101)
             ),
-            Answer(
+            Response(
                 "says two lengths",
                 [.text(begin + "Content-Length: 2\r\n" + whole)],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "says a length and sends chunks",
                 [.text(begin + "Transfer-Encoding: chunked\r\n" + whole)],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "says a length below zero",
                 [.text(begin + "Content-Length: -1\r\n\r\n{}")],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "says nothing, and has a body",
                 [.text("HTTP/1.1 204 No Content\r\n" + whole)],
                 .foreign(204)
             ),
-            Answer(
+            Response(
                 "speaks HTTP/1.0 and ends with the connection",
                 [.text("HTTP/1.0 200 OK\r\n\r\n{\"zones\":[]}"), .close],
                 .success
             ),
-            Answer(
+            Response(
                 "ends with the connection",
                 [.text(begin + "\r\n{\"zones\":[]}"), .close],
                 .success
             ),
-            Answer(
+            Response(
                 "ends with the connection in the middle",
                 [.text(begin + "\r\n{\"zones\":["), .close],
                 .foreign(200)
             ),
-            Answer("speaks another protocol", [.text("SSH-2.0-x\r\n")], .transport(.broken)),
-            Answer(
+            Response("speaks another protocol", [.text("SSH-2.0-x\r\n")], .transport(.broken)),
+            Response(
                 "sends a head without an end",
                 [.text(begin + "X: " + String(repeating: "x", count: 1 << 20))],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "compresses nothing",
                 [.text(begin + "Content-Encoding: gzip\r\n" + whole)],
                 .transport(.broken)
             ),
-            Answer(
+            Response(
                 "cuts what it compresses",
                 [
                     .text(begin + "Content-Encoding: gzip\r\nContent-Length: 100\r\n\r\n"),
@@ -155,7 +155,7 @@ struct MisbehavingServerTests {
                 ],
                 .transport(.broken)
             ),
-            Answer("sends an answer too many", [.text(begin + whole + surplus)], .success),
+            Response("sends a response too many", [.text(begin + whole + surplus)], .success),
         ] + [301, 302, 303, 307, 308].map(redirect)
 
     func client(_ port: Int, https: Bool = false, _ transport: HTTPTransport) -> WebClient {
@@ -194,17 +194,17 @@ struct MisbehavingServerTests {
 
     @Test(
         "A strange response is a response or an error, and the next one is the next request's",
-        arguments: answers
+        arguments: responses
     )
-    func answer(_ answer: Answer) async throws {
+    func response(_ response: Response) async throws {
         try await RawServer.run { index in
-            index == 0 ? answer.steps : [.text(Self.good)]
+            index == 0 ? response.steps : [.text(Self.good)]
         } _: { port, server in
             let client = client(port, HTTPTransport())
             let found = await outcome { () async throws(WebClientError) in
                 try await client.listZones(in: .private)
             }
-            #expect(found == answer.outcome)
+            #expect(found == response.outcome)
             let next = try await client.listZones(in: .private)
             #expect(next.zones.isEmpty)
             #expect(server.requests.count == 2)
@@ -216,9 +216,9 @@ struct MisbehavingServerTests {
         arguments: [0, 1, 20, 70, 71, 75]
     )
     func silence(after bytes: Int) async throws {
-        let answer = Self.begin + Self.whole
+        let response = Self.begin + Self.whole
         try await RawServer.run { _ in
-            [.text(String(answer.prefix(bytes)))]
+            [.text(String(response.prefix(bytes)))]
         } _: { port, _ in
             var client = client(port, HTTPTransport())
             client.timeout = 0.2
@@ -247,10 +247,10 @@ struct MisbehavingServerTests {
 
     @Test("A server that sends byte by byte is waited for; its whole time has a limit of its own")
     func slow() async throws {
-        let answer = Array((Self.begin + "Content-Length: 212\r\n\r\n{\"zones\":[]}").utf8)
+        let response = Array((Self.begin + "Content-Length: 212\r\n\r\n{\"zones\":[]}").utf8)
         let spaces = [UInt8](repeating: 32, count: 200)
         try await RawServer.run { index in
-            [.send(answer), .drip(spaces, .milliseconds(index == 0 ? 10 : 50))]
+            [.send(response), .drip(spaces, .milliseconds(index == 0 ? 10 : 50))]
         } _: { port, server in
             var client = client(port, HTTPTransport())
             client.timeout = 1

@@ -9,10 +9,10 @@ import Testing
 extension MisbehavingServerTests {
     /// Responses of a proxy to `CONNECT`.
     static let proxies = [
-        Answer("hangs up", [.close], .transport(.broken)),
-        Answer("is silent", [], .transport(.timedOut)),
-        Answer("speaks another protocol", [.text("SSH-2.0-x\r\n")], .transport(.timedOut)),
-        Answer(
+        Response("hangs up", [.close], .transport(.broken)),
+        Response("is silent", [], .transport(.timedOut)),
+        Response("speaks another protocol", [.text("SSH-2.0-x\r\n")], .transport(.timedOut)),
+        Response(
             "asks for a password",
             [
                 .text(
@@ -22,27 +22,27 @@ extension MisbehavingServerTests {
             ],
             .transport(.refused)
         ),
-        Answer(
+        Response(
             "cannot reach the server",
             [.text("HTTP/1.1 502 No\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")],
             .transport(.unreachable)
         ),
-        Answer(
+        Response(
             "redirects",
             [.text("HTTP/1.1 302 No\r\nLocation: http://x/\r\nContent-Length: 0\r\n\r\n")],
             .transport(.unreachable)
         ),
-        Answer(
+        Response(
             "makes a tunnel and is silent",
             [.text("HTTP/1.1 200 OK\r\n\r\n")],
             .transport(.timedOut)
         ),
-        Answer(
+        Response(
             "makes a tunnel and hangs up",
             [.text("HTTP/1.1 200 OK\r\n\r\n"), .close],
             .transport(.broken)
         ),
-        Answer(
+        Response(
             "makes a tunnel to a server without TLS",
             // In one piece: what follows the tunnel's head is lost with the decoder that read it.
             [.text("HTTP/1.1 200 OK\r\n\r\n" + good)],
@@ -64,17 +64,17 @@ extension MisbehavingServerTests {
     }
 
     @Test("A proxy that makes no way ends the call, and is shown no token", arguments: proxies)
-    func proxy(_ answer: Answer) async throws {
+    func proxy(_ response: Response) async throws {
         try await RawServer.run { _ in
-            answer.steps
+            response.steps
         } _: { port, server in
             let http = try http(proxy: port)
             var client = client(1, https: true, HTTPTransport(client: http))
-            client.timeout = answer.outcome == .transport(.timedOut) ? 0.3 : 30
+            client.timeout = response.outcome == .transport(.timedOut) ? 0.3 : 30
             let found = await outcome { () async throws(WebClientError) in
                 try await client.listZones(in: .private)
             }
-            #expect(found == answer.outcome)
+            #expect(found == response.outcome)
             #expect(server.requests.count == 1)
             for request in server.requests { SecrecyTests.expectSilence(of: request) }
             try await http.shutdown()
@@ -126,7 +126,7 @@ extension MisbehavingServerTests {
     @Test("A server without TLS at an https address is an error, as one with it at an http address")
     func mixedUp() async throws {
         try await ReplyServer.run { _ in
-            .answer(200, "{}")
+            .response(200, "{}")
         } _: { port, server in
             let http = try http()
             let found = await outcome { () async throws(WebClientError) in

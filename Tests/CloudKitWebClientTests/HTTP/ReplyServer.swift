@@ -20,7 +20,7 @@ final class ReplyServer: Sendable {
     /// A response.
     enum Reply: Sendable {
         /// A whole response.
-        case answer(Int, String, [(String, String)] = [])
+        case response(Int, String, [(String, String)] = [])
         /// A whole response after a delay.
         case late(TimeAmount, String)
         /// Only the first half of a response.
@@ -138,7 +138,7 @@ final class ReplyServer: Sendable {
 
         private func carryOut(_ reply: Reply, _ channel: any Channel) {
             switch reply {
-            case .answer(let status, let text, let fields):
+            case .response(let status, let text, let fields):
                 Self.send(channel, status, text, fields: fields)
             case .late(let wait, let text):
                 channel.eventLoop.scheduleTask(in: wait) { Self.send(channel, 200, text) }

@@ -94,8 +94,8 @@ final class TestProxy: Sendable {
                     guard case .success(let target) = result else {
                         return client.close(promise: nil)
                     }
-                    let answer = "HTTP/1.1 200 OK\r\n\r\n"
-                    client.writeAndFlush(ByteBuffer(string: answer), promise: nil)
+                    let response = "HTTP/1.1 200 OK\r\n\r\n"
+                    client.writeAndFlush(ByteBuffer(string: response), promise: nil)
                     box.value.target = target
                     for bytes in box.value.waiting { target.writeAndFlush(bytes, promise: nil) }
                 }

@@ -77,7 +77,7 @@ struct TimeoutTests {
     }
 
     @Test("A response that goes on takes as long as it takes")
-    func slowAnswer() async throws {
+    func slowResponse() async throws {
         // The whole takes longer than the server may be silent.
         try await ReplyServer.run { _ in
             .drip(.milliseconds(100), 60)
@@ -93,7 +93,7 @@ struct TimeoutTests {
         // can: while it reads the last bytes in the sockets, none are sent.
         let length = 64 << 20
         try await ReplyServer.run(slowFor: .seconds(12)) { _ in
-            .answer(200, "{}")
+            .response(200, "{}")
         } _: { port, server in
             var request = request(port, timeout: 10)
             request.body = Data(count: length)

@@ -22,7 +22,7 @@ struct TransferTests {
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(HalfAnswer(half, end))
+                    try channel.pipeline.syncOperations.addHandler(HalfResponse(half, end))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -172,7 +172,7 @@ struct TransferTests {
 }
 
 /// Responds to the first bytes of a request with half a file.
-private final class HalfAnswer: ChannelInboundHandler {
+private final class HalfResponse: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
@@ -188,11 +188,11 @@ private final class HalfAnswer: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasAnswered, half > 0 else { return }
         hasAnswered = true
-        var answer = ByteBuffer(
+        var response = ByteBuffer(
             string: "HTTP/1.1 200 OK\r\ncontent-length: \(2 * half)\r\n\r\n"
         )
-        answer.writeRepeatingByte(7, count: end == .rest ? 2 * half : half)
-        let sent = context.writeAndFlush(wrapOutboundOut(answer))
+        response.writeRepeatingByte(7, count: end == .rest ? 2 * half : half)
+        let sent = context.writeAndFlush(wrapOutboundOut(response))
         guard end == .hangUp else { return }
         let channel = context.channel
         sent.whenComplete { _ in channel.close(promise: nil) }

@@ -80,7 +80,7 @@ struct ErrorCause: Sendable, CustomTestStringConvertible {
             }
         },
         ErrorCause(.networkFailure, fault: .resetConnection, "a connection that is reset"),
-        ErrorCause(.serverResponseLost, "an answer that cannot be read") { cloud in
+        ErrorCause(.serverResponseLost, "a response that cannot be read") { cloud in
             let script = ScriptedTransport { request, _ in
                 request.isAbout("zones/list") ? .ok(#"{"zones":7}"#) : nil
             }

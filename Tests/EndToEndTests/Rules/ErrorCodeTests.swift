@@ -147,17 +147,18 @@ struct ErrorCodeTests {
             (302, .networkFailure), (404, .networkFailure), (429, .requestRateLimited),
         ]
     )
-    func foreign(fixture: CloudFixture, answer: (status: Int, native: CKError.Code)) async throws {
+    func foreign(fixture: CloudFixture, response: (status: Int, native: CKError.Code)) async throws
+    {
         try await fixture.run { cloud in
             let database = try await database(cloud) { request, _ in
                 request.isAbout("records/lookup")
-                    ? .refusal(answer.status, "<html>hello</html>") : nil
+                    ? .refusal(response.status, "<html>hello</html>") : nil
             }
-            let error = await expectCKError(answer.native) {
+            let error = await expectCKError(response.native) {
                 try await database.record(for: recordID)
             }
             let text = error?.localizedDescription ?? ""
-            #expect(text.contains("18 bytes") && text.contains("\(answer.status)"))
+            #expect(text.contains("18 bytes") && text.contains("\(response.status)"))
             // It may repeat the tokens of the request, in any form.
             #expect(!text.contains("hello"))
         }

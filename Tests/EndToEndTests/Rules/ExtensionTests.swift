@@ -10,16 +10,16 @@ import Testing
 /// from all responses, as with Apple's service.
 private struct PlainTransport: PassingTransport {
     let base: any Transport
-    var hidesAnswers = false
+    var hidesResponses = false
     var path = ""
 
     private static let header = "X-Swift-CloudKit-Extensions"
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         var request = request
-        if hidesAnswers || request.isAbout(path) { request.headers[Self.header] = nil }
+        if hidesResponses || request.isAbout(path) { request.headers[Self.header] = nil }
         var response = try await base.send(request)
-        if hidesAnswers { response.headers[Self.header.lowercased()] = nil }
+        if hidesResponses { response.headers[Self.header.lowercased()] = nil }
         return response
     }
 }
@@ -107,7 +107,7 @@ struct ExtensionTests {
         try await fixture.run { cloud in
             let ada = try await cloud.addUser()
             let plain = { (base: any Transport) -> any Transport in
-                PlainTransport(base: base, hidesAnswers: true)
+                PlainTransport(base: base, hidesResponses: true)
             }
             let phone = try await cloud.database(of: ada, transport: plain)
             _ = try await phone.save(Self.zone)
@@ -160,9 +160,9 @@ struct ExtensionTests {
                 {"due":{"value":1700000000000.5,"type":"TIMESTAMP"}}}}]}
                 """#.utf8
             )
-            let answer = try await client.transport.send(request)
-            #expect(answer.status == 400)
-            #expect(String(decoding: answer.body, as: UTF8.self).contains("due"))
+            let response = try await client.transport.send(request)
+            #expect(response.status == 400)
+            #expect(String(decoding: response.body, as: UTF8.self).contains("due"))
         }
     }
 

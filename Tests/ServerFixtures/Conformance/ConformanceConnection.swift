@@ -31,7 +31,7 @@ public struct ConformanceRequest: Sendable {
 
 /// A connection to a service: in the process or over HTTP.
 public protocol ConformanceConnection: Sendable {
-    func send(_ request: ConformanceRequest) async throws -> FixtureCloud.Answer
+    func send(_ request: ConformanceRequest) async throws -> FixtureCloud.Response
 }
 
 /// A direct connection to the service, including the bytes of assets.
@@ -42,17 +42,17 @@ public struct ServiceConnection: ConformanceConnection {
         self.service = service
     }
 
-    public func send(_ request: ConformanceRequest) async throws -> FixtureCloud.Answer {
+    public func send(_ request: ConformanceRequest) async throws -> FixtureCloud.Response {
         switch AssetRoute(path: request.path) {
         case .upload(let token):
             let body = AsyncStream { stream in
                 stream.yield(request.body)
                 stream.finish()
             }
-            return try FixtureCloud.Answer(await service.receiveAsset(token: token, body: body))
+            return try FixtureCloud.Response(await service.receiveAsset(token: token, body: body))
         case .download(let token): return try await download(token)
         case nil:
-            return try FixtureCloud.Answer(
+            return try FixtureCloud.Response(
                 await service.respond(
                     to: ServiceRequest(
                         method: request.method,
@@ -67,20 +67,20 @@ public struct ServiceConnection: ConformanceConnection {
         }
     }
 
-    private func download(_ token: String) async throws -> FixtureCloud.Answer {
+    private func download(_ token: String) async throws -> FixtureCloud.Response {
         do {
             var bytes = Data()
             for try await chunk in try await service.openAsset(token: token).chunks {
                 bytes += chunk
             }
-            return FixtureCloud.Answer(status: 200, bytes: bytes)
+            return FixtureCloud.Response(status: 200, bytes: bytes)
         } catch let error as RequestError {
-            return try FixtureCloud.Answer(service.refusal(error))
+            return try FixtureCloud.Response(service.refusal(error))
         }
     }
 }
 
-extension FixtureCloud.Answer {
+extension FixtureCloud.Response {
     /// Creates the response to a download.
     public init(status: Int, bytes: Data) {
         self.status = status

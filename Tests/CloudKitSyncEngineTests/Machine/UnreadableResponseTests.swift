@@ -4,7 +4,7 @@ import Testing
 
 /// Responses that are not from the service, or not readable by the client.
 @Suite("Responses that cannot be read")
-struct UnreadableAnswerTests {
+struct UnreadableResponseTests {
     private static let recordID = CKRecord.ID(
         recordName: "a",
         zoneID: CKRecordZone.ID(zoneName: "Notes")
@@ -27,7 +27,7 @@ struct UnreadableAnswerTests {
         }
     }
 
-    private static func answer(_ request: SyncRequest) -> SyncResponse {
+    private static func response(_ request: SyncRequest) -> SyncResponse {
         switch request {
         case .identifyUser: .user("_ada")
         case .subscribe: .subscribed("s")
@@ -84,7 +84,7 @@ struct UnreadableAnswerTests {
         let foreign = CKError.make(.unexpectedResponse(status: status, message: "<html>"))
         var failuresLeft = 3
         var bench = MachineBench(isAutomatic: true) { request in
-            guard Kind(request) == kind, failuresLeft > 0 else { return Self.answer(request) }
+            guard Kind(request) == kind, failuresLeft > 0 else { return Self.response(request) }
             failuresLeft -= 1
             return .failure(foreign)
         }
