@@ -95,10 +95,11 @@ struct ContentTests {
         }
     }
 
-    /// Runs writes one after the other, all of which wait before the first begins.
+    /// Runs writes one after the other, and then others in any order; all wait before the first begins.
     private func run(
         _ storage: SQLiteStorage,
-        _ writes: [@Sendable (any StorageWriter) throws -> Void]
+        _ writes: [@Sendable (any StorageWriter) throws -> Void],
+        then others: [@Sendable (any StorageWriter) throws -> Void] = []
     ) async throws {
         let gate = Gate()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -108,6 +109,9 @@ struct ContentTests {
                 group.addTask { try await storage.write(write) }
                 while storage.waitingWrites < place + 1 { await Task.yield() }
             }
+            // All at once: where other tests keep the processors, each wait takes long.
+            for write in others { group.addTask { try await storage.write(write) } }
+            while storage.waitingWrites < writes.count + others.count { await Task.yield() }
             gate.open()
             try await group.waitForAll()
         }
@@ -126,7 +130,8 @@ struct ContentTests {
         }
         try await run(
             storage,
-            [{ try $0.removeZones(of: place.environment) }] + Array(repeating: look, count: 48)
+            [{ try $0.removeZones(of: place.environment) }],
+            then: Array(repeating: look, count: 48)
         )
         let seen = counts.withLock { $0 }
         #expect(seen.count == 48)

@@ -69,7 +69,7 @@ struct FileAssetStorageTests {
         #expect(try await storage.open(kept.checksum) != nil)
     }
 
-    @Test("A temporary folder goes with its storage", .timeLimit(.minutes(1)))
+    @Test("A temporary folder goes with its storage", .timeLimit(.minutes(10)))
     func temporary() async throws {
         var storage: FileAssetStorage? = try FileAssetStorage.temporary()
         _ = try await storage?.store(stream([Data([1])]), limit: 10)
