@@ -216,7 +216,7 @@ struct AppVersionTests {
             #expect(try await upgraded.value("SELECT group_concat(id) FROM label") == "a")
             let status = try await upgraded.store.status
             #expect(status.quarantined.map(\.key) == ["b"])
-            #expect(status.explanation.contains { $0.contains("label.name") })
+            #expect(status.explanation.contains { $0.contains("'name' in the table 'label'") })
             #expect(try await upgraded.store.journal() == [])
             // The user decides, and the other row arrives.
             try await upgraded.run("UPDATE label SET name = 'house' WHERE id = 'a'")
