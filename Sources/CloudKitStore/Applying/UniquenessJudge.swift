@@ -66,7 +66,7 @@ struct UniquenessJudge: ApplyPhase {
             try rivals(of: candidate).contains(where: { rival in
                 try self.zone(of: rival.key) < zone && !isOneUsers(rival.key, candidate)
             }),
-            try !hasUnsentEdits(candidate.key, candidate.table)
+            try !hasUnsentEdits(candidate.key)
         else { return false }
         let theirs = try ApplyContext(database, mapping, zone: zone, defersUniqueness: true)
         try RowWithdrawer(context: theirs, rule: JournalEntry.unique)
@@ -77,22 +77,12 @@ struct UniquenessJudge: ApplyPhase {
     }
 
     /// Returns whether a row, or one below it, has changes that the server has not accepted.
-    private func hasUnsentEdits(_ top: RowKey, _ table: TableSchema) throws -> Bool {
-        var next = [(top, table)]
+    private func hasUnsentEdits(_ top: RowKey) throws -> Bool {
+        var next = [top]
         var seen: Set<RowKey> = [top]
-        while let (key, table) = next.popLast() {
+        while let key = next.popLast() {
             if try OutboxEntry.fetch(database, key) != nil { return true }
-            guard let row = try rows.row(key, table) else { continue }
-            for (childName, foreignKey) in catalog.foreignKeys(to: table.name) {
-                guard let child = catalog[childName],
-                    foreignKey.columns == [child.parentColumn?.name]
-                else { continue }
-                for childRow in try rows.rows(referring: foreignKey, child, row) {
-                    guard let key = RowStore.key(childRow, child), seen.insert(key).inserted
-                    else { continue }
-                    next.append((key, child))
-                }
-            }
+            next += try rows.keys(below: key).filter { seen.insert($0).inserted }
         }
         return false
     }
@@ -116,7 +106,7 @@ struct UniquenessJudge: ApplyPhase {
             let name = try key.recordName(candidate.table)
             // Unsent edits of the row, and of those below it, are sent first: they would be lost with
             // it. Until then the others show as well.
-            guard candidate.known.zone < zone, try !hasUnsentEdits(key, candidate.table),
+            guard candidate.known.zone < zone, try !hasUnsentEdits(key),
                 let known = try KnownRecord.fetch(database, name: name),
                 known.zone == zone, known.system != nil
             else { return false }

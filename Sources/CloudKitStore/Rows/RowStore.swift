@@ -145,6 +145,22 @@ struct RowStore {
         return try rows(child, where: foreignKey.columns, are: values)
     }
 
+    /// Returns the keys of the rows directly below a row in its tree.
+    func keys(below key: RowKey) throws -> [RowKey] {
+        guard let table = mapping.catalog[key.table], let row = try row(key, table) else {
+            return []
+        }
+        var keys: [RowKey] = []
+        for (name, foreignKey) in mapping.catalog.foreignKeys(to: table.name) {
+            guard let child = mapping.catalog[name],
+                foreignKey.columns == [child.parentColumn?.name]
+            else { continue }
+            keys += try rows(referring: foreignKey, child, row)
+                .compactMap { Self.key($0, child) }
+        }
+        return keys
+    }
+
     /// Returns the rows that have the given values in some columns.
     func rows(
         _ table: TableSchema,

@@ -51,16 +51,9 @@ struct SharePlanner {
     private mutating func addTree(below top: RowKey) throws {
         var next = [top]
         while let key = next.popLast() {
-            guard seen.insert(key).inserted, let table = catalog[key.table],
-                let row = try rows.row(key, table)
-            else { continue }
+            guard seen.insert(key).inserted else { continue }
             tree.append(key)
-            for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
-                guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name]
-                else { continue }
-                next += try rows.rows(referring: foreignKey, child, row)
-                    .compactMap { RowStore.key($0, child) }
-            }
+            next += try rows.keys(below: key)
         }
     }
 

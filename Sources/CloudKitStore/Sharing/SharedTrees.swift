@@ -136,7 +136,7 @@ struct SharedTrees {
             guard seen.insert(key).inserted else { continue }
             let hasChanged = try settle(key, place)
             guard hasChanged || includesBelow else { continue }
-            for child in try below(key) {
+            for child in try rows.keys(below: key) {
                 let own = try Place.fetch(database, child)
                 let isOwn = try own.map { try isFixed($0, of: child) } ?? false
                 next.append((child, isOwn ? own : place))
@@ -181,19 +181,5 @@ struct SharedTrees {
             let now = try StoreClock.tick(database)
             try OutboxEntry(key: key, isDeleted: false, changed: [:], version: now).save(database)
         }
-    }
-
-    /// Returns the rows that are shared with a row.
-    private func below(_ key: RowKey) throws -> [RowKey] {
-        guard let table = catalog[key.table], let row = try rows.row(key, table) else { return [] }
-        var keys: [RowKey] = []
-        for (name, foreignKey) in catalog.foreignKeys(to: table.name) {
-            guard let child = catalog[name], foreignKey.columns == [child.parentColumn?.name] else {
-                continue
-            }
-            keys += try rows.rows(referring: foreignKey, child, row)
-                .compactMap { RowStore.key($0, child) }
-        }
-        return keys
     }
 }
