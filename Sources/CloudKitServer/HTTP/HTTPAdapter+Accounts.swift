@@ -19,7 +19,11 @@ extension HTTPAdapter {
         OperatorRoute("POST", "containers/{id}/users", reads: NewUser.self) {
             try $0.json(try await $0.addUser($2, $1.container))
         },
-        OperatorRoute("DELETE", "containers/{id}/users/{recordName}") { adapter, call in
+        OperatorRoute(
+            "DELETE",
+            "containers/{id}/users/{recordName}",
+            changesRecords: true
+        ) { adapter, call in
             let user = try await adapter.user(call.parts[3], of: call.container)
             try await adapter.service.deleteUser(user)
             return try adapter.json(DeletedUser(userRecordName: user.userRecordName))

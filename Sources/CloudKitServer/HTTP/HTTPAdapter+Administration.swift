@@ -54,7 +54,7 @@ extension HTTPAdapter {
                 return noSuchRoute(request)
             }
             // Even a change that failed may have been made in part.
-            defer { if route.mayChangeRecords { administration.journal.noteOperation() } }
+            defer { if route.changesRecords { administration.journal.noteOperation() } }
             return try await route.response(
                 self,
                 OperatorCall(request: request, context: context, parts: parts, body: body)
@@ -170,7 +170,7 @@ extension HTTPAdapter {
             )
         },
         OperatorRoute("GET", "clock") { adapter, _ in try adapter.clockState() },
-        OperatorRoute("POST", "clock", reads: ClockStep.self) {
+        OperatorRoute("POST", "clock", reads: ClockStep.self, changesRecords: true) {
             try await $0.moveClock($2, $1.request)
         },
     ]
@@ -219,7 +219,8 @@ extension HTTPAdapter {
             "POST",
             "containers/{id}/reset",
             reads: Reset.self,
-            orElse: Reset()
+            orElse: Reset(),
+            changesRecords: true
         ) { adapter, call, options in
             try await adapter.service.resetContainer(
                 call.container,
@@ -227,14 +228,19 @@ extension HTTPAdapter {
             )
             return try adapter.json(Done())
         },
-        OperatorRoute("POST", "containers/{id}/expire-change-tokens") { adapter, call in
+        OperatorRoute(
+            "POST",
+            "containers/{id}/expire-change-tokens",
+            changesRecords: true
+        ) { adapter, call in
             try await adapter.service.expireChangeTokens(container: call.container)
             return try adapter.json(Done())
         },
         OperatorRoute(
             "POST",
             "containers/{id}/delete-zones",
-            reads: ZoneDeletion.self
+            reads: ZoneDeletion.self,
+            changesRecords: true
         ) { adapter, call, deletion in
             try await adapter.deleteZones(deletion, call.container)
             return try adapter.json(Done())
@@ -252,7 +258,11 @@ extension HTTPAdapter {
             try await adapter.service.removeSnapshot(call.parts[3], of: call.container)
             return try adapter.json(Done())
         },
-        OperatorRoute("POST", "containers/{id}/snapshots/{name}/restore") { adapter, call in
+        OperatorRoute(
+            "POST",
+            "containers/{id}/snapshots/{name}/restore",
+            changesRecords: true
+        ) { adapter, call in
             try await adapter.service.restoreSnapshot(call.parts[3], of: call.container)
             return try adapter.json(Done())
         },

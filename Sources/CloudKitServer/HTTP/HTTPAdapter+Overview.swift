@@ -24,7 +24,8 @@ extension HTTPAdapter {
         OperatorRoute(
             "PUT",
             "containers/{id}/schemas/{environment}",
-            reads: NewSchema.self
+            reads: NewSchema.self,
+            changesRecords: true
         ) { adapter, call, new in
             guard let kind = ServiceEnvironment(rawValue: call.parts[3]) else {
                 return adapter.noSuchRoute(call.request)

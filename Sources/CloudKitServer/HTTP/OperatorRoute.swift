@@ -22,6 +22,8 @@ package struct OperatorRoute: Sendable {
     package let keys: [String]
     /// `true` when the body may be empty although the route reads one.
     package let isBodyOptional: Bool
+    /// `true` for a route after which clients may find other records than before.
+    let changesRecords: Bool
     private let respond: Handler
 
     private typealias Handler =
@@ -31,9 +33,16 @@ package struct OperatorRoute: Sendable {
     init(
         _ method: String,
         _ path: String,
+        changesRecords: Bool = false,
         _ respond: @escaping @Sendable (HTTPAdapter, OperatorCall) async throws -> AdapterResponse
     ) {
-        self.init(method, path, reads: NoMessage.self, orElse: NoMessage()) { adapter, call, _ in
+        self.init(
+            method,
+            path,
+            reads: NoMessage.self,
+            orElse: NoMessage(),
+            changesRecords: changesRecords
+        ) { adapter, call, _ in
             try await respond(adapter, call)
         }
     }
@@ -45,12 +54,14 @@ package struct OperatorRoute: Sendable {
     ///   - path: The path below `/_ck/`.
     ///   - message: The type of the message.
     ///   - absent: The message of an empty body, or `nil` if there must be one.
+    ///   - changesRecords: Whether clients may find other records after it.
     ///   - respond: Responds to a request.
     init<Message: OperatorMessage>(
         _ method: String,
         _ path: String,
         reads message: Message.Type,
         orElse absent: Message? = nil,
+        changesRecords: Bool = false,
         _ respond:
             @escaping @Sendable (HTTPAdapter, OperatorCall, Message) async throws ->
             AdapterResponse
@@ -59,6 +70,7 @@ package struct OperatorRoute: Sendable {
         self.path = path
         keys = Message.keys
         isBodyOptional = absent != nil
+        self.changesRecords = changesRecords
         self.respond = { route, adapter, call in
             guard call.body.isEmpty else {
                 let message = try OperatorBody<Message>(route: route, body: call.body).message()
@@ -84,16 +96,6 @@ package struct OperatorRoute: Sendable {
         let list = keys.dropLast().joined(separator: ", ")
         let names = keys.count > 1 ? "\(list) and \(keys[keys.count - 1])" : keys.first
         return "\(method) \(Administration.prefix)\(path) reads \(names ?? "no body")"
-    }
-
-    /// `true` for a route after which clients may find other records than before.
-    var mayChangeRecords: Bool {
-        switch (method, path.split(separator: "/").last) {
-        case ("PUT", "{environment}"), ("DELETE", "{recordName}"): true
-        case ("POST", let name?):
-            ["reset", "restore", "delete-zones", "expire-change-tokens", "clock"].contains(name)
-        default: false
-        }
     }
 
     /// Returns whether the route takes the requests with a method and a path.

@@ -101,7 +101,7 @@ public final class RequestJournal: Sendable {
             bufferingPolicy: .bufferingNewest(1)
         )
         let waiter = ring.withLock { ring -> Int in
-            // Requests that arrived meanwhile end the wait, and so does a journal that was cleared.
+            // The first look is at what came before the wait.
             continuation.yield()
             ring.nextWaiter += 1
             ring.waiters[ring.nextWaiter] = continuation
