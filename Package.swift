@@ -485,11 +485,17 @@ if Context.environment["CLOUDKIT_FUZZ"] != nil {
     )
 }
 
-/// Makes warnings errors in `make test` and `make check`.
+/// Makes warnings errors in `make test` and `make check`, and their builds shorter by the symbols of other
+/// modules in the index, which cost up to a third of a module's time.
 ///
 /// Users' builds do not set the variable, so that a newer compiler's warning never breaks them.
-let warnings: [SwiftSetting] =
-    Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+let scriptsSettings: [SwiftSetting] =
+    Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil
+    ? []
+    : [
+        .treatAllWarnings(as: .error),
+        .unsafeFlags(["-index-ignore-system-modules", "-index-ignore-clang-modules"]),
+    ]
 
 /// What users write is compiled as they compile it: in Swift 6 mode, with no feature ahead of it.
 ///
@@ -533,5 +539,6 @@ if !isPortable {
 #endif
 
 for target in package.targets where target.type != .system && target.type != .plugin {
-    target.swiftSettings = (target.swiftSettings ?? []) + settings(of: target.name) + warnings
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + settings(of: target.name) + scriptsSettings
 }
