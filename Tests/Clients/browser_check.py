@@ -82,16 +82,16 @@ class Page:
 
     def run(self, script, *arguments):
         """Runs the body of an async function of the page; its error is ours."""
-        answer = self.browser.execute_async_script(
+        response = self.browser.execute_async_script(
             "const done = arguments[arguments.length - 1];"
             f"(async (...args) => {{ {script} }})(...[...arguments].slice(0, -1))"
             ".then(value => done({value}), error => done({error: String(error),"
             " code: error.serverErrorCode}));",
             *arguments,
         )
-        if "error" in answer:
-            sys.exit(f"browser: {answer['error']} ({answer.get('code')})\n  in {script}")
-        return answer.get("value")
+        if "error" in response:
+            sys.exit(f"browser: {response['error']} ({response.get('code')})\n  in {script}")
+        return response.get("value")
 
     def sign_in(self, is_done=lambda b: b.find_element(By.ID, "user").text.startswith("_")):
         own = self.browser.current_window_handle
@@ -130,7 +130,7 @@ def check_page(browser, address, version):
     check("serverErrorCode" not in saved, f"saves a record with a Blob {saved.get('reason', '')}".strip())
     check(saved["fields"]["image"]["value"]["size"] == 70000, "the service has the whole Blob")
     same = page.run(
-        "const answer = await fetch(args[0]); const bytes = new Uint8Array(await answer.arrayBuffer());"
+        "const response = await fetch(args[0]); const bytes = new Uint8Array(await response.arrayBuffer());"
         "return bytes.length === 70000 && bytes.every((byte, place) => byte === place % 251)",
         saved["fields"]["image"]["value"]["downloadURL"],
     )

@@ -1,4 +1,4 @@
-"""Runs pyicloud's CloudKit client, with strict checks of every answer, against a server.
+"""Runs pyicloud's CloudKit client, with strict checks of every response, against a server.
 
     cloudkit exec -- env PYICLOUD_CK_EXTRA=forbid python3 pyicloud_check.py
 
@@ -102,8 +102,8 @@ query = ck.CKQueryObject.model_validate(
         "sortBy": [{"fieldName": "title", "ascending": True}],
     }
 )
-answer = client.query(query=query, zone_id=zone)
-check([r.recordName for r in answer.records] == ["p2"], "queries")
+response = client.query(query=query, zone_id=zone)
+check([r.recordName for r in response.records] == ["p2"], "queries")
 check(client.query_sync_token(query=query, zone_id=zone) is not None, "gets a sync token")
 
 client.modify(operations=[operation("forceDelete", "p1")], zone_id=zone)

@@ -33,8 +33,8 @@ enum FetchWork {
             let transport = HTTPTransport()
             var records: [PlainChanges.Record] = []
             for request in requests {
-                let answer = try await transport.send(request)
-                let page = try JSONDecoder().decode(PlainChanges.self, from: answer.body)
+                let response = try await transport.send(request)
+                let page = try JSONDecoder().decode(PlainChanges.self, from: response.body)
                 records += page.zones[0].records
             }
             guard records.count == count else { throw Unequal() }

@@ -6,7 +6,7 @@ import Synchronization
 final class RecordedRequests: Transport {
     struct Exchange: Sendable {
         var request: TransportRequest
-        var answer: TransportResponse
+        var response: TransportResponse
     }
 
     private let base = HTTPTransport()
@@ -15,9 +15,9 @@ final class RecordedRequests: Transport {
     var exchanges: [Exchange] { kept.withLock { $0 } }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let answer = try await base.send(request)
-        kept.withLock { $0.append(Exchange(request: request, answer: answer)) }
-        return answer
+        let response = try await base.send(request)
+        kept.withLock { $0.append(Exchange(request: request, response: response)) }
+        return response
     }
 
     func upload(

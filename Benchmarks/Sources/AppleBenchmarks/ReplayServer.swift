@@ -9,21 +9,23 @@ enum ReplayServer {
     ///
     /// - Returns: Its address.
     static func start(_ exchanges: [RecordedRequests.Exchange]) async throws -> String {
-        var answers: [Data: ByteBuffer] = [:]
+        var responses: [Data: ByteBuffer] = [:]
         for exchange in exchanges {
-            answers[key(exchange.request.body ?? Data())] = ByteBuffer(bytes: exchange.answer.body)
+            responses[key(exchange.request.body ?? Data())] = ByteBuffer(
+                bytes: exchange.response.body
+            )
         }
         let router = Router()
         let replay: @Sendable (Request, BasicRequestContext) async throws -> Response = {
-            [answers] request, _ in
+            [responses] request, _ in
             let body = try await request.body.collect(upTo: 1 << 20)
-            guard let answer = answers[key(body.readableBytesView)] else {
+            guard let response = responses[key(body.readableBytesView)] else {
                 return Response(status: .notFound)
             }
             return Response(
                 status: .ok,
                 headers: [.contentType: "application/json; charset=UTF-8"],
-                body: ResponseBody(byteBuffer: answer)
+                body: ResponseBody(byteBuffer: response)
             )
         }
         router.post("**", use: replay)

@@ -70,7 +70,7 @@ private struct FilledContainer: Sendable {
             let operations = (start..<start + 200).map {
                 RecordOperation(.create, NoteBatch.note("n\($0)", $0))
             }
-            let answer = await service.respond(
+            let response = await service.respond(
                 to: ServiceRequest(
                     method: "POST",
                     path: "/database/1/\(Self.name)/development/private/records/modify",
@@ -79,8 +79,8 @@ private struct FilledContainer: Sendable {
                     baseURL: ""
                 )
             )
-            guard answer.status == 200 else {
-                throw BenchError(description: String(decoding: answer.body, as: UTF8.self))
+            guard response.status == 200 else {
+                throw BenchError(description: String(decoding: response.body, as: UTF8.self))
             }
         }
         try await service.takeSnapshot("full", of: Self.name)

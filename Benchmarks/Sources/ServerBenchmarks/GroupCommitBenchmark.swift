@@ -92,17 +92,17 @@ private struct WritingClients: Sendable {
 
     private func write() async throws {
         let body = note.body(number.next())
-        let answer = await service.respond(
+        let response = await service.respond(
             to: ServiceRequest(method: "POST", path: path, query: query, body: body, baseURL: "")
         )
         // Searching for it with Foundation would be a fifth of what is measured.
-        let isSaved = answer.body.withUnsafeBytes { body in
+        let isSaved = response.body.withUnsafeBytes { body in
             body.indices.contains {
                 body[$0] == Self.savedMark[0] && body[$0...].starts(with: Self.savedMark)
             }
         }
-        guard answer.status == 200, isSaved else {
-            throw BenchError(description: String(decoding: answer.body, as: UTF8.self))
+        guard response.status == 200, isSaved else {
+            throw BenchError(description: String(decoding: response.body, as: UTF8.self))
         }
     }
 }

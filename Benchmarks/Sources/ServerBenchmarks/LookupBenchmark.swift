@@ -31,14 +31,14 @@ extension ServerBench {
     func plainHandler() async throws -> Work {
         _ = try await lookup()
         let body = try lookupBody()
-        let answer = ByteBuffer(bytes: try await post(body, to: url(.recordsLookup)))
+        let response = ByteBuffer(bytes: try await post(body, to: url(.recordsLookup)))
         let router = Router()
         router.post("lookup") { request, _ in
             _ = try await request.body.collect(upTo: 1 << 20)
             return Response(
                 status: .ok,
                 headers: [.contentType: "application/json; charset=UTF-8"],
-                body: ResponseBody(byteBuffer: answer)
+                body: ResponseBody(byteBuffer: response)
             )
         }
         var logger = Logger(label: "floor")

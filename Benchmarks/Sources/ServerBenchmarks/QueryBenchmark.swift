@@ -35,9 +35,9 @@ extension ServerBench {
         )
         let body = try WireJSON.encode(QueryRecordsRequest(query: query, zoneID: zone))
         let url = url(.recordsQuery)
-        let answer = try WireJSON.decode(RecordsResponse.self, from: await post(body, to: url))
-        guard answer.records.count == Self.bucketSize else {
-            throw BenchError(description: "\(answer.records.count) results of the query")
+        let response = try WireJSON.decode(RecordsResponse.self, from: await post(body, to: url))
+        guard response.records.count == Self.bucketSize else {
+            throw BenchError(description: "\(response.records.count) results of the query")
         }
         return Work("query with 200 results out of \(records)") {
             _ = try await post(body, to: url)

@@ -117,7 +117,7 @@ extension Benchmark {
                 let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
                 kilobytes = Double(line.filter(\.isNumber)) ?? .nan
             }
-            return Figure(kilobytes / 1024, detail: "VmRSS in megabytes after one answer")
+            return Figure(kilobytes / 1024, detail: "VmRSS in megabytes after one response")
         }
     }
 }

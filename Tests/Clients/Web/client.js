@@ -42,9 +42,9 @@ class WebClient {
         const header = this.version === 1 ? "X-Apple-CloudKit-Session" : "X-Apple-CloudKit-Web-Auth-Token";
         const next = response.headers.get(header);
         if (next) this.token = next;
-        const answer = await response.json();
-        if (!response.ok) throw Object.assign(new Error(answer.reason), answer, {status: response.status});
-        return answer;
+        const body = await response.json();
+        if (!response.ok) throw Object.assign(new Error(body.reason), body, {status: response.status});
+        return body;
     }
 
     // Who is signed in; null where nobody is, and then where to sign in.
@@ -79,12 +79,12 @@ class WebClient {
     }
 
     // A Blob goes to where the service says, and the record is made without a name: the one of the
-    // answer is dropped.
+    // response is dropped.
     async upload(zoneID, recordType, fieldName, blob) {
-        const answer = await this.send("database", "private", "assets/upload", {
+        const reserved = await this.send("database", "private", "assets/upload", {
             zoneID, tokens: [{recordType, fieldName}],
         });
-        const response = await fetch(answer.tokens[0].url, {method: "POST", body: blob});
+        const response = await fetch(reserved.tokens[0].url, {method: "POST", body: blob});
         return (await response.json()).singleFile;
     }
 

@@ -76,7 +76,8 @@ public struct ConformanceArea: Sendable, CustomStringConvertible {
     }
 
     private static let members: Set<String> = [
-        "name", "from", "status", "code", "reason", "answer", "names", "set", "before", "as", "to",
+        "name", "from", "status", "code", "reason", "response", "names", "set", "before", "as",
+        "to",
         "body",
     ]
 

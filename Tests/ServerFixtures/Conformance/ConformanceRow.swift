@@ -41,7 +41,7 @@ public struct ConformanceRow: Sendable {
     /// The error codes in the response, each once, in order.
     public var codes: [String] {
         var found: [String] = []
-        Self.collect(step.answer, into: &found)
+        Self.collect(step.response, into: &found)
         if let code = step.code.text { found.append(code) }
         return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

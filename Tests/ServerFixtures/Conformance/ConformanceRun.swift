@@ -104,20 +104,20 @@ public struct ConformanceRun: Sendable {
             names.merge(try bound.mapValues { try $0.filled(names) }) { $1 }
         }
         if let seconds = step.advance.integer { cloud.clock.advance(seconds: seconds) }
-        let answer = try await door.send(try request(step, names))
+        let response = try await door.send(try request(step, names))
         var found: [String] = []
         let status = step.status.integer ?? 200
-        if answer.status != Int(status) {
-            found.append("status \(answer.status) instead of \(status): \(answer.body)")
+        if response.status != Int(status) {
+            found.append("status \(response.status) instead of \(status): \(response.body)")
         }
-        found += answer.body.mismatches(try step.answer.pattern(names), binding: &names)
-        if let code = step.code.text, answer.code != code {
-            found.append("code \(answer.code ?? "none") instead of \(code)")
+        found += response.body.mismatches(try step.response.pattern(names), binding: &names)
+        if let code = step.code.text, response.code != code {
+            found.append("code \(response.code ?? "none") instead of \(code)")
         }
-        if let reason = step.reason.text?.filled(names), !answer.reason.contains(reason) {
-            found.append("reason '\(answer.reason)' instead of '\(reason)'")
+        if let reason = step.reason.text?.filled(names), !response.reason.contains(reason) {
+            found.append("reason '\(response.reason)' instead of '\(reason)'")
         }
-        let records = answer.records.map(\.recordName)
+        let records = response.records.map(\.recordName)
         if step["names"] != .null, records != (try step["names"].filled(names)).elements {
             found.append("records \(records) instead of \(step["names"])")
         }

@@ -49,12 +49,12 @@ public struct ConformanceTable: Sendable {
             // Markdown is not read within a summary.
             let title = area.title.replacing(/`([^`]*)`/) { "<code>\($0.output.1)</code>" }
             text += "\n<details>\n<summary>\(title) (\(area.rows.count))</summary>\n\n"
-            text += "| request | answer | known |\n|---|---|---|\n"
+            text += "| request | response | known |\n|---|---|---|\n"
             for row in area.rows {
                 let place = row.place.isEmpty ? "" : ": \(row.place)"
                 let name = row.name.replacing("|", with: "\\|").replacing("<", with: "&lt;")
                     .replacing("\n", with: "\\n").replacing("\t", with: "\\t")
-                text += "| \(name) | \(row.shownAnswer) | \(row.source.rawValue)\(place) |\n"
+                text += "| \(name) | \(row.shownResponse) | \(row.source.rawValue)\(place) |\n"
             }
             text += "\n</details>\n"
         }
@@ -64,7 +64,7 @@ public struct ConformanceTable: Sendable {
 
 extension ConformanceRow {
     /// The status and the error codes.
-    fileprivate var shownAnswer: String {
+    fileprivate var shownResponse: String {
         let status = String(step.status.integer ?? 200)
         let codes = codes.map { "`\($0)`" }.joined(separator: ", ")
         return codes.isEmpty ? status : "\(status) \(codes)"
