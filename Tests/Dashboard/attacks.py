@@ -184,7 +184,7 @@ def ATTACKS(check, no_trouble, rooms):
                 outcome = page.browser.execute_async_script(
                     "const done = arguments[arguments.length - 1];"
                     "fetch(arguments[0], {method: 'POST', headers: arguments[1]})"
-                    ".then(answer => done(answer.status), () => done('refused'))", reset, headers)
+                    ".then(response => done(response.status), () => done('refused'))", reset, headers)
                 check(outcome in [403, "refused"], f"a page of {host} resets nothing", outcome)
             page.run("document.getElementById('f').submit()")
             page.wait(lambda: "ACCESS_DENIED" in page.text(), "the form is refused")
@@ -195,7 +195,7 @@ def ATTACKS(check, no_trouble, rooms):
     def check_rebinding(cloud, page):
         """Under a name of a stranger's that leads to this machine, there is no page."""
         port = cloud.url.rsplit(":", 1)[1]
-        page.browser.get(f"http://evil.example:{port}/_/{cloud.fragment}")
+        page.browser.get(f"http://evil.example:{port}/_/{cloud.query}{cloud.fragment}")
         check("ACCESS_DENIED" in page.text(), "a foreign name shows no page", page.text()[:200])
         page.troubles()
 

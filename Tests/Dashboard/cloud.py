@@ -25,8 +25,8 @@ class Cloud:
         for line in self.process.stdout:
             if found := re.match(r"export (\w+)=(.*)", line):
                 self.settings[found[1]] = found[2].strip("'\n")
-            if found := re.search(r"(http://\S+/_/)(\S*)", line):
-                self.page, self.fragment = found[1], found[2]
+            if found := re.search(r"(http://\S+/_/)(\?\S*)(#\S*)", line):
+                self.page, self.query, self.fragment = found.groups()
                 break
         if self.page is None:
             raise SystemExit("dashboard: the server did not start")
@@ -40,12 +40,12 @@ class Cloud:
         self.process.wait(30)
 
     def send(self, method, path, body=None, headers=None):
-        """Status and body of an answer."""
+        """Status and body of a response."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, headers or {}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                status, text = answer.status, answer.read()
+            with urllib.request.urlopen(request, timeout=60) as response:
+                status, text = response.status, response.read()
         except urllib.error.HTTPError as error:
             status, text = error.code, error.read()
         try:
@@ -54,10 +54,10 @@ class Cloud:
             return status, text
 
     def operate(self, method, path, body=None):
-        """What a route for operators answers."""
-        status, answer = self.send(method, f"/_ck/{path}", body, {"Authorization": f"Bearer {self.key}"})
-        assert status == 200, f"{method} {path}: {status} {answer}"
-        return answer
+        """The response of a route for operators."""
+        status, response = self.send(method, f"/_ck/{path}", body, {"Authorization": f"Bearer {self.key}"})
+        assert status == 200, f"{method} {path}: {status} {response}"
+        return response
 
     @property
     def container(self):
@@ -67,7 +67,7 @@ class Cloud:
         return f"containers/{self.container}/{rest}"
 
     def call(self, endpoint, body=None, database="private", query=""):
-        """Status and body of what Web Services answer the demo's user."""
+        """Status and body of Web Services' response to the demo's user."""
         tokens = urllib.parse.urlencode({
             "ckAPIToken": self.settings["CLOUDKIT_API_TOKEN"],
             "ckWebAuthToken": self.settings["CLOUDKIT_WEB_AUTH_TOKEN"],
@@ -77,8 +77,8 @@ class Cloud:
 
     def record(self, name, zone="Atlas"):
         """One record, or nothing."""
-        _, answer = self.call("records/lookup", {"zoneID": {"zoneName": zone}, "records": [{"recordName": name}]})
-        found = answer["records"][0]
+        _, response = self.call("records/lookup", {"zoneID": {"zoneName": zone}, "records": [{"recordName": name}]})
+        found = response["records"][0]
         return None if "serverErrorCode" in found else found
 
     def value(self, name, field, zone="Atlas"):
@@ -86,9 +86,9 @@ class Cloud:
 
     def modify(self, kind, record, zone="Atlas"):
         operation = {"operationType": kind, "record": record}
-        status, answer = self.call("records/modify", {"zoneID": {"zoneName": zone}, "operations": [operation]})
-        assert status == 200 and "serverErrorCode" not in answer["records"][0], answer
-        return answer["records"][0]
+        status, response = self.call("records/modify", {"zoneID": {"zoneName": zone}, "operations": [operation]})
+        assert status == 200 and "serverErrorCode" not in response["records"][0], response
+        return response["records"][0]
 
     def save(self, name, kind, fields, zone="Atlas"):
         return self.modify("forceUpdate", {
@@ -98,8 +98,8 @@ class Cloud:
 
     def make_zone(self, name):
         operation = {"operationType": "create", "zone": {"zoneID": {"zoneName": name}}}
-        status, answer = self.call("zones/modify", {"operations": [operation]})
-        assert status == 200, answer
+        status, response = self.call("zones/modify", {"operations": [operation]})
+        assert status == 200, response
 
     def zones(self):
         return [each["zoneID"]["zoneName"] for each in self.call("zones/list")[1]["zones"]]
@@ -120,14 +120,14 @@ class Cloud:
         while True:
             body = {"zoneID": {"zoneName": zone}, "query": {"recordType": kind, **more}, "resultsLimit": 200,
                     **({"continuationMarker": marker} if marker else {})}
-            answer = self.call("records/query", body)[1]
-            names += [each["recordName"] for each in answer["records"]]
-            marker = answer.get("continuationMarker")
+            response = self.call("records/query", body)[1]
+            names += [each["recordName"] for each in response["records"]]
+            marker = response.get("continuationMarker")
             if not marker:
                 return names
 
     def run(self, line):
-        """Runs a line of the shell, as the demo's user; answers its standard output."""
+        """Runs a line of the shell, as the demo's user; returns its standard output."""
         path = os.path.dirname(self.command) + ":" + os.environ["PATH"]
         return subprocess.run(
             ["bash", "-c", line], env={**os.environ, **self.settings, "PATH": path}, check=True,

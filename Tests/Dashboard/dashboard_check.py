@@ -830,8 +830,8 @@ def differ(cloud, page):
                 "height": {"value": 0.0, "type": "DOUBLE"}, "places": {"value": [0.0], "type": "DOUBLE_LIST"}, "text": {"value": text},
                 "title": {"value": "first"}}}} for number in range(start, min(start + 200, count))]
             for some in [operations] if count > 200 else [[each] for each in operations]:
-                status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": zone}, "operations": some})
-                assert status == 200 and "serverErrorCode" not in answer["records"][0], answer
+                status, response = cloud.call("records/modify", {"zoneID": {"zoneName": zone}, "operations": some})
+                assert status == 200 and "serverErrorCode" not in response["records"][0], response
     page.go("Overview")
     page.go("Changes")
     page.choose("Zone", "Long")
@@ -916,8 +916,8 @@ def check_graph(cloud, page):
         operations = [{"operationType": "create", "record": {"recordName": f"n{number:04}", "recordType": "Link", "fields": {
             "next": {"value": {"recordName": f"n{max(number - 1, 0):04}", "action": "NONE"}, "type": "REFERENCE"}}}}
             for number in range(start, start + 150)]
-        status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": "Chain"}, "operations": operations})
-        assert status == 200 and "serverErrorCode" not in answer["records"][0], answer
+        status, response = cloud.call("records/modify", {"zoneID": {"zoneName": "Chain"}, "operations": operations})
+        assert status == 200 and "serverErrorCode" not in response["records"][0], response
     with Tasks(page) as tasks:
         page.run("location.hash = '#/graph?database=private&zone=Chain'")
         page.reads("2,000 records, 2,000 references", "More than 2,000 records are not shown")
@@ -1170,7 +1170,7 @@ def check_requests(cloud, page):
     check(cloud.settings["CLOUDKIT_WEB_AUTH_TOKEN"] not in shown and cloud.settings["CLOUDKIT_API_TOKEN"] not in shown,
           "bodies are shown, tokens are not")
     page.press("Send it again")
-    page.reads("It was answered.")
+    page.reads("It was carried out.")
     check(cloud.record("Thun")["recordChangeTag"] != tag, "a request is sent again")
     page.press("Close")
     chur = {"recordName": "Chur", "recordType": "City", "fields": {"name": {"value": "Chur"}}}
@@ -1183,7 +1183,7 @@ def check_requests(cloud, page):
     page.reads('"create"')
     page.press("Send it again")
     page.reads("It was refused.", "CONFLICT: ")
-    check("It was answered." not in page.text(), "one whose record is refused says so, and why")
+    check("It was carried out." not in page.text(), "one whose record is refused says so, and why")
     page.press("Close")
     page.choose("Which", "All")
     page.run("document.querySelector('[role=grid]').focus()")
@@ -1222,8 +1222,8 @@ def check_faults(cloud, page):
                     "times": 1}], "a fault is composed", plan)
     body = {"zoneID": {"zoneName": "Atlas"}, "operations": [
         {"operationType": "forceUpdate", "record": {"recordName": "AD", "recordType": "Country", "fields": {}}}]}
-    status, answer = cloud.call("records/modify", body)
-    check((status, answer["serverErrorCode"]) == (413, "QUOTA_EXCEEDED"), "a client meets it")
+    status, response = cloud.call("records/modify", body)
+    check((status, response["serverErrorCode"]) == (413, "QUOTA_EXCEEDED"), "a client meets it")
     page.reads("rule 1: POST records/modify: 413 QUOTA_EXCEEDED")
 
     def counts(row=0):
@@ -1658,6 +1658,27 @@ def check_act_as(cloud, page):
     page.choose("Container", "iCloud.other")
     page.wait(lambda: chosen() == "Nobody", "that nobody was chosen")
     check(True, "the choice of a user stays, for each container")
+    page.choose("Environment", "production")
+    other = page.run("return location.href")
+    first = page.browser.current_window_handle
+    page.browser.switch_to.new_window("tab")
+    page.browser.get(other.split("?")[0] + "?container=iCloud.other&environment=production#/schema")
+    page.run("sessionStorage.setItem('key', arguments[0])", cloud.key)
+    page.browser.refresh()
+
+    def place():
+        return tuple(page.run("return arguments[0].value", page.field(each)) for each in ["Container", "Environment"])
+
+    page.wait(lambda: place() == ("iCloud.other", "production"), "the place that the address names in another tab")
+    page.choose("Container", cloud.container)
+    page.choose("Environment", "development")
+    page.go("Users")
+    page.wait(lambda: f"?container={cloud.container}#/users" in page.run("return location.href"), "the address names the place")
+    page.browser.get(other.split("?")[0] + "?container=iCloud.none#/users")
+    page.reads("There is no container iCloud.none")
+    page.browser.close()
+    page.browser.switch_to.window(first)
+    check(True, "an address leads to the same container and environment in another tab")
     no_trouble(page, "the choice of a user")
 
 
@@ -1727,8 +1748,8 @@ def check_words(cloud, page):
             new DOMException("no", "NotReadableError"), null].map(message)));""")
     check(not any(RAW.search(each.replace("has made a mistake", "")) or "quota" in each for each in said) and "choose it again" in said[2],
           "a mistake of the page or of the browser is told in words", said)
-    status, answer = cloud.send("POST", f"/_ck/{cloud.of_container('users')}", {"name": 3}, {"Authorization": f"Bearer {cloud.key}"})
-    check(status == 400 and not RAW.search(answer["reason"]), "so is a wrong body of a request", answer)
+    status, response = cloud.send("POST", f"/_ck/{cloud.of_container('users')}", {"name": 3}, {"Authorization": f"Bearer {cloud.key}"})
+    check(status == 400 and not RAW.search(response["reason"]), "so is a wrong body of a request", response)
     page.troubles()
 
 
@@ -2051,7 +2072,7 @@ def check_speed(cloud, page):
 
 
 def save_many(cloud, count):
-    """Saves records of which each refers to the one before it; answers the zone's token of the last thousand."""
+    """Saves records of which each refers to the one before it; returns the zone's token of the last thousand."""
     cloud.make_zone("Many")
     started, token = time.monotonic(), None
     for start in range(0, count, 200):
@@ -2062,8 +2083,8 @@ def save_many(cloud, count):
             "fields": {"title": {"value": f"Item {number}"}, "place": {"value": number}} | ({"last": {
                 "value": {"recordName": f"n{number - 1:06}", "action": "NONE"}, "type": "REFERENCE"}} if number else {}),
         }} for number in range(start, min(start + 200, count))]
-        status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": "Many"}, "operations": operations})
-        assert status == 200 and "serverErrorCode" not in answer["records"][0], answer
+        status, response = cloud.call("records/modify", {"zoneID": {"zoneName": "Many"}, "operations": operations})
+        assert status == 200 and "serverErrorCode" not in response["records"][0], response
     print(f"   saved {count} records in {time.monotonic() - started:.0f} s")
     return token
 
@@ -2252,8 +2273,8 @@ def check_newcomer(cloud, page):
     page.choose("Operation", "records/query")
     page.press("Let it happen")
     page.reads("1 rule is in force")
-    status, answer = cloud.call("records/query", {"zoneID": {"zoneName": "Atlas"}, "query": {"recordType": "Country"}})
-    check((status, answer["serverErrorCode"]) == (503, "ZONE_BUSY"), "the client fails")
+    status, response = cloud.call("records/query", {"zoneID": {"zoneName": "Atlas"}, "query": {"recordType": "Country"}})
+    check((status, response["serverErrorCode"]) == (503, "ZONE_BUSY"), "the client fails")
     page.reads(": 503 ZONE_BUSY")
     page.press("Remove all")
     page.reads("None: every request gets the response that it should.")

@@ -19,7 +19,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 WAIT = 20
-# What a page that is being drawn anew answers.
+# What a page that is being drawn anew says.
 PASSING = (
     ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException, AssertionError,
     IndexError,
@@ -57,7 +57,7 @@ class Page:
     def open(self, hash=None):
         """Opens the page by the address that the server printed."""
         self.browser.get("about:blank")
-        self.browser.get(self.cloud.page + (self.cloud.fragment if hash is None else hash))
+        self.browser.get(self.cloud.page + (self.cloud.query + self.cloud.fragment if hash is None else hash))
 
     def resize(self, width, height):
         self.browser.execute_cdp_cmd(
@@ -74,7 +74,7 @@ class Page:
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
 
     def wait(self, condition, what, seconds=WAIT):
-        """Waits until a condition holds, and answers what it answers."""
+        """Waits until a condition holds, and returns its result."""
         end = time.monotonic() + seconds
         while True:
             try:

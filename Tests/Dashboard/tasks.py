@@ -28,8 +28,8 @@ class Tasks:
 
     def __enter__(self):
         address = self.page.browser.capabilities["goog:chromeOptions"]["debuggerAddress"]
-        with urllib.request.urlopen(f"http://{address}/json/version") as answer:
-            url = json.load(answer)["webSocketDebuggerUrl"]
+        with urllib.request.urlopen(f"http://{address}/json/version") as response:
+            url = json.load(response)["webSocketDebuggerUrl"]
         self.socket = websocket.create_connection(url, suppress_origin=True, timeout=120)
         categories = ["devtools.timeline", "disabled-by-default-devtools.timeline"]
         self.ask("Tracing.start", transferMode="ReportEvents", traceConfig={

@@ -70,7 +70,7 @@ def milliseconds(text):
 
 def TYPED(check, no_trouble):
     def furnish(cloud):
-        """A zone with one record of a type that has encrypted fields; answers the path of the schema."""
+        """A zone with one record of a type that has encrypted fields; returns the path of the schema."""
         path = cloud.of_container("schemas/development")
         cloud.operate("PUT", path, {"text": cloud.operate("GET", path)["text"] + BIKE})
         cloud.make_zone("Fleet")
@@ -322,8 +322,8 @@ def TYPED(check, no_trouble):
         cloud.operate("PUT", "faults", {"rules": [
             {"fault": "itemError", "code": "ZONE_BUSY", "item": 0, "reason": "too busy", "operation": "records/modify"}]})
         operations = [{"operationType": "forceUpdate", "record": {"recordName": name, "recordType": "Bike", "fields": {}}} for name in ["b9", "b10"]]
-        status, answer = cloud.call("records/modify", {"zoneID": {"zoneName": "Fleet"}, "operations": operations, "atomic": False})
-        assert status == 200 and answer["records"][0]["recordName"] == "b9", answer
+        status, response = cloud.call("records/modify", {"zoneID": {"zoneName": "Fleet"}, "operations": operations, "atomic": False})
+        assert status == 200 and response["records"][0]["recordName"] == "b9", response
         page.open()
         page.go("Requests")
 

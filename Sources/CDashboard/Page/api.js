@@ -17,7 +17,7 @@ export class Failure extends Error {
 export function takeKey(back = "") {
     const found = /^#key=(.+)$/.exec(location.hash);
     if (!found) return false;
-    history.replaceState(null, "", location.pathname + back);
+    history.replaceState(null, "", location.pathname + location.search + back);
     // What no address escapes is the key as it is.
     try { setKey(decodeURIComponent(found[1])); } catch { setKey(found[1]); }
     return true;
@@ -96,7 +96,7 @@ export async function send(url, options) {
     }
 }
 
-/** Looks for the server, and answers what to say meanwhile. */
+/** Looks for the server, and returns what to say meanwhile. */
 export function noResponse() {
     connection.look();
     return new Failure(0, {reason: "There is no response: the server was stopped, or the connection broke"});
@@ -113,7 +113,7 @@ export async function textOf(response) {
 }
 
 /** What a response says; throws why the server refused. */
-export async function answer(response) {
+export async function bodyOf(response) {
     const text = await textOf(response);
     let body;
     try { body = parse(text); } catch { /* A refusal's status says enough. */ }
@@ -134,7 +134,7 @@ export async function operate(method, path, body, signal) {
     if (!/^[ -~]*$/.test(key)) refuse(new Failure(403, {reason: "The key has a character that no key has"}));
     const isChange = method !== "GET";
     const headers = {Authorization: `Bearer ${key}`, ...(isChange ? {"Idempotency-Key": identifier()} : {})};
-    const ask = async () => answer(await send(`/_ck/${path}`,
+    const ask = async () => bodyOf(await send(`/_ck/${path}`,
         {method, signal, headers, body: body === undefined ? undefined : stringify(body)}));
     try {
         return await ask().catch(error => {
@@ -159,10 +159,13 @@ function refuse(error) {
 
 export const part = text => encodeURIComponent(text);
 
-/** Where requests go: a container, an environment, and a user or nobody. */
+const environments = ["development", "production"];
+
+/** Where requests go: a container, an environment, and a user or nobody. The first two stand in the page's address, so that
+    it leads to the same place in another tab. */
 export const place = {
     container: store.getItem("container") ?? "",
-    environment: store.getItem("environment") ?? "development",
+    environment: store.getItem("environment") ?? environments[0],
     user: "",
     /** The user whom the person chose for the container, empty for nobody; null before a choice. */
     get chosenUser() { return store.getItem(`user/${this.container}`); },
@@ -172,6 +175,19 @@ export const place = {
             this[name] = value;
             store.setItem(name === "user" ? `user/${this.container}` : name, value);
         }
+        const {container, environment} = this;
+        const query = new URLSearchParams({container, ...(environment === environments[0] ? {} : {environment})});
+        if (container) history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`);
+    },
+    /** Goes where the address leads, without telling the page; returns whether that is elsewhere. */
+    follow() {
+        const query = new URLSearchParams(location.search);
+        const container = query.get("container") ?? this.container;
+        const named = query.get("environment") ?? (query.has("container") ? environments[0] : this.environment);
+        const environment = environments.includes(named) ? named : environments[0];
+        if (container === this.container && environment === this.environment) return false;
+        this.set({container, environment});
+        return true;
     },
     choose(choice) {
         this.set(choice);
@@ -240,7 +256,7 @@ export async function call(database, endpoint, body, {signal, user = place.user,
             store.setItem(name, JSON.stringify({...rest, webAuthToken: next}));
         }
         try {
-            return await answer(response);
+            return await bodyOf(response);
         } catch (error) {
             // The session of a day ended, or the server began anew.
             if (isFresh || ![401, 421].includes(error.status)) throw error;
@@ -257,11 +273,11 @@ export function identifier() {
     return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/** What was sent for a record and never answered, by record: the server may have carried it out. */
+/** What was sent for a record and never got a response, by record: the server may have carried it out. */
 const unanswered = new Map();
 
 /**
- * Changes one record; throws what the item's answer says.
+ * Changes one record; throws what the item's response says.
  *
  * A change whose response was lost may have been carried out, and browsers send a request without response again by
  * themselves. As in an app of CloudKit's, the record is fetched and compared before a failure or a conflict is believed.
@@ -351,18 +367,18 @@ export async function lookUp(database, zoneID, recordName) {
     return item(body.records[0]);
 }
 
-/** Sends a file for a field; answers the field's value. */
+/** Sends a file for a field; returns the field's value. */
 export async function upload(database, zoneID, {recordName, recordType}, fieldName, blob) {
     const {tokens} = await call(database, "assets/upload", {zoneID, tokens: [{recordName, recordType, fieldName}]});
     // A file that was changed after it was chosen says so, and is no lost connection.
     await blob.slice(0, 1).arrayBuffer();
-    return (await answer(await send(ownAddress(item(tokens[0]).url), {method: "POST", body: blob}))).singleFile;
+    return (await bodyOf(await send(ownAddress(item(tokens[0]).url), {method: "POST", body: blob}))).singleFile;
 }
 
 /** Fetches the bytes of an asset. */
 export async function download(asset) {
     const response = await send(ownAddress(asset.downloadURL));
-    if (!response.ok) await answer(response);
+    if (!response.ok) await bodyOf(response);
     return response.blob().catch(() => { throw new Failure(0, {reason: "The file was cut off: the connection broke"}); });
 }
 
@@ -381,7 +397,7 @@ export async function schema(isFresh) {
     return schemas.get(name);
 }
 
-/** All requests that the server answered, one long poll for the whole page, as long as somebody listens and looks. */
+/** All requests that the server responded to, one long poll for the whole page, as long as somebody listens and looks. */
 class Feed {
     entries = [];
     #last = 0;

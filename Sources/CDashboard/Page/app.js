@@ -27,6 +27,7 @@ class Dashboard extends HTMLElement {
 
     async connectedCallback() {
         takeKey();
+        place.follow();
         fill(this,
             h("a", {class: "skip", href: "#room", onclick: event => { event.preventDefault(); this.#main.focus(); }},
                 "Skip to the room"),
@@ -55,10 +56,12 @@ class Dashboard extends HTMLElement {
             const isLost = await mayLose(open);
             this.#isAsking = false;
             if (!isLost) { history.pushState(null, "", oldURL); return; }
-            // The question is answered.
+            // The question has its reply.
             for (const each of open) each.hasEdits = undefined;
         }
         const room = this.#room;
+        // Back from another container leads to the one of before.
+        if (place.follow()) { await this.#place(); return; }
         this.#show();
         if (needsKey()) this.#askForKey();
         else if (room !== this.#room) await this.#renewPeople();
@@ -109,7 +112,10 @@ class Dashboard extends HTMLElement {
         const overview = await operate("GET", "overview");
         const names = overview.containers.map(each => each.container);
         // Kept, so that a container that is added later does not take its place when the page is loaded again.
-        if (!names.includes(place.container)) place.set({container: names[0] ?? ""});
+        if (!names.includes(place.container)) {
+            if (place.container && names.length > 0) notify(words`There is no container ${place.container}; what is shown is ${names[0]}`);
+            place.set({container: names[0] ?? ""});
+        }
         const {container} = place;
         let users = [];
         if (container) {

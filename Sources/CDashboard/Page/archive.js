@@ -6,7 +6,7 @@ const VERSION = 1, BATCH = 200, SHARE = "cloudkit.share";
 /** The names in an archive, below a folder of its own. */
 const LINES = "records.jsonl", FOLDER = "assets";
 
-/** Writes all zones of the chosen user's private database; answers the archive, what is in it, and the types that no query of the default zone finds. */
+/** Writes all zones of the chosen user's private database; returns the archive, what is in it, and the types that no query of the default zone finds. */
 export async function exportZones(name, told, signal) {
     const lines = [];
     const write = line => lines.push(`${stringify(line)}\n`);
@@ -44,7 +44,7 @@ export async function exportZones(name, told, signal) {
 /** The assets in a field, in order. */
 const assetsOf = ({type, value}) => !/^ASSETID/.test(type ?? "") ? [] : [value].flat().filter(Boolean);
 
-/** Fetches the files of a record, each of the same checksum once; answers their names by field, and leaves no addresses in the fields. */
+/** Fetches the files of a record, each of the same checksum once; returns their names by field, and leaves no addresses in the fields. */
 async function keep(fields, files) {
     const names = {};
     for (const [name, field] of Object.entries(fields)) {
@@ -163,7 +163,7 @@ function whole(record, files) {
     return record;
 }
 
-/** Saves what stands in an archive; answers how many records were saved and files sent, and what was refused. */
+/** Saves what stands in an archive; returns how many records were saved and files sent, and what was refused. */
 export async function importZones(archive, told, signal) {
     const outcome = {saved: 0, sent: 0, refused: []};
     try {
@@ -208,7 +208,7 @@ async function importInto(outcome, {zones, files}, told, signal) {
     }
 }
 
-/** Sends the files of a record, once, and puts their receipts into it; answers the field of which one is not there. */
+/** Sends the files of a record, once, and puts their receipts into it; returns the field of which one is not there. */
 async function send(record, zoneName, files, told) {
     for (const [name, field] of Object.entries(record.fields ?? {})) {
         const assets = assetsOf(field);

@@ -56,7 +56,7 @@ class Versions {
         this.#size += size;
     }
 
-    /** Forgets a version, and answers it. */
+    /** Forgets a version, and returns it. */
     take(name) {
         const version = this.#known.get(name);
         if (version) this.#size -= version.size;
@@ -134,8 +134,8 @@ class Changes extends Room {
 
     #ask(options) {
         return call(this.#database, "changes/zone", {zones: [{zoneID: this.#zoneID, ...options}]}, {signal: this.signal})
-            .then(answer => {
-                const [zone] = answer.zones;
+            .then(response => {
+                const [zone] = response.zones;
                 if (zone.serverErrorCode) throw Object.assign(new Error(zone.reason), {code: zone.serverErrorCode});
                 return zone;
             });

@@ -5,7 +5,7 @@ const HEIGHT = 32;
 
 /**
  * The table. `columns` are {label, note, width, text(row)}; `source` has `count`, `isComplete` and `row(index)`, which
- * answers undefined for a row that is on its way, and calls `changed` when more is known. With the attribute `opens`, rows look as if
+ * returns undefined for a row that is on its way, and calls `changed` when more is known. With the attribute `opens`, rows look as if
  * they led somewhere, and “ck-open” says to which.
  */
 export class Grid extends HTMLElement {

@@ -42,7 +42,7 @@ function condition(field, type, sign, value) {
 
 const isOneOf = comparator => comparator === "IN" || comparator === "NOT_IN";
 
-/** The builder: `build()` answers the query, and “ck-query” tells that it should be run. */
+/** The builder: `build()` returns the query, and “ck-query” tells that it should be run. */
 export class QueryBuilder extends HTMLElement {
     #type = null;
     #where = {};

@@ -3,7 +3,7 @@ import {call, modify, lookUp, identifier, upload, download, schema, place, endpo
 import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, bytes, amount, words, message} from "./dom.js";
 import {typeName, kindsIn, editable, isLong, read, short, swift, swiftText, shell} from "./values.js";
 
-/** Shows a record; answers its dialog, or nothing when there is no such record. */
+/** Shows a record; returns its dialog, or nothing when there is no such record. */
 export async function openRecord(database, zoneID, recordName, room) {
     let record;
     try {
@@ -377,7 +377,7 @@ function inputFor(name, {type, isEncrypted}, edit, remove) {
 /** The names by which queries and tables mean what every record has. */
 const systemFields = new Set(["recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp", "modifiedUserRecordName"]);
 
-/** Asks for the name and the type of another field, for which `add` answers the row. */
+/** Asks for the name and the type of another field, for which `add` returns the row. */
 function addField(database, recordType, taken, add) {
     const name = h("input", {required: true, pattern: "[A-Za-z][A-Za-z0-9_]*", title: "Letters, digits and _, a letter first"});
     const kinds = kindsIn(database), type = select([...kinds.keys()], "STRING");

@@ -33,7 +33,7 @@ class QuerySource {
         return undefined;
     }
 
-    /** Shows a record as it is now where it was; answers whether it was there. */
+    /** Shows a record as it is now where it was; returns whether it was there. */
     update(record) {
         for (const rows of this.#pages.values()) {
             const index = rows.findIndex(each => each.recordName === record.recordName);
@@ -49,14 +49,14 @@ class QuerySource {
         if (this.#loading.has(page)) return;
         this.#loading.add(page);
         try {
-            const answer = await this.ask({continuationMarker: this.#markers[page], resultsLimit: PAGE});
-            const rows = answer.records.filter(record => !record.serverErrorCode);
+            const response = await this.ask({continuationMarker: this.#markers[page], resultsLimit: PAGE});
+            const rows = response.records.filter(record => !record.serverErrorCode);
             this.#pages.delete(page);
             this.#pages.set(page, rows);
             if (this.#pages.size > KEPT) this.#pages.delete(this.#pages.keys().next().value);
             if (page === this.#markers.length - 1) {
                 this.count = page * PAGE + rows.length;
-                if (answer.continuationMarker && rows.length === PAGE) this.#markers.push(answer.continuationMarker);
+                if (response.continuationMarker && rows.length === PAGE) this.#markers.push(response.continuationMarker);
                 else this.isComplete = true;
             }
         } catch (error) {
@@ -110,7 +110,7 @@ class Records extends Room {
         // What somebody else saves makes new types.
         feed.listen(this.signal, (entries, isNews) => {
             if (isNews && this.#types.length === 0 && entries.some(each => each.endpoint === "records/modify")) this.attempt(() => this.#choose(), this.#message);
-            // The page's own requests are known as such once they are answered.
+            // The page's own requests are known as such once they have a response.
             if (isNews) setTimeout(() => { if (entries.some(each => this.#concerns(each))) this.#markStale(); }, 500);
         });
     }

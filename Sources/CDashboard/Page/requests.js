@@ -1,4 +1,4 @@
-// The journal: each request that the server answered, as it comes.
+// The journal: each request that the server responded to, as it comes.
 import {Failure, operate, feed, call, parse, stringify, place, nameOf, statusOf} from "./api.js";
 import {h, fill, field, select, button, dialog, problem, copy, time, moment, bytes, number, plural, amount, notify, words, confirm, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
@@ -31,7 +31,7 @@ class Requests extends Room {
         {label: "endpoint", width: "minmax(11rem, 1fr)", text: entry => `${entry.method} ${entry.endpoint}`},
         {label: "user", width: "8rem", text: entry => entry.user ? nameOf(entry.user) : ""},
         {label: "ms", width: "6rem", text: entry => entry.milliseconds.toFixed(1), kind: () => "number"},
-        {label: "answer", width: "6rem", text: entry => bytes(entry.bytes), kind: () => "number"},
+        {label: "response", width: "6rem", text: entry => bytes(entry.bytes), kind: () => "number"},
         {label: "problem", width: "minmax(14rem, 3fr)", text: entry => {
             const faults = entry.faults.length > 0 ? `fault ${entry.faults.map(each => each + 1).join(", ")}  ` : "";
             return faults + entry.problems.map(each => `${each.code}: ${each.reason}`).join("; ");
@@ -80,14 +80,14 @@ class Requests extends Room {
             const rows = [
                 ["Time", moment(entry.time)], ["Status", statusOf(entry)], ["User", entry.user && words`${nameOf(entry.user)} (${entry.user})`],
                 ["Container", entry.container], ["Database", entry.database], ["Took", `${entry.milliseconds.toFixed(2)} ms`],
-                ["Answer", bytes(entry.bytes)], ["Identifier", entry.id],
+                ["Response", bytes(entry.bytes)], ["Identifier", entry.id],
                 ["Faults", entry.faults.length > 0 && `${plural(entry.faults.length, "rule")} ${entry.faults.map(each => each + 1).join(", ")} of the plan took effect`],
             ];
             const element = dialog(words`${entry.method} ${entry.endpoint}`,
                 h("dl", {}, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
                 entry.problems.map(each => h("div", {class: "problem"}, h("p", {}, words`${[each.item, each.code].filter(Boolean).join(" ")}: ${each.reason}`),
                     h("p", {}, words`→ ${each.remedy}`))),
-                bodies ? [code("Request", bodies.request), code("Answer", bodies.response),
+                bodies ? [code("Request", bodies.request), code("Response", bodies.response),
                     !bodies.isWhole && h("p", {class: "note"}, "Only the beginnings of long bodies are kept.")]
                     : h("p", {class: "note"}, "This server keeps no bodies, because other machines may reach it."),
                 this.#canReplay(entry, bodies) && h("footer", {}, outcome,
@@ -105,13 +105,13 @@ class Requests extends Room {
     async #replay(entry, bodies, outcome) {
         const database = entry.database.split("/")[1];
         try {
-            const answer = await call(database, entry.endpoint, undefined,
+            const response = await call(database, entry.endpoint, undefined,
                 {user: entry.user ?? "", text: entry.method === "GET" ? undefined : bodies.request});
-            const items = Object.values(answer).filter(Array.isArray).flat(), refused = items.filter(each => each?.serverErrorCode);
-            fill(outcome, refused.length === 0 ? h("p", {class: "good"}, "It was answered.")
+            const items = Object.values(response).filter(Array.isArray).flat(), refused = items.filter(each => each?.serverErrorCode);
+            fill(outcome, refused.length === 0 ? h("p", {class: "good"}, "It was carried out.")
                 : h("p", {class: "bad"}, refused.length === items.length ? "It was refused." : `${number(refused.length)} of ${amount(items.length, "item")} ${refused.length === 1 ? "was" : "were"} refused.`),
             refused.slice(0, 5).map(each => problem(new Failure(200, named(each)))),
-                h("pre", {tabindex: "0", role: "region", "aria-label": "New answer"}, stringify(answer, 1)));
+                h("pre", {tabindex: "0", role: "region", "aria-label": "New response"}, stringify(response, 1)));
         } catch (error) {
             fill(outcome, problem(error));
         }
@@ -119,7 +119,7 @@ class Requests extends Room {
     }
 }
 
-/** An item of an answer, with its name before the reason, which may not have it. */
+/** An item of a response, with its name before the reason, which may not have it. */
 function named(item) {
     const name = item.recordName ?? item.subscriptionID ?? (item.zoneID ?? item.zone?.zoneID)?.zoneName;
     return {...item, reason: [name, item.reason].filter(Boolean).join(": ") || undefined};

@@ -61,17 +61,17 @@ class Sharing extends Room {
         }, where);
     }
 
-    /** Shows the shares of a zone, as its feed of changes has them; answers how many. */
+    /** Shows the shares of a zone, as its feed of changes has them; returns how many. */
     async #find(database, zoneID, syncToken, list) {
         let count = 0;
         for (let page = 0; page < PAGES; page++) {
-            const {zones: [answer]} = await call(database, "changes/zone",
+            const {zones: [response]} = await call(database, "changes/zone",
                 {zones: [{zoneID, syncToken, desiredRecordTypes: [SHARE]}]}, {signal: this.signal});
-            const shares = item(answer).records.filter(each => !each.deleted && each.recordType === SHARE);
+            const shares = item(response).records.filter(each => !each.deleted && each.recordType === SHARE);
             list.append(...shares.map(each => this.#share(database, zoneID, each)));
             count += shares.length;
-            ({syncToken} = answer);
-            if (!answer.moreComing) return count;
+            ({syncToken} = response);
+            if (!response.moreComing) return count;
         }
         const more = h("p", {class: "actions"}, h("span", {}, words`${zoneID.zoneName} is large; not all of it was looked at.`),
             button("Look further", () => this.attempt(async () => { more.remove(); await this.#find(database, zoneID, syncToken, list); })));
@@ -180,8 +180,8 @@ class Sharing extends Room {
 
     #accept(shortGUID, user, where, done = () => {}) {
         return this.#do(async () => {
-            const {results: [answer]} = await call("public", "records/accept", {shortGUIDs: [{value: shortGUID}]}, {user});
-            item(answer);
+            const {results: [response]} = await call("public", "records/accept", {shortGUIDs: [{value: shortGUID}]}, {user});
+            item(response);
             done();
         }, words`${nameOf(user)} has accepted`, where);
     }
@@ -207,12 +207,12 @@ class Sharing extends Room {
             const records = [];
             let syncToken, isMore = true;
             for (let page = 0; isMore && page < PAGES; page++) {
-                const {zones: [answer]} = await call(database, "changes/zone",
+                const {zones: [response]} = await call(database, "changes/zone",
                     {zones: [{zoneID: zone, syncToken, desiredKeys: []}]}, {signal: this.signal, user});
                 // Who has not accepted yet sees no such zone.
-                if (answer.serverErrorCode === "ZONE_NOT_FOUND") break;
-                records.push(...item(answer).records.filter(each => !each.deleted));
-                ({syncToken, moreComing: isMore} = answer);
+                if (response.serverErrorCode === "ZONE_NOT_FOUND") break;
+                records.push(...item(response).records.filter(each => !each.deleted));
+                ({syncToken, moreComing: isMore} = response);
             }
             const table = h("ck-grid", {label: `What ${who} sees`});
             dialog(words`What ${who} sees of ${zoneID.zoneName}`, h("p", {}, records.length === 0 ? "Nothing."

@@ -1,5 +1,5 @@
 // Who is told of what, and what they are told.
-import {call, item, ensure, identifier, place, schema, ownAddress, send, answer, textOf, operate, containerPath, feed, nameOf} from "./api.js";
+import {call, item, ensure, identifier, place, schema, ownAddress, send, bodyOf, textOf, operate, containerPath, feed, nameOf} from "./api.js";
 import {h, fill, field, select, button, confirm, notify, keepChoices, time, moment, amount, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
@@ -116,8 +116,8 @@ class Subscriptions extends Room {
 
     async #modify(operationType, subscription) {
         await ensure(async () => {
-            const answer = await call(this.#database, "subscriptions/modify", {operations: [{operationType, subscription}]});
-            item(answer.subscriptions[0]);
+            const response = await call(this.#database, "subscriptions/modify", {operations: [{operationType, subscription}]});
+            item(response.subscriptions[0]);
         }, async () => await this.#has(subscription.subscriptionID) === (operationType === "create"));
     }
 
@@ -143,7 +143,7 @@ class Subscriptions extends Room {
             fill(this.#listening, h("span", {role: "status"}, "Listening…"));
             while (!this.signal.aborted) {
                 const response = await send(ownAddress(token.webcourierURL), {signal: this.signal});
-                if (!response.ok) await answer(response);
+                if (!response.ok) await bodyOf(response);
                 const text = await textOf(response);
                 if (!text) continue;
                 this.#heard.prepend(h("li", {class: "news"}, time(Date.now()),

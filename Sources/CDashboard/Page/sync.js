@@ -12,7 +12,7 @@ class Sync extends Room {
     async show() {
         fill(this, h("h1", {}, "Sync"),
             h("p", {}, "The devices that asked for something since the server began, by the names that they give themselves; clients of "
-                + "a user that give none count as one, and so do all commands of cloudkit. “Behind” is how many changes were made since a device was answered last: a device "
+                + "a user that give none count as one, and so do all commands of cloudkit. “Behind” is how many changes were made since a device got its last response: a device "
                 + "that listens is 0 behind soon after each change. This page is “dashboard”."), this.#list);
         await this.#load();
         const timer = setInterval(() => {

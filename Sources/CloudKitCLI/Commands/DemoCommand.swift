@@ -58,7 +58,7 @@ struct DemoCommand: AsyncParsableCommand {
             Console.say("The server continues at \(access.url), until Ctrl-C. To reach it:")
             Console.say(access.environment(of: access.users.first))
             if let key {
-                let page = ServeCommand.dashboard(at: access.url, key: key)
+                let page = ServeCommand.dashboard(at: access.url, access.container, key: key)
                 Console.say("To see what is in it:  \(page)")
                 Console.say("To operate it:  export \(OperatorOptions.keyVariable)=\(key)")
             }

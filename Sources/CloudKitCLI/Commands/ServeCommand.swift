@@ -117,7 +117,8 @@ struct ServeCommand: AsyncParsableCommand {
         server.acceptRequests()
         var lines = Self.greeting(access, written, at: url)
         if let key, let operators {
-            lines.append("To see what happens:  \(Self.dashboard(at: url, key: key))")
+            let page = Self.dashboard(at: url, container, key: key)
+            lines.append("To see what happens:  \(page)")
             lines.append("To operate it, until it stops:  source \(operators.relativePath)")
         }
         do {
@@ -173,8 +174,11 @@ struct ServeCommand: AsyncParsableCommand {
         return known.filter { files.hasFile(of: $0, container) }.map(\.fullName)
     }
 
-    /// Returns the URL of the dashboard, with the key in its fragment, which browsers do not send.
-    static func dashboard(at url: String, key: String) -> String { "\(url)/_/#key=\(key)" }
+    /// Returns the URL of the dashboard with a container, and with the key in its fragment, which browsers do
+    /// not send.
+    static func dashboard(at url: String, _ container: String, key: String) -> String {
+        "\(url)/_/?container=\(container)#key=\(key)"
+    }
 
     /// Returns the lines that are printed first when the server listens.
     private static func greeting(
