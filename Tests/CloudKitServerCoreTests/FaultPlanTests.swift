@@ -10,7 +10,7 @@ struct FaultPlanTests {
         try FaultPlan(json: Data(text.utf8))
     }
 
-    private static func cloud() async throws -> (FixtureCloud, FixtureCloud.User) {
+    static func cloud() async throws -> (FixtureCloud, FixtureCloud.User) {
         let cloud = try await FixtureCloud()
         let user = try await cloud.addUser("Ada Lovelace")
         try await cloud.addZone("Notes", as: user)
@@ -58,11 +58,29 @@ struct FaultPlanTests {
                 "rules[0].code: 'ZONE_BUSY' is no code of CKError"
             ),
             (#"{"rules": [{"fault": "cutResponse"}]}"#, "rules[0]"),
+            (#"{"rules": [], "rules": []}"#, "The plan has the key 'rules' twice"),
+            (#"{"rules": [],}"#, "The plan is not JSON from byte 14 on"),
+            (
+                #"{"rules": [{"fault": "slowResponse", "bytesPerSecond": 0}]}"#,
+                "rules[0].bytesPerSecond: 0 is less than 1"
+            ),
+            (
+                #"{"rules": [{"fault": "throttle", "burst": 0, "perSecond": 1}]}"#,
+                "rules[0].burst: 0.0 is less than 1"
+            ),
+            (
+                #"{"rules": [{"fault": "throttle", "burst": 1, "perSecond": -1}]}"#,
+                "rules[0].perSecond: -1.0 is less than 0"
+            ),
+            (
+                #"{"rules": [{"fault": "throttle", "profile": "strict", "burst": 1}]}"#,
+                "rules[0].burst: it is the profile's"
+            ),
             (#"{"rules": 5}"#, "cannot be read: rules"),
             (#"{"rule": []}"#, "which has seed and rules; did you mean 'rules'?"),
             (#"{"faults": [{"fault": "lostResponse"}]}"#, "'faults' means nothing in a plan"),
             ("[]", "cannot be read: Expected"),
-            ("{", "The faults are not JSON"),
+            ("{", "The plan is not JSON from byte 2 on"),
             (#"{"rules": [{"fault": "lostResponse", "times": 1.5}]}"#, "1.5 is not a whole number"),
             (
                 #"{"rules": [{"fault": "lostResponse", "times": 0}]}"#,
@@ -88,6 +106,37 @@ struct FaultPlanTests {
             _ = try Self.plan(text)
         } throws: { error in
             (error as? FaultPlanError)?.description.contains(message) ?? false
+        }
+    }
+
+    @Test(
+        "A rule that could never take effect is refused",
+        arguments: [
+            (#""fault": "itemError", "code": "CONFLICT", "operation": "zones/list""#, "operation"),
+            (
+                #""fault": "nativeItemError", "code": "zoneBusy", "operation": "zones/*""#,
+                "operation"
+            ),
+            (#""fault": "staleTags", "operation": "records/lookup""#, "operation"),
+            (#""fault": "lostNotification", "operation": "records/modify""#, "operation"),
+            (#""fault": "expiredChangeTokens", "operation": "push/wait""#, "operation"),
+            (#""fault": "expiredWebToken", "operation": "assets/send""#, "operation"),
+            (
+                #""fault": "lostResponse", "operation": "zones/list", "recordType": "T""#,
+                "recordType"
+            ),
+            (
+                #""fault": "lostResponse", "operation": "records/lookup", "recordType": "T""#,
+                "recordType"
+            ),
+            (#""fault": "lostResponse", "operation": "assets/fetch", "zone": "Z""#, "zone"),
+        ]
+    )
+    func impossible(rule: String, key: String) throws {
+        #expect {
+            _ = try Self.plan(#"{"rules": [{\#(rule)}]}"#)
+        } throws: { error in
+            (error as? FaultPlanError)?.description.hasPrefix("rules[0].\(key): ") ?? false
         }
     }
 
@@ -185,179 +234,6 @@ struct FaultPlanTests {
         var statuses: [Int] = []
         for _ in 0..<3 { statuses.append(try await cloud.call("zones/list", as: ada).status) }
         #expect(statuses == [503, 503, 200])
-    }
-
-    /// The requests that the test below makes.
-    enum Sample: CaseIterable {
-        case list, anonymousQuery, create, update, lookUp, assetBytes, waitWithUnknownToken
-    }
-
-    @Test(
-        "A fault is used up only by a request that it can affect",
-        arguments: [
-            (Fault.delay(milliseconds: 0), Sample.allCases),
-            (.error(.zoneBusy), Sample.allCases),
-            (.nativeError(.zoneBusy), Sample.allCases),
-            (.lostResponse, Sample.allCases),
-            (.resetConnection, Sample.allCases),
-            (.cutResponse(bytes: 1), Sample.allCases),
-            (.slowResponse(bytesPerSecond: 1), Sample.allCases),
-            (.itemError(.conflict), [.create, .update, .lookUp]),
-            (.nativeItemError(.zoneBusy, item: 0), [.create, .update, .lookUp]),
-            (.itemError(.conflict, item: 1), []),
-            (.expiredWebToken, [.list, .create, .update, .lookUp]),
-            (.expiredChangeTokens, [.list, .anonymousQuery, .create, .update, .lookUp]),
-            (.lostNotification, []),
-            (.staleTags, [.update]),
-        ] as [(Fault, [Sample])]
-    )
-    func reach(fault: Fault, samples: [Sample]) async throws {
-        let (cloud, user) = try await Self.cloud()
-        let token: JSON = ["recordName": "a", "recordType": "Note", "fieldName": "photo"]
-        let place = try await cloud.call(
-            "assets/upload",
-            as: user,
-            ["zoneID": FixtureCloud.zone("Notes"), "tokens": [token]]
-        )
-        let wait = ConformanceRequest(method: "GET", path: "/aps", query: "tok=unknown")
-        for sample in Sample.allCases {
-            // The fault may have ended the session before.
-            let ada = try await cloud.again(user)
-            cloud.service.setFaults(nil)
-            let tag = try await cloud.lookUp(["a"], as: ada).body.records[0].recordChangeTag
-            cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, times: 1)]))
-            switch sample {
-            case .list: _ = try await cloud.call("zones/list", as: ada)
-            case .anonymousQuery:
-                let query: JSON = ["query": ["recordType": "Note"]]
-                _ = try await cloud.call("records/query", .public, query)
-            case .create: _ = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a")])
-            case .update:
-                let note = FixtureCloud.note("update", "a", tag: tag)
-                _ = try await cloud.modify(as: ada, [note])
-            case .lookUp: _ = try await cloud.lookUp(["a"], as: ada)
-            case .assetBytes: _ = try await cloud.send(Data([1]), to: place.body.tokens[0].url)
-            case .waitWithUnknownToken: _ = try await cloud.send(wait)
-            }
-            let count = samples.contains(sample) ? 1 : 0
-            let expected = [FaultCount(fitting: count, taken: count)]
-            #expect(cloud.service.faultCounts == expected, "\(sample)")
-        }
-    }
-
-    @Test("Of the operations of a request, only those that compare a tag find theirs stale")
-    func staleTags() async throws {
-        let (cloud, user) = try await Self.cloud()
-        let made = try await cloud.modify(
-            as: user,
-            ["a", "b", "c"].map { FixtureCloud.note("create", $0) }
-        )
-        cloud.service.setFaults(FaultPlan(rules: [FaultRule(.staleTags, times: 1)]))
-        // Neither a save that overwrites nor a tag that nothing compares uses it up.
-        let forced = FixtureCloud.note("forceUpdate", "a", tag: made.records[0].recordChangeTag)
-        let first = try await cloud.modify(as: user, [forced])
-        #expect(first.records[0].serverErrorCode == nil)
-        let update = FixtureCloud.note("update", "b", tag: made.records[1].recordChangeTag)
-        let other = FixtureCloud.note("forceUpdate", "c")
-        let second = try await cloud.modify(as: user, atomic: false, [other, update])
-        #expect(second.records.map(\.serverErrorCode) == [nil, "CONFLICT"])
-        #expect(cloud.service.faultCounts == [FaultCount(fitting: 1, taken: 1)])
-    }
-
-    @Test("Tags become stale only for an operation that would succeed, and for nothing else")
-    func failingOperations() async throws {
-        let (cloud, ada) = try await Self.cloud()
-        let bob = try await cloud.addUser("Bob")
-        let fields: JSON = ["text": ["value": "x"]]
-        let made = try await cloud.modify(as: ada, [FixtureCloud.note("create", "a", fields)])
-        let tag = made.records[0].recordChangeTag
-        let notice = try await cloud.modify(
-            "_defaultZone",
-            as: ada,
-            database: .public,
-            [FixtureCloud.note("create", "p", type: "Notice")]
-        )
-        let publicTag = notice.records[0].recordChangeTag
-        func update(_ name: String, _ tag: JSON, _ fields: JSON = [:]) -> JSON {
-            FixtureCloud.note("update", name, fields, tag: tag)
-        }
-        let many = (0..<401).map { update("n\($0)", "1") }
-        let shown = FixtureCloud.note("update", "p", tag: publicTag, type: "Notice")
-        let failing: [(String, () async throws -> FixtureCloud.Response)] = [
-            ("no record", { try await cloud.modify(as: ada, [update("none", "1")]) }),
-            ("no zone", { try await cloud.modify("None", as: ada, [update("a", tag)]) }),
-            ("a stale tag", { try await cloud.modify(as: ada, [update("a", "zz")]) }),
-            ("no tag", { try await cloud.modify(as: ada, [update("a", .null)]) }),
-            (
-                "a wrong type",
-                { try await cloud.modify(as: ada, [update("a", tag, ["text": ["value": 5]])]) }
-            ),
-            ("too many", { try await cloud.modify(as: ada, many) }),
-            (
-                "another operation of an atomic request",
-                { try await cloud.modify(as: ada, [update("a", tag), update("none", "1")]) }
-            ),
-            (
-                "another's record",
-                { try await cloud.modify("_defaultZone", as: bob, database: .public, [shown]) }
-            ),
-        ]
-        cloud.service.setFaults(FaultPlan(rules: [FaultRule(.staleTags, times: 1)]))
-        for (name, body) in failing {
-            let response = try await body()
-            let failed =
-                response.status != 200
-                || response.records.contains { $0.serverErrorCode != .null }
-            #expect(failed, "\(name)")
-            #expect(cloud.service.faultCounts == [FaultCount(fitting: 0, taken: 0)], "\(name)")
-            let now = try await cloud.lookUp(["a"], as: ada).body.records[0].recordChangeTag
-            #expect(now == tag, "\(name)")
-        }
-        let stale = try await cloud.modify(as: ada, [update("a", tag)])
-        #expect(stale.records[0].serverErrorCode == "CONFLICT")
-        #expect(cloud.service.faultCounts == [FaultCount(fitting: 1, taken: 1)])
-    }
-
-    @Test("A fault that the client cannot see in the response is not used up")
-    func unseen() async throws {
-        let (cloud, ada) = try await Self.cloud()
-        func count(
-            _ fault: Fault,
-            call: Int? = nil,
-            _ body: () async throws -> FixtureCloud.Response
-        ) async throws -> FaultCount? {
-            cloud.service.setFaults(FaultPlan(rules: [FaultRule(fault, call: call, times: 1)]))
-            _ = try await body()
-            return cloud.service.faultCounts.first
-        }
-        let none = FaultCount(fitting: 0, taken: 0)
-        let list = { try await cloud.call("zones/list", as: ada) }
-        #expect(try await count(.cutResponse(bytes: 1_000_000), list) == none)
-        #expect(try await count(.cutResponse(bytes: 1_000_000), call: 2, list) == none)
-        let cut = try await count(.cutResponse(bytes: 1), list)
-        #expect(cut == FaultCount(fitting: 1, taken: 1))
-        let later = try await count(.cutResponse(bytes: 1), call: 2, list)
-        #expect(later == FaultCount(fitting: 1, taken: 0))
-
-        let note = FixtureCloud.note("create", "b")
-        for fault in [Fault.itemError(.conflict), .nativeItemError(.zoneBusy, item: 0)] {
-            let saved = try await count(fault) { try await cloud.modify("None", as: ada, [note]) }
-            #expect(saved == none)
-            let found = try await count(fault) {
-                try await cloud.lookUp(["b"], in: "None", as: ada)
-            }
-            #expect(found == none)
-            let seen = try await count(fault) { try await cloud.modify(as: ada, [note]) }
-            #expect(seen == FaultCount(fitting: 1, taken: 1))
-        }
-        // A refusal comes before what other faults would do.
-        cloud.service.setFaults(
-            FaultPlan(rules: [
-                FaultRule(.error(.zoneBusy), times: 1), FaultRule(.itemError(.conflict), times: 1),
-            ])
-        )
-        _ = try await cloud.modify(as: ada, [note])
-        #expect(cloud.service.faultCounts.map(\.taken) == [1, 0])
     }
 
     @Test(

@@ -31,6 +31,9 @@ struct FaultExpression {
                 )
             }
             let (key, text) = (String(parts[0]), String(parts[1]))
+            guard members[key] == nil else {
+                throw CommandFailure(unusable: "'\(key)' is there twice")
+            }
             let number: Any? =
                 Int(text) ?? Double(text).flatMap { $0.isFinite ? $0 : nil }
             members[key] = Self.numbers.contains(key) ? number ?? text : text

@@ -22,7 +22,7 @@ extension ServiceContext {
             let users = try (token?.registrations ?? [])
                 .compactMap { try reader.user(RowID(rawValue: $0.user)) }
             var subject = FaultSubject(
-                operation: "push/wait",
+                operation: FaultOperation.pushWait,
                 userNames: Set(users.flatMap { [$0.recordName, $0.fullName] })
             )
             subject.hasNotification = hasNotification

@@ -13,27 +13,50 @@ extension Fault {
     /// - Returns: The items, by index.
     func reach(of items: Set<Int>, in subject: FaultSubject) -> Set<Int>? {
         // A wait is decided when it begins, and once more for the notification that ends it.
-        guard subject.hasNotification == (self == .lostNotification) else { return nil }
+        guard subject.hasNotification == (self == .lostNotification),
+            operations?.contains(subject.operation) ?? true
+        else { return nil }
         switch self {
         // Every request has a response, and every caller a bucket.
         case .error, .nativeError, .lostResponse, .resetConnection, .cutResponse, .delay,
-            .slowResponse, .throttle:
+            .slowResponse, .throttle, .expiredChangeTokens, .lostNotification:
             return items
-        // These two endpoints respond for each record alone.
         case .itemError(_, let item, _), .nativeItemError(_, let item, _):
-            guard subject.endpoint == .recordsModify || subject.endpoint == .recordsLookup else {
-                return nil
-            }
             return Self.any(of: item.map { items.intersection([$0]) } ?? items)
         // Callers with a key, a header or an API token alone have no session that could end.
         case .expiredWebToken: return subject.hasSession ? items : nil
-        // The tokens are those of an environment, of which only endpoints know.
-        case .expiredChangeTokens: return subject.endpoint == nil ? nil : items
-        case .lostNotification: return items
         // Another device is too early only for an operation that compares the tag of its record.
-        case .staleTags:
-            guard subject.endpoint == .recordsModify else { return nil }
-            return Self.any(of: items.filter { subject.items[$0].comparesTag })
+        case .staleTags: return Self.any(of: items.filter { subject.items[$0].comparesTag })
+        }
+    }
+
+    /// The operations that the fault can affect; nil for all.
+    var operations: [String]? {
+        switch self {
+        case .error, .nativeError, .lostResponse, .resetConnection, .cutResponse, .delay,
+            .slowResponse, .throttle:
+            nil
+        // These two endpoints respond for each record alone.
+        case .itemError, .nativeItemError:
+            [Endpoint.recordsModify.rawValue, Endpoint.recordsLookup.rawValue]
+        // The tokens are those of an environment and a caller, of which only endpoints know.
+        case .expiredWebToken, .expiredChangeTokens: Endpoint.allCases.map(\.rawValue)
+        case .lostNotification: [FaultOperation.pushWait]
+        case .staleTags: [Endpoint.recordsModify.rawValue]
+        }
+    }
+
+    /// The place of the fault among several of one request: those that hide others have lower numbers,
+    /// and of two limits the narrower one.
+    var turn: Int {
+        switch self {
+        case .delay, .resetConnection: 0
+        case .lostResponse: 1
+        case .error, .nativeError, .throttle: 2
+        case .expiredChangeTokens, .expiredWebToken, .lostNotification: 3
+        case .itemError, .nativeItemError: 4
+        case .staleTags: 5
+        case .cutResponse(let limit), .slowResponse(let limit): 6 + limit
         }
     }
 

@@ -17,7 +17,7 @@ struct FaultDecision: Hashable, Sendable {
     var delivery = ServiceResponse.Delivery()
     /// The rules that took effect, by index.
     var rules: [Int] = []
-    /// The rules that matched the request.
+    /// The rules that matched the request and are not hidden by other ones.
     var matches: [Match] = []
     /// The state of the plan to which the indexes belong.
     var generation = 0
@@ -32,58 +32,79 @@ struct FaultDecision: Hashable, Sendable {
         var isTaken: Bool
     }
 
-    mutating func add(_ fault: Fault, _ items: Set<Int>) {
+    /// Adds a fault, after all those with an earlier `Fault.turn`.
+    ///
+    /// - Returns: `false` if those hide it, so that nothing was added.
+    mutating func add(_ fault: Fault, _ items: Set<Int>) -> Bool {
+        guard !hides(fault) else { return false }
         switch fault {
-        case .error(let code, let reason, let retryAfter):
-            let text = reason ?? "The fault plan refuses this request with \(code.rawValue)"
-            error = error ?? RequestError(code, reason: text, retryAfter: retryAfter)
-        case .itemError(let code, _, let reason):
-            let text = reason ?? "The fault plan makes this record fail with \(code.rawValue)"
-            for item in items where failures[item] == nil {
-                failures[item] = RecordFailure(code, text)
-            }
-        case .nativeError(let code, let reason, let retryAfter):
-            error =
-                error
-                ?? RequestError(
-                    code.serverErrorCode,
-                    reason: reason ?? "The fault plan refuses this request with \(code.name)",
-                    retryAfter: retryAfter,
-                    nativeErrorCode: code
-                )
-        case .nativeItemError(let code, _, let reason):
-            let text = reason ?? "The fault plan makes this record fail with \(code.name)"
-            let failure = RecordFailure(code.serverErrorCode, text, nativeCode: code)
-            for item in items where failures[item] == nil { failures[item] = failure }
-        case .lostResponse: delivery.end = .lost
+        case .delay(let milliseconds): delivery.delayMilliseconds += milliseconds
         case .resetConnection:
             isDropped = true
             delivery.end = .lost
-        case .cutResponse(let bytes):
-            switch delivery.end {
-            case .whole: delivery.end = .cut(bytes: bytes)
-            case .cut(let other): delivery.end = .cut(bytes: min(bytes, other))
-            case .lost: break
-            }
-        case .delay(let milliseconds): delivery.delayMilliseconds += milliseconds
-        case .slowResponse(let bytesPerSecond):
-            delivery.bytesPerSecond = min(delivery.bytesPerSecond ?? .max, bytesPerSecond)
-        case .expiredWebToken: expiresWebToken = true
-        case .expiredChangeTokens: expiresChangeTokens = true
-        case .lostNotification: losesNotification = true
-        case .staleTags: staleItems.formUnion(items)
+        case .lostResponse: delivery.end = .lost
+        case .error(let code, let reason, let retryAfter):
+            let text = reason ?? "The fault plan refuses this request with \(code.rawValue)"
+            error = RequestError(code, reason: text, retryAfter: retryAfter)
+        case .nativeError(let code, let reason, let retryAfter):
+            error = RequestError(
+                code.serverErrorCode,
+                reason: reason ?? "The fault plan refuses this request with \(code.name)",
+                retryAfter: retryAfter,
+                nativeErrorCode: code
+            )
         case .throttle: break
+        case .expiredChangeTokens: expiresChangeTokens = true
+        case .expiredWebToken: expiresWebToken = true
+        case .lostNotification: losesNotification = true
+        case .itemError(let code, _, let reason):
+            let text = reason ?? "The fault plan makes this record fail with \(code.rawValue)"
+            return fail(items, with: RecordFailure(code, text))
+        case .nativeItemError(let code, _, let reason):
+            let text = reason ?? "The fault plan makes this record fail with \(code.name)"
+            return fail(items, with: RecordFailure(code.serverErrorCode, text, nativeCode: code))
+        case .staleTags:
+            let others = items.subtracting(failures.keys).subtracting(staleItems)
+            staleItems.formUnion(others)
+            return !others.isEmpty
+        case .cutResponse(let bytes): delivery.end = .cut(bytes: bytes)
+        case .slowResponse(let bytesPerSecond): delivery.bytesPerSecond = bytesPerSecond
         }
+        return true
+    }
+
+    /// Returns whether the client sees the same with a fault as without it, because of earlier ones.
+    func hides(_ fault: Fault) -> Bool {
+        switch fault {
+        case .delay: false
+        case .resetConnection: isDropped
+        case .lostResponse: delivery.end == .lost
+        case .error, .nativeError, .throttle: isDropped || error != nil
+        case .expiredChangeTokens: isRefused || expiresChangeTokens
+        case .expiredWebToken: isRefused || expiresWebToken
+        case .itemError, .nativeItemError, .staleTags: isRefused || expiresWebToken
+        case .lostNotification: isDropped || losesNotification
+        case .cutResponse: delivery.end != .whole
+        case .slowResponse: delivery.end == .lost || delivery.bytesPerSecond != nil
+        }
+    }
+
+    /// `true` when the request is not carried out.
+    private var isRefused: Bool { isDropped || error != nil }
+
+    /// Lets those of some items fail that do not fail yet; returns whether there are any.
+    private mutating func fail(_ items: Set<Int>, with failure: RecordFailure) -> Bool {
+        let others = items.subtracting(failures.keys)
+        for item in others { failures[item] = failure }
+        return !others.isEmpty
     }
 
     /// Refuses the request because its caller exceeds the limit.
     mutating func throttle(seconds: Double) {
-        error =
-            error
-            ?? RequestError(
-                .throttled,
-                reason: "The caller requests more than the fault plan allows; wait",
-                retryAfter: max(1, seconds.rounded(.up))
-            )
+        error = RequestError(
+            .throttled,
+            reason: "The caller requests more than the fault plan allows; wait",
+            retryAfter: max(1, seconds.rounded(.up))
+        )
     }
 }

@@ -26,7 +26,9 @@ import CloudKitWire
 public struct FaultPlan: Hashable, Sendable, Codable {
     /// The seed of the random numbers of all rules; the same seed produces the same numbers.
     public var seed: UInt64
-    /// The rules; all that match a request take effect, but only the first of several errors.
+    /// The rules; all that match a request take effect.
+    ///
+    /// A rule whose fault another one hides, as the first of two errors does, does not match.
     public var rules: [FaultRule]
 
     /// Creates a plan.
@@ -39,18 +41,19 @@ public struct FaultPlan: Hashable, Sendable, Codable {
     ///
     /// - Throws: `FaultPlanError` with the position of the first mistake.
     public init(json: Data) throws(FaultPlanError) {
+        if let mistake = JSONBounds.mistake(in: json) {
+            throw FaultPlanError("The plan \(mistake)")
+        }
         do {
             self = try JSONDecoder().decode(Self.self, from: json)
         } catch let DecodingError.dataCorrupted(context)
             where context.underlyingError is FaultPlanError
         {
             throw FaultPlanError(Self.place(context.codingPath) + context.debugDescription)
-        } catch let DecodingError.dataCorrupted(context) where context.codingPath.isEmpty {
-            throw FaultPlanError("The faults are not JSON")
         } catch let error as DecodingError {
             throw FaultPlanError("The faults cannot be read: \(WireJSON.place(of: error))")
         } catch {
-            throw FaultPlanError("The faults are not JSON")
+            throw FaultPlanError("The faults cannot be read")
         }
     }
 

@@ -120,13 +120,15 @@ extension FaultRule: Codable {
             return code
         }
         let operation = try values.decodeIfPresent(String.self, forKey: .operation)
-        if let operation, !FaultOperation.isKnown(operation) {
+        if let operation, FaultOperation.matched(by: operation).isEmpty {
             throw mistake(
                 .operation,
                 "'\(operation)' is no operation, such as records/modify or records/*"
                     + NearestName.advice(for: operation, in: FaultOperation.names)
             )
         }
+        let recordType = try values.decodeIfPresent(String.self, forKey: .recordType)
+        let zone = try values.decodeIfPresent(String.self, forKey: .zone)
         let fault: Fault
         switch name {
         case .error:
@@ -158,25 +160,45 @@ extension FaultRule: Codable {
         case .cutResponse: fault = .cutResponse(bytes: try positive(.bytes))
         case .delay: fault = .delay(milliseconds: try positive(.milliseconds))
         case .slowResponse:
-            fault = .slowResponse(bytesPerSecond: max(1, try positive(.bytesPerSecond)))
+            guard let rate = try whole(.bytesPerSecond, atLeast: 1) else {
+                throw mistake(nil, "the fault '\(text)' needs 'bytesPerSecond'")
+            }
+            fault = .slowResponse(bytesPerSecond: rate)
         case .expiredWebToken: fault = .expiredWebToken
         case .expiredChangeTokens: fault = .expiredChangeTokens
         case .lostNotification: fault = .lostNotification
         case .staleTags: fault = .staleTags
         case .throttle:
             if let text = try values.decodeIfPresent(String.self, forKey: .profile) {
+                for key in [CodingKeys.burst, .perSecond] where values.contains(key) {
+                    throw mistake(key, "it is the profile's; give one or the other")
+                }
                 guard let profile = ThrottleProfile.named[text] else {
                     let names = ThrottleProfile.named.keys.sorted().joined(separator: ", ")
                     throw mistake(.profile, "'\(text)' is no profile; they are \(names)")
                 }
                 fault = .throttle(profile)
             } else {
-                fault = .throttle(
-                    ThrottleProfile(
-                        burst: max(1, try values.decode(Double.self, forKey: .burst)),
-                        perSecond: max(0, try values.decode(Double.self, forKey: .perSecond))
-                    )
-                )
+                let burst = try values.decode(Double.self, forKey: .burst)
+                let perSecond = try values.decode(Double.self, forKey: .perSecond)
+                guard burst >= 1 else { throw mistake(.burst, "\(burst) is less than 1") }
+                guard perSecond >= 0 else {
+                    throw mistake(.perSecond, "\(perSecond) is less than 0")
+                }
+                fault = .throttle(ThrottleProfile(burst: burst, perSecond: perSecond))
+            }
+        }
+        // A rule that never takes effect would let its author believe that the app handles the fault.
+        if let operation {
+            let matched = FaultOperation.matched(by: operation)
+            if let all = fault.operations, matched.allSatisfy({ !all.contains($0) }) {
+                throw mistake(.operation, "the fault '\(text)' never affects '\(operation)'")
+            }
+            if recordType != nil, matched.allSatisfy({ !FaultOperation.withTypes.contains($0) }) {
+                throw mistake(.recordType, "requests of '\(operation)' name no record type")
+            }
+            if zone != nil, matched.allSatisfy({ Endpoint(rawValue: $0) == nil }) {
+                throw mistake(.zone, "requests of '\(operation)' name no zone")
             }
         }
         let probability = try values.decodeIfPresent(Double.self, forKey: .probability)
@@ -186,8 +208,8 @@ extension FaultRule: Codable {
         self.init(
             fault,
             operation: operation,
-            recordType: try values.decodeIfPresent(String.self, forKey: .recordType),
-            zone: try values.decodeIfPresent(String.self, forKey: .zone),
+            recordType: recordType,
+            zone: zone,
             user: try values.decodeIfPresent(String.self, forKey: .user),
             call: try whole(.call, atLeast: 1),
             times: try whole(.times, atLeast: 1),
@@ -253,13 +275,21 @@ extension FaultRule: Codable {
 
 /// The operations that a fault rule can match.
 enum FaultOperation {
+    /// The request that waits for notifications.
+    static let pushWait = "push/wait"
+
     /// All names: the endpoints, and operations outside the protocol.
     static let names =
-        Endpoint.allCases.map(\.rawValue) + ["assets/send", "assets/fetch", "push/wait"]
+        Endpoint.allCases.map(\.rawValue) + ["assets/send", "assets/fetch", pushWait]
 
-    /// Returns whether a name is an operation, or matches all operations that begin with it.
-    static func isKnown(_ name: String) -> Bool {
-        guard name.hasSuffix("*") else { return names.contains(name) }
-        return names.contains { $0.hasPrefix(name.dropLast()) }
+    /// The names of those whose requests name the types of records.
+    static let withTypes = [
+        Endpoint.recordsModify, .recordsQuery, .recordsQueryBatch, .assetsUpload,
+    ].map(\.rawValue)
+
+    /// Returns the operations with a name, or all that begin with it where it ends with `*`.
+    static func matched(by name: String) -> [String] {
+        guard name.hasSuffix("*") else { return names.filter { $0 == name } }
+        return names.filter { $0.hasPrefix(name.dropLast()) }
     }
 }

@@ -43,40 +43,46 @@ struct FaultScript: Sendable {
     /// Decides the faults of a request.
     mutating func decide(_ subject: FaultSubject, now: Int64) -> FaultDecision {
         var decision = FaultDecision()
-        for (index, rule) in plan.rules.enumerated() {
-            guard let items = rule.items(of: subject) else { continue }
+        // Those that hide others come first, and of the same kind the first rule.
+        let turns = plan.rules.indices.sorted {
+            (plan.rules[$0].fault.turn, $0) < (plan.rules[$1].fault.turn, $1)
+        }
+        for index in turns {
+            guard let items = plan.rules[index].items(of: subject),
+                let isTaken = take(index, items, of: subject, now: now, &decision)
+            else { continue }
             counts[index].fitting += 1
-            let isTaken = take(index, items, of: subject, now: now, &decision)
             decision.matches.append(.init(rule: index, items: items, isTaken: isTaken))
             guard isTaken else { continue }
             counts[index].taken += 1
             decision.rules.append(index)
         }
+        decision.rules.sort()
         return decision
     }
 
     /// Adds the fault of a matching rule to a decision if it is its turn.
+    ///
+    /// - Returns: Whether it was; nil if others hide the fault, so that the rule does not match.
     private mutating func take(
         _ index: Int,
         _ items: Set<Int>,
         of subject: FaultSubject,
         now: Int64,
         _ decision: inout FaultDecision
-    ) -> Bool {
+    ) -> Bool? {
         let rule = plan.rules[index]
-        if let call = rule.call, call != counts[index].fitting { return false }
+        if let call = rule.call, call != counts[index].fitting + 1 { return false }
         if let times = rule.times, counts[index].taken >= times { return false }
         if let probability = rule.probability, chances[index].fraction() >= probability {
             return false
         }
-        if case .throttle(let profile) = rule.fault {
-            guard let seconds = take(items.count, subject, index, profile, now) else {
-                return false
-            }
-            decision.throttle(seconds: seconds)
-        } else {
-            decision.add(rule.fault, items)
+        guard case .throttle(let profile) = rule.fault else {
+            return decision.add(rule.fault, items) ? true : nil
         }
+        guard !decision.hides(rule.fault) else { return nil }
+        guard let seconds = take(items.count, subject, index, profile, now) else { return false }
+        decision.throttle(seconds: seconds)
         return true
     }
 

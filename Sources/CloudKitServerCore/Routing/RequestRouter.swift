@@ -84,7 +84,10 @@ struct RequestRouter: Sendable {
             response = context.responses.failure(error)
         }
         outcome.bytes = response.body.count
-        outcome.items = call.trace?.items ?? []
+        // Where nothing is saved, a lost response hides what it says of each item.
+        if endpoint == .recordsModify || call.faults.delivery.end != .lost {
+            outcome.items = call.trace?.items ?? []
+        }
         context.faults.settle(&call.faults, outcome)
         response.delivery = call.faults.delivery
         response.faultRules = call.faults.rules
