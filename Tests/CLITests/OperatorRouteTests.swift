@@ -65,19 +65,25 @@ struct OperatorRouteTests {
         #expect(Set(Self.commands.keys).subtracting(found) == [], "there are no such routes")
     }
 
-    @Test("The reference has each route, with the keys that it reads")
+    @Test("The reference has each route, with the parameters and keys that it reads")
     func reference() throws {
         let page = try Self.text("docs/reference/operator-routes.md")
         var written: [String: String] = [:]
-        for row in page.matches(of: /(?m)^\| `([A-Z]+) \/_ck\/([^`?]+)(?:\?[^`]*)?` \| ([^|]+) \|/)
-        {
-            written["\(row.1) \(row.2)"] = String(row.3)
+        let rows = page.matches(
+            of: /(?m)^\| `([A-Z]+) \/_ck\/([^`?]+)(?:\?([^`]*))?` \| ([^|]+) \|/
+        )
+        for row in rows {
+            let parameters = row.3.map { $0.split(separator: "&") } ?? []
+            let names = parameters.map { String($0.prefix { $0 != "=" }) }
+            written["\(row.1) \(row.2)"] = (names + [String(row.4)]).joined(separator: " ")
         }
         var routes: [String: String] = [:]
         for route in OperatorRoute.all {
             let keys = route.keys.map { "`\($0)`" }.joined(separator: ", ")
-            routes["\(route.method) \(route.path)"] =
+            let body =
                 route.keys.isEmpty ? "–" : keys + (route.isBodyOptional ? ", or no body" : "")
+            routes["\(route.method) \(route.path)"] =
+                (route.parameters + [body]).joined(separator: " ")
         }
         #expect(written == routes)
     }

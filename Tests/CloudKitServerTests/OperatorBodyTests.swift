@@ -5,7 +5,7 @@ import Foundation
 import ServerFixtures
 import Testing
 
-@Suite("The bodies of operators' routes")
+@Suite("The bodies and queries of operators' routes")
 struct OperatorBodyTests {
     private static let key = "a key that only tests know"
     private static let container = "containers/\(TestServer.container)"
@@ -113,7 +113,11 @@ struct OperatorBodyTests {
         _ route: OperatorRoute,
         _ right: [String: JSON]
     ) throws -> [(body: Data, reason: String)] {
-        var wrong = ["{bad", "{\"a\": 1", "\u{1}"].map { (Data($0.utf8), "The body is not JSON") }
+        let broken = [
+            "{bad", "{\"a\": 1", "\u{1}", "{\"a\": 1,}", "{\"a\": 01}", "{} {}", "\u{FEFF}{}",
+        ]
+        var wrong = broken.map { (Data($0.utf8), "The body is not JSON") }
+        wrong.append((Data("{\"a\": 1, \"a\": 2}".utf8), "The body has the key 'a' twice"))
         wrong += ["[]", "7", "null"].map { (Data($0.utf8), "The body is not a JSON object") }
         if !route.isBodyOptional { wrong.append((Data(), "The body is empty")) }
         func add(_ body: [String: JSON], _ reason: String) throws {
@@ -168,6 +172,106 @@ struct OperatorBodyTests {
                 return
             }
             #expect(end - start < 1_000_000_000_000)
+        }
+    }
+
+    @Test("A query that a route does not read is refused with its parameters, and does nothing")
+    func wrongQueries() async throws {
+        try await Self.run { server, user in
+            let bodies = Self.bodies(server, user)
+            let before = try await Self.state(of: server, user)
+            for route in OperatorRoute.all {
+                let name = "\(route.method) \(route.path)"
+                let path = Self.path(of: route, user)
+                var queries = [
+                    "keepsSchem=true": "'keepsSchem' in the query means nothing to it",
+                    "%FF=1": "'%FF=1' in the query is not percent-encoded UTF-8",
+                ]
+                for parameter in route.parameters {
+                    queries["\(parameter)=1&\(parameter)=2"] = "The query has '\(parameter)' twice"
+                    queries["\(parameter)x=1"] = "did you mean '\(parameter)'?"
+                    // A snapshot has any name.
+                    guard parameter != "to" else { continue }
+                    queries["\(parameter)=nan"] = "\(parameter) in the query is 'nan', not "
+                    queries[parameter] = "\(parameter) in the query is '', not "
+                }
+                for (query, reason) in queries {
+                    let response =
+                        if let body = bodies[name] {
+                            try await Self.ask(server, route.method, "\(path)?\(query)", body)
+                        } else {
+                            try await Self.ask(server, route.method, "\(path)?\(query)")
+                        }
+                    let text = response.body.reason.text ?? ""
+                    let comment: Comment = "\(name)?\(query): \(text)"
+                    #expect(response.status == 400, comment)
+                    #expect(text.contains(reason), comment)
+                    for parameter in route.parameters { #expect(text.contains(parameter), comment) }
+                }
+                #expect(try await Self.state(of: server, user) == before, "\(name)")
+            }
+        }
+    }
+
+    @Test("A name that nobody can read or reach is refused, and takes no other one's place")
+    func names() async throws {
+        try await Self.run { server, user in
+            let before = try await Self.state(of: server, user)
+            let long = String(repeating: "n", count: 256)
+            for name in ["s%00x", "s%0A", "%20", long] {
+                let path = "\(Self.container)/snapshots/\(name)"
+                #expect(try await Self.ask(server, "PUT", path).status == 400, "\(name)")
+                #expect(try await Self.ask(server, "DELETE", path).status == 404, "\(name)")
+            }
+            for name in ["Eve\u{0}", "Eve\nAda", " ", "", long] {
+                let body: [String: JSON] = ["name": .string(name)]
+                let response = try await Self.ask(server, "POST", Self.container + "/users", body)
+                #expect(response.status == 400, "\(name)")
+                #expect(response.body.reason.text?.contains("The user's name ") == true)
+            }
+            let odd = "containers/no%20way%2F/users?new=true"
+            #expect(try await Self.ask(server, "POST", odd, ["name": "Eve"]).status == 400)
+            #expect(try await Self.state(of: server, user) == before)
+            #expect(
+                try await Self.ask(server, "GET", "overview").body.containers.elements.count == 1
+            )
+            // The same text in two forms of Unicode has two names.
+            let composed = Self.container + "/snapshots/%C3%A9"
+            #expect(try await Self.ask(server, "PUT", composed).status == 200)
+            let other = Self.container + "/snapshots/e%CC%81"
+            #expect(try await Self.ask(server, "DELETE", other).status == 404)
+            #expect(try await Self.ask(server, "DELETE", composed).status == 200)
+        }
+    }
+
+    @Test("A value that is none of a few is refused with all of them")
+    func values() async throws {
+        try await Self.run { server, user in
+            func reason(_ path: String, _ body: [String: JSON]) async throws -> String {
+                try await Self.ask(server, "POST", Self.container + path, body).body.reason.text
+                    ?? ""
+            }
+            let environment = try await reason("/api-tokens", ["environment": "stage"])
+            #expect(
+                environment.hasPrefix("environment: 'stage' is none of development, production. ")
+            )
+            let push = Self.bodies(server, user)["POST containers/{id}/test-pushes"] ?? [:]
+            let database = try await reason(
+                "/test-pushes",
+                push.merging(["database": "own"]) { $1 }
+            )
+            #expect(database.hasPrefix("database: 'own' is none of public, private, shared. "))
+            let nobody = try await reason(
+                "/sessions",
+                ["environment": "development", "userRecordName": ""]
+            )
+            #expect(nobody.hasPrefix("No user '' in container "))
+            let twice: [String: JSON] = [
+                "userRecordName": user, "zones": ["Notes", "Notes"], "reason": "PURGED",
+            ]
+            #expect(try await reason("/delete-zones", twice) == "")
+            let zones = try await server.call("zones/list", [:]).body.zones
+            #expect(zones.elements.count == 1)
         }
     }
 

@@ -107,6 +107,7 @@ struct JSONReaderTests {
         ]
         + [
             #"{"value":"x"}"#, #"{"value":"é \"q\" \\ \/ \n","type":"STRING"}"#,
+            #"{"value":"\u00e9\uD83D\ude00 \b\f\u0000"}"#,
             #"{"type":"INT64","value":-5}"#, #"{"value":5}"#, #"{"value":0.5}"#,
             #"{"value":2,"type":"DOUBLE"}"#, #"{"value":-1.5e-3,"type":"NUMBER_DOUBLE"}"#,
             #"{"value":1767225600000,"type":"TIMESTAMP"}"#, #"{"value":"AQID","type":"BYTES"}"#,
@@ -140,7 +141,8 @@ struct JSONReaderTests {
             #""x""#, #"{"value":true}"#, #"{"value":1,"type":"STRING"}"#,
             #"{"value":1.5,"type":"INT64"}"#, #"{"value":2.0}"#, #"{"value":[1,"a"]}"#,
             #"{"value":[["a"]]}"#, #"{"value":{"name":"x"}}"#, #"{"value":1,"type":"MAGIC"}"#,
-            #"{"value":9223372036854775808}"#, #"{"value":"\u0041"}"#, #"{"value":"a\#u{1}"}"#,
+            #"{"value":9223372036854775808}"#, #"{"value":"\uD83D"}"#, #"{"value":"\x41"}"#,
+            #"{"value":"a\#u{1}"}"#,
             #"{"value":"!","type":"BYTES"}"#, #"{"value":{"latitude":1},"type":"LOCATION"}"#,
             #"{"value":{"recordName":"a","action":"KEEP"}}"#, #"{"value":1e999,"type":"DOUBLE"}"#,
         ].map(saving)

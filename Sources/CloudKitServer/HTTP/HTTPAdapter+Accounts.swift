@@ -16,7 +16,12 @@ extension HTTPAdapter {
             let users = try await adapter.service.users(container: call.container)
             return try adapter.json(Users(users: users.map { User($0) }))
         },
-        OperatorRoute("POST", "containers/{id}/users", reads: NewUser.self) {
+        OperatorRoute(
+            "POST",
+            "containers/{id}/users",
+            reads: NewUser.self,
+            parameters: ["new"]
+        ) {
             try $0.json(try await $0.addUser($2, $1.container))
         },
         OperatorRoute(
@@ -32,7 +37,11 @@ extension HTTPAdapter {
             let user = try await adapter.user(call.parts[3], of: call.container)
             return try adapter.json(Credentials(try await adapter.service.endSessions(of: user)))
         },
-        OperatorRoute("GET", "containers/{id}/users/{recordName}/roles") {
+        OperatorRoute(
+            "GET",
+            "containers/{id}/users/{recordName}/roles",
+            parameters: ["environment"]
+        ) {
             try await $0.roles($1)
         },
         OperatorRoute(
@@ -54,7 +63,8 @@ extension HTTPAdapter {
         OperatorRoute(
             "POST",
             "containers/{id}/api-tokens",
-            reads: NewAPIToken.self
+            reads: NewAPIToken.self,
+            parameters: ["new"]
         ) { adapter, call, asked in
             let token = try await adapter.service.addAPIToken(
                 container: call.container,
@@ -65,7 +75,8 @@ extension HTTPAdapter {
         OperatorRoute(
             "POST",
             "containers/{id}/server-keys",
-            reads: NewServerKey.self
+            reads: NewServerKey.self,
+            parameters: ["new"]
         ) { adapter, call, asked in
             let keyID = try await adapter.service.addServerKey(
                 publicKey: asked.publicKey,
@@ -85,9 +96,6 @@ extension HTTPAdapter {
     ]
 
     private func addUser(_ request: NewUser, _ container: String) async throws -> User {
-        guard request.name.contains(where: { !$0.isWhitespace }) else {
-            throw RequestError(.badRequest, reason: "The user's name is blank; give one")
-        }
         guard let apiToken = request.apiToken else {
             return User(
                 try await service.addUser(
@@ -108,13 +116,10 @@ extension HTTPAdapter {
     }
 
     private func roles(_ call: OperatorCall) async throws -> AdapterResponse {
-        let name = call.parameters["environment"]
-        guard let kind = ServiceEnvironment(rawValue: name ?? "development") else {
-            throw RequestError(
-                .badRequest,
-                reason: "environment is '\(name ?? "")', not development or production"
-            )
-        }
+        let kind =
+            try call.query.value("environment", "development or production") {
+                ServiceEnvironment(rawValue: $0)
+            } ?? .development
         let user = try await user(call.parts[3], of: call.container)
         return try json(Roles(try await service.roles(of: user, environment: kind)))
     }
@@ -162,7 +167,8 @@ extension HTTPAdapter {
         guard let user else {
             throw RequestError(
                 .notFound,
-                reason: "No user \(recordName) in container \(container)"
+                reason: "No user '\(recordName)' in container \(container); GET users lists them "
+                    + "with their userRecordName"
             )
         }
         return user

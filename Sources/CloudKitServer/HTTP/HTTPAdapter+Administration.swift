@@ -47,17 +47,24 @@ extension HTTPAdapter {
         _ context: AdapterContext
     ) async -> AdapterResponse {
         do {
-            try await checkContainer(of: request)
             let parts = Self.parts(of: request)
             let method = request.method.rawValue
             guard let route = OperatorRoute.all.first(where: { $0.takes(method, parts) }) else {
                 return noSuchRoute(request)
             }
+            let query = try OperatorQuery(request.uri.query, of: route)
+            try await checkContainer(parts, request, query)
             // Even a change that failed may have been made in part.
             defer { if route.changesRecords { administration.journal.noteOperation() } }
             return try await route.response(
                 self,
-                OperatorCall(request: request, context: context, parts: parts, body: body)
+                OperatorCall(
+                    request: request,
+                    context: context,
+                    parts: parts,
+                    query: query,
+                    body: body
+                )
             )
         } catch {
             return adapt(service.refusal(error))
@@ -101,12 +108,15 @@ extension HTTPAdapter {
     }
 
     /// Refuses a route of a container that does not exist: a mistyped name must not create one.
-    private func checkContainer(of request: Request) async throws {
-        let path = Self.parts(of: request)
+    private func checkContainer(
+        _ path: [String],
+        _ request: Request,
+        _ query: OperatorQuery
+    ) async throws {
+        let mayBeNew = try query.value("new", "true or false") { Bool($0) } ?? false
         // A request that only reads creates none in any case.
         guard path.count >= 3, path[0] == "containers",
-            request.method == .get || !service.opensContainers,
-            QueryParameters(request.uri.query)["new"] != "true"
+            request.method == .get || !service.opensContainers, !mayBeNew
         else { return }
         let found = try await service.containers()
         guard !found.contains(path[1]) else { return }
@@ -160,7 +170,9 @@ extension HTTPAdapter {
             return try adapter.faultState()
         },
         OperatorRoute("DELETE", "faults/{number}") { try $0.removeFault($1.parts[1]) },
-        OperatorRoute("GET", "journal") { try await $0.journal($1.parameters) },
+        OperatorRoute("GET", "journal", parameters: ["after", "wait", "operations"]) {
+            try await $0.journal($1.query)
+        },
         OperatorRoute("GET", "journal/{number}") { try $0.exchange($1.parts[1]) },
         OperatorRoute("DELETE", "journal") { adapter, _ in
             let journal = adapter.administration.journal
@@ -270,7 +282,7 @@ extension HTTPAdapter {
 
     private func deleteZones(_ request: ZoneDeletion, _ container: String) async throws {
         guard request.reason != .unknown else {
-            throw RequestError(.badRequest, reason: "reason is PURGED or ENCRYPTED_DATA_RESET")
+            throw RequestError(.badRequest, reason: "reason is not PURGED or ENCRYPTED_DATA_RESET")
         }
         try await service.deleteZones(
             request.zones,

@@ -24,11 +24,15 @@ extension HTTPAdapter {
         OperatorRoute("POST", "containers/{id}/test-pushes", reads: TestPush.self) {
             try await $0.sendTestPush($2, $1)
         },
-        OperatorRoute("GET", "containers/{id}/snapshots/{name}/differences") { adapter, call in
+        OperatorRoute(
+            "GET",
+            "containers/{id}/snapshots/{name}/differences",
+            parameters: ["to"]
+        ) { adapter, call in
             try adapter.json(
                 try await adapter.service.differences(
                     from: call.parts[3],
-                    to: call.parameters["to"],
+                    to: call.query["to"],
                     of: call.container
                 )
             )

@@ -65,17 +65,17 @@ extension HTTPAdapter {
     // MARK: The journal
 
     /// Returns the journal's requests after a number, waiting for one if there is none yet.
-    func journal(_ parameters: QueryParameters) async throws -> AdapterResponse {
-        let after = parameters["after"].flatMap { Int($0) } ?? 0
-        if let seconds = parameters["wait"].flatMap({ Double($0) }) {
+    func journal(_ query: OperatorQuery) async throws -> AdapterResponse {
+        let after = try query.value("after", "a whole number") { Int($0) } ?? 0
+        let known = try query.value("operations", "a whole number") { Int($0) }
+        if let seconds = try query.value("wait", "a number of seconds", Self.finite) {
             let wait = min(max(seconds, 0), courierWait.inSeconds)
             let journal = administration.journal
-            let operations = parameters["operations"].flatMap { Int($0) }
             // A server that stops does not wait for a request.
             await cancelWhenGracefulShutdown {
                 await withTaskGroup { group in
                     group.addTask {
-                        await journal.waitForNews(after: after, operations: operations)
+                        await journal.waitForNews(after: after, operations: known)
                     }
                     // Only a cancellation ends the wait early; the entry has come then.
                     group.addTask { try? await Task.sleep(for: .seconds(wait)) }
@@ -89,6 +89,10 @@ extension HTTPAdapter {
         let entries = administration.journal.entries(after: after)
         let last = entries.last?.number ?? administration.journal.last
         return try json(JournalPage(entries: entries, last: last, operations: operations))
+    }
+
+    private static func finite(_ text: String) -> Double? {
+        Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
     /// Returns a request of the journal with its bodies.

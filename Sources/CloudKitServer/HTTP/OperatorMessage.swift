@@ -45,6 +45,7 @@ struct OperatorBody<Message: OperatorMessage> {
     ///
     /// - Throws: `RequestError` that names the key, and the keys that the route reads.
     func message() throws -> Message {
+        if let mistake = JSONBounds.mistake(in: body) { throw self.mistake("The body \(mistake)") }
         do {
             let keys = try WireJSON.decode(ObjectKeys.self, from: body)
             if let key = keys.all.first(where: { !Message.keys.contains($0) }) {
@@ -63,19 +64,14 @@ struct OperatorBody<Message: OperatorMessage> {
         }
     }
 
-    private func mistake(_ words: String) -> RequestError {
-        let end = words.hasSuffix("?") ? "" : "."
-        return RequestError(.badRequest, reason: "\(words)\(end) \(route.reading)")
-    }
+    private func mistake(_ words: String) -> RequestError { route.mistake(words) }
 
     private static func words(for error: DecodingError) -> String {
         let path: [any CodingKey]
         switch error {
         case .keyNotFound: return WireJSON.place(of: error)
-        case .dataCorrupted(let context):
-            if context.codingPath.isEmpty { return "The body is not JSON" }
-            path = context.codingPath
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+        case .dataCorrupted(let context), .typeMismatch(_, let context),
+            .valueNotFound(_, let context):
             path = context.codingPath
         @unknown default: return WireJSON.place(of: error)
         }

@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A route for operators: the requests that it takes, the keys that it reads of their bodies, and its
-/// response.
+/// A route for operators: the requests that it takes, the keys that it reads of their bodies, the
+/// parameters that it reads of their queries, and its response.
 ///
 /// ``all`` is the one list of them: a request that no route in it takes gets no response, and every
-/// body is read strictly.
+/// body and query is read strictly.
 package struct OperatorRoute: Sendable {
     /// The method, such as `POST`.
     package let method: String
@@ -20,6 +20,8 @@ package struct OperatorRoute: Sendable {
     package let path: String
     /// The keys that the body may have; empty for a route that reads none.
     package let keys: [String]
+    /// The parameters that the query may have.
+    package let parameters: [String]
     /// `true` when the body may be empty although the route reads one.
     package let isBodyOptional: Bool
     /// `true` for a route after which clients may find other records than before.
@@ -33,6 +35,7 @@ package struct OperatorRoute: Sendable {
     init(
         _ method: String,
         _ path: String,
+        parameters: [String] = [],
         changesRecords: Bool = false,
         _ respond: @escaping @Sendable (HTTPAdapter, OperatorCall) async throws -> AdapterResponse
     ) {
@@ -41,6 +44,7 @@ package struct OperatorRoute: Sendable {
             path,
             reads: NoMessage.self,
             orElse: NoMessage(),
+            parameters: parameters,
             changesRecords: changesRecords
         ) { adapter, call, _ in
             try await respond(adapter, call)
@@ -54,6 +58,7 @@ package struct OperatorRoute: Sendable {
     ///   - path: The path below `/_ck/`.
     ///   - message: The type of the message.
     ///   - absent: The message of an empty body, or `nil` if there must be one.
+    ///   - parameters: The parameters that the query may have.
     ///   - changesRecords: Whether clients may find other records after it.
     ///   - respond: Responds to a request.
     init<Message: OperatorMessage>(
@@ -61,6 +66,7 @@ package struct OperatorRoute: Sendable {
         _ path: String,
         reads message: Message.Type,
         orElse absent: Message? = nil,
+        parameters: [String] = [],
         changesRecords: Bool = false,
         _ respond:
             @escaping @Sendable (HTTPAdapter, OperatorCall, Message) async throws ->
@@ -69,6 +75,7 @@ package struct OperatorRoute: Sendable {
         self.method = method
         self.path = path
         keys = Message.keys
+        self.parameters = parameters
         isBodyOptional = absent != nil
         self.changesRecords = changesRecords
         self.respond = { route, adapter, call in
@@ -77,10 +84,7 @@ package struct OperatorRoute: Sendable {
                 return try await respond(adapter, call, message)
             }
             guard let absent else {
-                throw RequestError(
-                    .badRequest,
-                    reason: "The body is empty. \(route.reading)"
-                )
+                throw route.mistake("The body is empty")
             }
             return try await respond(adapter, call, absent)
         }
@@ -91,11 +95,20 @@ package struct OperatorRoute: Sendable {
         HTTPAdapter.serverRoutes + HTTPAdapter.overviewRoutes + HTTPAdapter.containerRoutes
         + HTTPAdapter.inspectionRoutes + HTTPAdapter.accountRoutes
 
-    /// The keys that the route reads, as a sentence.
-    var reading: String {
-        let list = keys.dropLast().joined(separator: ", ")
-        let names = keys.count > 1 ? "\(list) and \(keys[keys.count - 1])" : keys.first
-        return "\(method) \(Administration.prefix)\(path) reads \(names ?? "no body")"
+    /// Returns the error for a request that the route does not read.
+    func mistake(_ words: String) -> RequestError {
+        let end = words.hasSuffix("?") ? "" : "."
+        let query = parameters.isEmpty ? "" : ", and of the query \(Self.list(parameters))"
+        return RequestError(
+            .badRequest,
+            reason: "\(words)\(end) \(method) \(Administration.prefix)\(path) reads "
+                + (keys.isEmpty ? "no body" : Self.list(keys)) + query
+        )
+    }
+
+    private static func list(_ names: [String]) -> String {
+        guard names.count > 1 else { return names.joined() }
+        return names.dropLast().joined(separator: ", ") + " and \(names[names.count - 1])"
     }
 
     /// Returns whether the route takes the requests with a method and a path.
@@ -119,18 +132,71 @@ struct OperatorCall: Sendable {
     let context: AdapterContext
     /// The parts of the path below `/_ck/`, as many as the route's path has.
     let parts: [String]
+    /// The parameters of the query.
+    let query: OperatorQuery
     fileprivate let body: Data
 
-    init(request: Request, context: AdapterContext, parts: [String], body: Data) {
+    init(
+        request: Request,
+        context: AdapterContext,
+        parts: [String],
+        query: OperatorQuery,
+        body: Data
+    ) {
         self.request = request
         self.context = context
         self.parts = parts
+        self.query = query
         self.body = body
     }
 
     /// The container that the path names; only for routes below `containers/{id}`.
     var container: String { parts[1] }
+}
 
-    /// The parameters of the query.
-    var parameters: QueryParameters { QueryParameters(request.uri.query) }
+/// The query of a request to a route for operators.
+///
+/// A parameter that the route does not read is refused, for the same reason as a key of the body.
+struct OperatorQuery: Sendable {
+    let route: OperatorRoute
+    private var values: [String: String] = [:]
+
+    /// Reads a query.
+    ///
+    /// - Throws: `RequestError` that names the parameter, and those that the route reads.
+    init(_ query: String?, of route: OperatorRoute) throws(RequestError) {
+        self.route = route
+        for pair in (query ?? "").split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.decode(parts[0]),
+                let value = PercentEncoding.decode(parts.count > 1 ? parts[1] : "")
+            else { throw route.mistake("'\(pair)' in the query is not percent-encoded UTF-8") }
+            guard route.parameters.contains(name) else {
+                throw route.mistake(
+                    "'\(name)' in the query means nothing to it"
+                        + NearestName.advice(for: name, in: route.parameters)
+                )
+            }
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw route.mistake("The query has '\(name)' twice")
+            }
+        }
+    }
+
+    subscript(_ name: String) -> String? { values[name] }
+
+    /// Returns a value that is read from its text.
+    ///
+    /// - Throws: `RequestError` for a text that is none.
+    func value<Value>(
+        _ name: String,
+        _ kind: String,
+        _ read: (String) -> Value?
+    ) throws(RequestError) -> Value? {
+        guard let text = values[name] else { return nil }
+        guard let value = read(text) else {
+            throw route.mistake("\(name) in the query is '\(text)', not \(kind)")
+        }
+        return value
+    }
 }

@@ -28,6 +28,9 @@ struct AccountUsers: Sendable {
         password: String? = nil,
         session: NewSession? = nil
     ) async throws -> ServiceUser {
+        if let reason = NameRules.label(name, "The user's name") {
+            throw RequestError(.badRequest, reason: reason)
+        }
         if let emailAddress { try Self.checkEmailAddress(emailAddress) }
         var user = StoredUser(container: container, fullName: name)
         user.recordName = "_" + Hexadecimal.text(context.randomness.bytes(16))

@@ -28,9 +28,14 @@ struct ContainerDirectory: Sendable {
     }
 
     /// Creates the container with both environments, unless it exists.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` for an identifier that no container has.
     func add(incarnation: Int64, _ writer: any StorageWriter) throws {
         for kind in ServiceEnvironment.allCases
         where try writer.environment(container: container, kind) == nil {
+            if let reason = NameRules.container(container) {
+                throw RequestError(.badRequest, reason: reason)
+            }
             let environment = try writer.addEnvironment(container: container, kind)
             try IndexForm(environment: environment.id).setCurrent(writer)
             try Self.addDatabase(environment, owner: nil, incarnation: incarnation, writer)

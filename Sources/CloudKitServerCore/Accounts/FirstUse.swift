@@ -26,7 +26,6 @@ struct FirstUse: Sendable {
         try await context.storage.write { writer in
             // Another request may have been first.
             if try Self.missing(credentials, path, opensContainers, writer) == .container {
-                try Self.checkContainerName(path.container)
                 try ContainerDirectory(path.container).add(incarnation: incarnation, writer)
             }
             guard
@@ -73,24 +72,5 @@ struct FirstUse: Sendable {
         else { return .nothing }
         user.container = path.container
         return .user(user)
-    }
-
-    private static func checkContainerName(_ name: String) throws(RequestError) {
-        let isName = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard isName, (1...255).contains(name.utf8.count) else {
-            throw RequestError(
-                .badRequest,
-                reason: "A container's identifier has 1 to 255 letters, digits, dots, hyphens and "
-                    + "underscores, such as iCloud.com.example.app"
-            )
-        }
     }
 }

@@ -35,17 +35,8 @@ struct ContainerSnapshots: Sendable {
         _ name: String,
         of container: String
     ) async throws -> StoredSnapshot {
-        guard (1...255).contains(name.utf8.count) else {
-            throw RequestError(
-                .badRequest,
-                reason: "A snapshot's name has 1 to 255 bytes; this one has \(name.utf8.count)"
-            )
-        }
-        guard !name.allSatisfy(\.isWhitespace) else {
-            throw RequestError(
-                .badRequest,
-                reason: "A snapshot's name is blank; give it one by which people find it again"
-            )
+        if let reason = NameRules.label(name, "The snapshot's name") {
+            throw RequestError(.badRequest, reason: reason)
         }
         let snapshot = StoredSnapshot(
             container: container,
@@ -139,7 +130,11 @@ struct ContainerSnapshots: Sendable {
         of container: String,
         _ reader: any StorageReader
     ) throws {
-        guard try reader.snapshots(container).contains(where: { $0.name == name }) else {
+        // By their bytes, as the storage compares them: equal text may have several forms in Unicode.
+        let found = try reader.snapshots(container).contains {
+            $0.name.utf8.elementsEqual(name.utf8)
+        }
+        guard found else {
             throw RequestError(
                 .notFound,
                 reason: "Container \(container) has no snapshot '\(name)'; take one first"

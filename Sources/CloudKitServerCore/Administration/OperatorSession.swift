@@ -32,7 +32,8 @@ struct OperatorSessions: Sendable {
                 guard let user = try writer.user(container: container, recordName: name) else {
                     throw RequestError(
                         .notFound,
-                        reason: "No user \(name) in container \(container)"
+                        reason: "No user '\(name)' in container \(container); GET users lists "
+                            + "them with their userRecordName"
                     )
                 }
                 return ServiceUser(user)

@@ -33,7 +33,7 @@ struct ZoneLoss: Sendable {
             )
             let all = try ZoneDirectory(call: call, reader: writer).zones()
                 .filter { !$0.isDefault }.map(\.id.zoneName)
-            for name in names ?? all {
+            for name in Set(names ?? all).sorted() {
                 _ = try change.apply(.init(.delete, WireZoneID(zoneName: name)))
             }
             return change.news

@@ -46,6 +46,29 @@ enum NameRules {
         return nil
     }
 
+    /// Returns the reason to refuse a name by which people find something; nil if it is valid.
+    static func label(_ name: String, _ what: String) -> String? {
+        if name.allSatisfy(\.isWhitespace) { return "\(what) is blank; give one" }
+        if name.utf8.count > Limits.nameLength {
+            return "\(what) has \(name.utf8.count) bytes; at most \(Limits.nameLength) are allowed"
+        }
+        if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            return "\(what) has characters that nobody sees, such as a line's end or NUL"
+        }
+        return nil
+    }
+
+    /// Returns the reason to refuse the identifier of a container; nil if it is valid.
+    static func container(_ name: String) -> String? {
+        let isName = name.utf8.allSatisfy {
+            isLetter($0) || isDigit($0) || ".-_".utf8.contains($0)
+        }
+        return isName && (1...255).contains(name.utf8.count)
+            ? nil
+            : "A container's identifier has 1 to 255 letters, digits, dots, hyphens and underscores, "
+                + "such as iCloud.com.example.app"
+    }
+
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }

@@ -159,7 +159,7 @@ struct JSONReader {
         place = end
     }
 
-    /// Reads a string; gives up on all but one-character escapes.
+    /// Reads a string.
     mutating func string() throws(GaveUp) -> String {
         try expect("\"")
         let start = place
@@ -189,11 +189,15 @@ struct JSONReader {
             switch byte {
             case UInt8(ascii: "\""): return try text(contents[...])
             case UInt8(ascii: "\\"):
-                guard place < bytes.count, let meant = Self.meaning(ofEscape: bytes[place]) else {
+                guard place < bytes.count else { throw GaveUp() }
+                if bytes[place] == UInt8(ascii: "u") {
+                    contents += try escapedCharacter().utf8
+                } else if let meant = Self.meaning(ofEscape: bytes[place]) {
+                    contents.append(meant)
+                    place += 1
+                } else {
                     throw GaveUp()
                 }
-                contents.append(meant)
-                place += 1
             case 0..<0x20: throw GaveUp()
             default: contents.append(byte)
             }
@@ -204,11 +208,39 @@ struct JSONReader {
     private static func meaning(ofEscape byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
         case UInt8(ascii: "n"): 0x0A
         case UInt8(ascii: "r"): 0x0D
         case UInt8(ascii: "t"): 0x09
         default: nil
         }
+    }
+
+    /// Reads the rest of an escape, from its `u` on; characters beyond the first plane have two escapes.
+    private mutating func escapedCharacter() throws(GaveUp) -> Character {
+        let unit = try escapedUnit()
+        if let scalar = Unicode.Scalar(unit) { return Character(scalar) }
+        guard UTF16.isLeadSurrogate(unit), place < bytes.count,
+            bytes[place] == UInt8(ascii: "\\")
+        else { throw GaveUp() }
+        place += 1
+        let second = try escapedUnit()
+        guard UTF16.isTrailSurrogate(second) else { throw GaveUp() }
+        let plane = UInt32(unit - 0xD800) << 10 + UInt32(second - 0xDC00)
+        guard let scalar = Unicode.Scalar(0x10000 + plane) else { throw GaveUp() }
+        return Character(scalar)
+    }
+
+    private mutating func escapedUnit() throws(GaveUp) -> UInt16 {
+        guard isNext("u"), place + 5 <= bytes.count else { throw GaveUp() }
+        var unit: UInt16 = 0
+        for byte in bytes[(place + 1)..<(place + 5)] {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw GaveUp() }
+            unit = unit << 4 | UInt16(digit)
+        }
+        place += 5
+        return unit
     }
 
     private func text(_ bytes: ArraySlice<UInt8>) throws(GaveUp) -> String {

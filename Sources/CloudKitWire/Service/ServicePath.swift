@@ -59,6 +59,9 @@ public enum DatabaseScope: String, Hashable, Sendable, Codable, CaseIterable {
     case `private`
     /// The shared database, with the zones and records that others share with the user.
     case shared
+
+    /// Decodes a database; the error for another text names all.
+    public init(from decoder: any Decoder) throws { self = try .oneOfAll(decoder) }
 }
 
 /// The environments of a container, as in the path of a request.
@@ -67,4 +70,21 @@ public enum ServiceEnvironment: String, Hashable, Sendable, Codable, CaseIterabl
     case development
     /// The environment that accepts the deployed schema only.
     case production
+
+    /// Decodes an environment; the error for another text names both.
+    public init(from decoder: any Decoder) throws { self = try .oneOfAll(decoder) }
+}
+
+extension RawRepresentable where Self: CaseIterable, RawValue == String {
+    fileprivate static func oneOfAll(_ decoder: any Decoder) throws -> Self {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        if let value = Self(rawValue: text) { return value }
+        let names = allCases.map(\.rawValue)
+        throw DecodingError.dataCorrupted(
+            .init(
+                codingPath: decoder.codingPath,
+                debugDescription: "'\(text)' is none of \(names.joined(separator: ", "))"
+            )
+        )
+    }
 }
