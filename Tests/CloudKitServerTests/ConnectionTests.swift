@@ -21,6 +21,26 @@ struct ConnectionTests {
         try await connection.closeFuture.get()
     }
 
+    // The library that runs the server locks while it changes threads: where its tasks prefer threads of ours, a
+    // cancellation in that moment stopped both for ever, about once in some hundred times.
+    @Test("A server that cannot listen ends, in whatever order its tasks run")
+    func ending() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.host = "192.0.2.1"
+        let server = try CloudServer(configuration: configuration)
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        await #expect(throws: ServerConfigurationError.self) {
+                            try await server.run()
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test("A head that comes byte by byte ends its connection when its time is over")
     func deadline() throws {
         let connections = Connections(

@@ -31,16 +31,23 @@ package struct ClosingHTTP1Channel: ServerChildChannel {
     }
 
     private let http: HTTP1Channel
+    private let threads: (any TaskExecutor)?
     /// Creates the first handlers of each connection's pipeline.
     private let first: @Sendable () -> [any ChannelHandler]
 
     /// Creates a channel like `HTTP1Channel` with the same arguments, preceded by handlers of bytes.
+    ///
+    /// The tasks of its connections run on `threads`. Those that run the server must not: AsyncAlgorithms,
+    /// which ServiceLifecycle uses, keeps a lock while a task changes threads, and a cancellation in that moment
+    /// waits for the lock and is waited for.
     package init(
         responder: @escaping HTTPChannelHandler.Responder,
         configuration: HTTP1Channel.Configuration = .init(),
+        threads: (any TaskExecutor)? = nil,
         behind first: @escaping @Sendable () -> [any ChannelHandler] = { [] }
     ) {
         self.first = first
+        self.threads = threads
         http = HTTP1Channel(responder: responder, configuration: configuration)
     }
 
@@ -56,6 +63,8 @@ package struct ClosingHTTP1Channel: ServerChildChannel {
     }
 
     package func handle(value: Value, logger: Logger) async {
-        await http.handle(value: value.take(), logger: logger)
+        await withTaskExecutorPreference(threads) {
+            await http.handle(value: value.take(), logger: logger)
+        }
     }
 }

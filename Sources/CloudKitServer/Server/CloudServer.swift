@@ -136,10 +136,7 @@ public final class CloudServer: Service {
         defer { withExtendedLifetime(lock) {} }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                // Requests read there, and no connection changes threads for it.
-                group.addTask(executorPreference: self.service.threads) {
-                    try await self.serve()
-                }
+                group.addTask { try await self.serve() }
                 group.addTask {
                     await self.updateIndexes()
                     // Damage ends all writes, but a program that starts may need some of them.
@@ -297,7 +294,7 @@ public final class CloudServer: Service {
                 ),
                 observer: observer
             ),
-            server: HTTPServerBuilder { [configuration] responder in
+            server: HTTPServerBuilder { [configuration, service] responder in
                 ClosingHTTP1Channel(
                     responder: responder,
                     configuration: .init(
@@ -309,6 +306,8 @@ public final class CloudServer: Service {
                             maxHeaderFieldCount: 100
                         )
                     ),
+                    // Requests read there, and no connection changes threads for it.
+                    threads: service.threads,
                     behind: {
                         [
                             ConnectionGuard(
