@@ -179,21 +179,35 @@ export const place = {
         const query = new URLSearchParams({container, ...(environment === environments[0] ? {} : {environment})});
         if (container) history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`);
     },
-    /** Goes where the address leads, without telling the page; returns whether that is elsewhere. */
-    follow() {
+    /** Where the address leads. */
+    get inAddress() {
         const query = new URLSearchParams(location.search);
         const container = query.get("container") ?? this.container;
         const named = query.get("environment") ?? (query.has("container") ? environments[0] : this.environment);
-        const environment = environments.includes(named) ? named : environments[0];
-        if (container === this.container && environment === this.environment) return false;
-        this.set({container, environment});
-        return true;
+        return {container, environment: environments.includes(named) ? named : environments[0]};
+    },
+    isElsewhere() {
+        const {container, environment} = this.inAddress;
+        return container !== this.container || environment !== this.environment;
+    },
+    /** Goes where the address leads, without telling the page; returns whether that is elsewhere. */
+    follow() {
+        const isElsewhere = this.isElsewhere();
+        if (isElsewhere) this.set(this.inAddress);
+        return isElsewhere;
     },
     choose(choice) {
         this.set(choice);
         dispatchEvent(new Event("ck-place"));
     },
 };
+
+/** Whether this page may act as users, which only the server's own machine may. */
+export const acting = {isAllowed: true};
+
+/** Says what to do where a room needs a user. */
+export const askForUser = why => acting.isAllowed ? `Choose above as whom to act: ${why}`
+    : `Here nobody acts as a user, because other machines may reach the server. Open the page of a server on loopback: ${why}`;
 
 /** What people call the users of the container, by record name. */
 export const people = new Map();

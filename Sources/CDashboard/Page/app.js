@@ -1,5 +1,5 @@
 // The frame around the rooms: where requests go, which room is open, and the key.
-import {noResponse, takeKey, setKey, hasKey, needsKey, operate, containerPath, place, people, setPeople, connection, feed} from "./api.js";
+import {noResponse, takeKey, setKey, hasKey, needsKey, operate, containerPath, place, acting, people, setPeople, connection, feed} from "./api.js";
 import {h, fill, refill, field, select, dialog, mayLose, editors, notify, problem, message, time, words} from "./dom.js";
 
 /** Each with the key that opens it, and a file of its name, which is loaded when it is opened first. */
@@ -20,6 +20,8 @@ class Dashboard extends HTMLElement {
     /** Whether it is asked at the moment if edits may be lost. */
     #isAsking = false;
     #room = "";
+    /** The address of what is shown. */
+    #address = "";
     /** Whether it is known where requests go. */
     #isReady = false;
     /** The container whose users can be chosen. */
@@ -37,6 +39,8 @@ class Dashboard extends HTMLElement {
         addEventListener("ck-key", () => this.#askForKey());
         addEventListener("ck-connection", () => this.#tellConnection());
         addEventListener("hashchange", event => this.#navigate(event.oldURL));
+        // Back to another container changes what is before the sign, which the event above does not tell everywhere.
+        addEventListener("popstate", () => { if (place.isElsewhere()) this.#navigate(this.#address); });
         addEventListener("beforeunload", event => { if (editors().some(each => each.hasEdits?.())) event.preventDefault(); });
         addEventListener("ck-place", () => this.#place());
         addEventListener("ck-people", () => { if (!editors().some(each => each.hasEdits?.())) this.#renewPeople(); });
@@ -125,6 +129,7 @@ class Dashboard extends HTMLElement {
         if (container !== place.container) return;
         const before = new Map(people);
         setPeople(users);
+        acting.isAllowed = overview.actsAsUsers;
         const known = overview.actsAsUsers ? [...people] : [];
         // Before a choice, the one who was added first.
         const user = !overview.actsAsUsers ? ""
@@ -162,6 +167,7 @@ class Dashboard extends HTMLElement {
             else link.removeAttribute("aria-current");
         }
         document.title = `${title} – CloudKit`;
+        this.#address = location.href;
         const shown = this.#main.firstElementChild;
         // Another record of the same room is the room's own business.
         if (!isAnew && this.#room === room && shown?.navigate) {

@@ -1,5 +1,5 @@
 // What changed in a zone, as a device would hear of it, live.
-import {call, place, feed, nameOf} from "./api.js";
+import {call, place, feed, nameOf, askForUser} from "./api.js";
 import {h, fill, refill, field, select, button, problem, copy, moment, amount, words, Room} from "./dom.js";
 import {short} from "./values.js";
 import {address} from "./records.js";
@@ -110,7 +110,7 @@ class Changes extends Room {
 
     async #choose() {
         if (!place.user) {
-            fill(this.#message, h("p", {}, "Choose above as whom to act: the public database has no feed of changes."));
+            fill(this.#message, h("p", {}, askForUser("the public database has no feed of changes.")));
             return;
         }
         const {zones} = await call(this.#database, "zones/list", undefined, {signal: this.signal});
@@ -210,7 +210,7 @@ class Changes extends Room {
     #tellMemory() {
         if (!this.#reading) return;
         const {isDone, said} = this.#reading, known = amount(this.#versions.count, "record");
-        this.#memory.textContent = isDone ? `What differs is told for ${known}, ${said}.`
+        this.#memory.textContent = isDone ? `From now on a change shows what differs, for ${known}, ${said}.`
             : `Older records are read, to tell what differs when they are changed: ${known} so far.`;
     }
 

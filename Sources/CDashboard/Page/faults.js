@@ -1,5 +1,5 @@
 // What goes wrong on purpose: the rules in force, how often they took effect, and the clock.
-import {operate, containerPath, place, schema, feed, people, nameOf, stringify, statusOf} from "./api.js";
+import {operate, containerPath, place, schema, feed, people, nameOf, stringify, statusOf, acting, askForUser} from "./api.js";
 import {h, fill, refill, field, select, button, confirm, notify, time, moment, plural, amount, words, Room} from "./dom.js";
 
 /** The faults with what each of them takes. */
@@ -197,7 +197,7 @@ class Faults extends Room {
                         await operate("POST", "clock", {advanceSeconds});
                         await tell();
                     })), " "])
-                : "Start the server with --virtual-clock to move it.");
+                : acting.isAllowed ? "Start the server with --virtual-clock to move it." : "It moves only where no other machine reaches the server.");
         };
         tell().catch(() => {});
         return h("div", {}, clock, h("p", {class: "actions"},
@@ -213,7 +213,7 @@ class Faults extends Room {
 
     async #purge(reason) {
         await this.attempt(async () => {
-            if (!place.user) throw new Error("Choose above as whom to act: that user's zones are deleted");
+            if (!place.user) throw new Error(askForUser("that user's zones are deleted"));
             const why = reason === "PURGED" ? "Devices are notified that the user deleted the app's data in the settings."
                 : "Devices are notified that the user reset the encryption keys, and upload again what they have.";
             if (!await confirm("Delete zones", [words`All zones of ${nameOf(place.user)} in ${place.container}, ${place.environment}, but the default one `,

@@ -147,9 +147,24 @@ class RecordPage extends HTMLElement {
         try {
             await this.#write(before, fields);
         } catch (error) {
+            if (error.code === "NOT_FOUND" && await this.#makeAnew(before, fields)) return;
             if (error.code !== "CONFLICT") throw error;
             await this.#resolve(fields);
         }
+    }
+
+    /** Offers to make a record anew that somebody deleted while it was edited; returns whether it was. */
+    async #makeAnew({recordName, recordType, parent, fields: old}, fields) {
+        const lost = Object.keys(old).filter(name => isFile(old[name].type) && !(name in fields));
+        const values = Object.fromEntries(Object.entries(old).filter(([name]) => !lost.includes(name)));
+        if (!await confirm(words`${recordName} was deleted`, "Somebody deleted the record while you edited it. It can be made anew, with your edits and its "
+            + `other values as they are shown${lost.length > 0 ? `, but without the files of ${lost.join(", ")}` : ""}.`, "Make it anew")) return false;
+        this.record = await modify(this.database, this.zoneID, "create",
+            {recordName, recordType, fields: {...values, ...fields}, ...(parent ? {parent} : {})});
+        notify(words`${recordName} is there again`);
+        this.room.changed(this.record);
+        this.#draw();
+        return true;
     }
 
     /** Saves fields over a version of the record; the files that are replaced are kept, to be able to go back. */

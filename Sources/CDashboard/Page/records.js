@@ -239,7 +239,9 @@ class Records extends Room {
         if (!outline) {
             if (!this.#message.firstElementChild) {
                 fill(this.#message, h("p", {}, this.#zones.length === 0
-                    ? "There are no zones here." : "There are no records yet; the first one that is saved makes its type."));
+                    ? "There are no zones here." : place.environment === "production"
+                        ? "There are no types yet; deploy the schema of development in the room Schema."
+                        : "There are no records yet; the first one that is saved makes its type."));
             }
             return;
         }

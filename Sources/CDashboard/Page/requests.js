@@ -31,7 +31,7 @@ class Requests extends Room {
         {label: "endpoint", width: "minmax(11rem, 1fr)", text: entry => `${entry.method} ${entry.endpoint}`},
         {label: "user", width: "8rem", text: entry => entry.user ? nameOf(entry.user) : ""},
         {label: "ms", width: "6rem", text: entry => entry.milliseconds.toFixed(1), kind: () => "number"},
-        {label: "response", width: "6rem", text: entry => bytes(entry.bytes), kind: () => "number"},
+        {label: "response", width: "7rem", text: entry => bytes(entry.bytes), kind: () => "number"},
         {label: "problem", width: "minmax(14rem, 3fr)", text: entry => {
             const faults = entry.faults.length > 0 ? `fault ${entry.faults.map(each => each + 1).join(", ")}  ` : "";
             return faults + entry.problems.map(each => `${each.code}: ${each.reason}`).join("; ");
@@ -72,7 +72,10 @@ class Requests extends Room {
 
     async #open(entry) {
         await this.attempt(async () => {
-            const {bodies} = await operate("GET", `journal/${entry.number}`);
+            const {bodies} = await operate("GET", `journal/${entry.number}`).catch(error => {
+                if (error.status === 404) throw new Error("The server keeps this request no more: somebody emptied its list, or a thousand have come since");
+                throw error;
+            });
             const code = (title, text) => h("section", {}, h("h3", {}, title),
                 text ? h("pre", {tabindex: "0", role: "region", "aria-label": title}, pretty(text)) : h("p", {class: "note"}, "Empty"),
                 text && button("Copy", () => copy(text), {"aria-label": `Copy ${title}`}));

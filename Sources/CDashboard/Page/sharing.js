@@ -1,5 +1,5 @@
 // What the chosen user shares and takes part in: who may do what, and what each of them sees.
-import {call, item, modify, identifier, place, people, nameOf} from "./api.js";
+import {call, item, modify, identifier, place, people, nameOf, askForUser} from "./api.js";
 import {h, fill, field, select, button, dialog, confirm, notify, keepChoices, copy, amount, words, message, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {address} from "./records.js";
@@ -18,7 +18,7 @@ class Sharing extends Room {
     async show() {
         fill(this, h("h1", {}, "Sharing"), this.#message);
         if (!place.user) {
-            this.#message.append(h("p", {}, "Choose above as whom to act: shares are somebody's, and only people take part in them."));
+            this.#message.append(h("p", {}, askForUser("shares are somebody's, and only people take part in them.")));
             return;
         }
         const link = h("input", {required: true});

@@ -1,5 +1,5 @@
 // States of the container that can come back.
-import {operate, containerPath, place, part, schema, nameOf} from "./api.js";
+import {operate, containerPath, place, part, schema, nameOf, askForUser} from "./api.js";
 import {h, fill, field, select, button, dialog, confirm, notify, problem, copy, moment, number, amount, words, Room} from "./dom.js";
 import {ListSource} from "./grid.js";
 import {exportZones, importZones, read} from "./archive.js";
@@ -53,7 +53,7 @@ class Snapshots extends Room {
 
     /** Takes the user's zones out to a file, and in from one. */
     #archive() {
-        if (!place.user) return h("p", {}, "Choose above as whom to act: what is exported is what somebody has.");
+        if (!place.user) return h("p", {}, askForUser("what is exported is what somebody has."));
         const file = h("input", {type: "file", required: true, multiple: true, onchange: () => { this.#isChosen = file.files.length > 0; }});
         const progress = h("p", {role: "status"});
         const refusals = h("div", {});

@@ -1,5 +1,5 @@
 // Who is told of what, and what they are told.
-import {call, item, ensure, identifier, place, schema, ownAddress, send, bodyOf, textOf, operate, containerPath, feed, nameOf} from "./api.js";
+import {call, item, ensure, identifier, place, schema, ownAddress, send, bodyOf, textOf, operate, containerPath, feed, nameOf, askForUser} from "./api.js";
 import {h, fill, field, select, button, confirm, notify, keepChoices, time, moment, amount, words, Room} from "./dom.js";
 
 class Subscriptions extends Room {
@@ -13,7 +13,7 @@ class Subscriptions extends Room {
     async show() {
         fill(this, h("h1", {}, "Subscriptions"));
         if (!place.user) {
-            this.append(h("p", {}, "Choose above as whom to act: subscriptions are somebody's."));
+            this.append(h("p", {}, askForUser("subscriptions are somebody's.")));
             return;
         }
         this.append(field("Database", select(["private", "shared", "public"], this.#database, {onchange: event => {

@@ -30,7 +30,7 @@ class Sync extends Room {
         this.#last = text;
         fill(this.#list, shown.length === 0 ? h("p", {}, "None has asked for anything yet.")
             : h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Devices"}, h("table", {},
-                h("thead", {}, h("tr", {}, ["Device", "User", "Seen", "Zone", "Place", "Behind", "Fetched"].map(name =>
+                h("thead", {}, h("tr", {}, ["Device", "User", "Seen", "Zone", "Behind", "Fetched"].map(name =>
                     h("th", {scope: "col"}, name)))),
                 shown.map(device => h("tbody", {}, rows(device))))));
     }
@@ -41,10 +41,9 @@ function rows(device) {
     const span = Math.max(1, device.zones.length);
     const head = [h("th", {scope: "rowgroup", rowspan: span}, device.clientID ?? "without a name"),
         h("td", {rowspan: span}, nameOf(device.userRecordName)), h("td", {rowspan: span}, moment(device.lastSeen))];
-    if (device.zones.length === 0) return h("tr", {}, head, h("td", {colspan: 4, class: "note"}, "reads no feed of changes"));
+    if (device.zones.length === 0) return h("tr", {}, head, h("td", {colspan: 3, class: "note"}, "reads no feed of changes"));
     return device.zones.map((zone, index) => h("tr", {}, index === 0 && head,
         h("td", {}, zone.database === "shared" ? words`${zone.zoneName} of ${nameOf(zone.ownerRecordName)}` : zone.zoneName),
-        h("td", {class: "number"}, `${number(zone.place)} of ${number(zone.newest)}`),
         h("td", {class: zone.isExpired || zone.behind > 0 ? "number bad" : "number good"},
             zone.isExpired ? "begins anew: its token has expired" : number(zone.behind)),
         h("td", {}, moment(zone.lastFetch))));
