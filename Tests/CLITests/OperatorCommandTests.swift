@@ -260,7 +260,7 @@ struct OperatorCommandTests {
             (["eror"], "error"), (["error"], "code"), (["error", "ZONE_BUSY"], "KEY=VALUE"),
             (["error", "code=ZONE_BUSY", "operation=records/modfy"], "records/modify"),
             (["delay", "milliseconds=soon"], "milliseconds"),
-            (["lostResponse", "probability=2"], "not between 0 and 1"),
+            (["lostResponse", "probability=2"], "not above 0 and at most 1"),
             (["lostResponse", "times=0"], "times: 0 is less than 1"),
             (["lostResponse", "time=1"], "did you mean 'times'"),
         ]

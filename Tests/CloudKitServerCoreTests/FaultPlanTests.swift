@@ -51,7 +51,10 @@ struct FaultPlanTests {
                 "rules[1]: 'calls' means nothing"
             ),
             (#"{"rules": [{"fault": "delay", "milliseconds": -1}]}"#, "-1 is less than 0"),
-            (#"{"rules": [{"fault": "staleTags", "probability": 2}]}"#, "not between 0 and 1"),
+            (
+                #"{"rules": [{"fault": "staleTags", "probability": 2}]}"#,
+                "not above 0 and at most 1"
+            ),
             (#"{"rules": [{"fault": "throttle", "profile": "x"}]}"#, "apple-2026, strict"),
             (
                 #"{"rules": [{"fault": "nativeError", "code": "ZONE_BUSY"}]}"#,
@@ -130,6 +133,10 @@ struct FaultPlanTests {
                 "recordType"
             ),
             (#""fault": "lostResponse", "operation": "assets/fetch", "zone": "Z""#, "zone"),
+            (#""fault": "lostResponse", "probability": 0"#, "probability"),
+            (#""fault": "lostResponse", "user": """#, "user"),
+            (#""fault": "lostResponse", "zone": """#, "zone"),
+            (#""fault": "lostResponse", "recordType": "<b>""#, "recordType"),
         ]
     )
     func impossible(rule: String, key: String) throws {

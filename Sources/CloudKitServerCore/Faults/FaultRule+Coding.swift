@@ -188,6 +188,13 @@ extension FaultRule: Codable {
                 fault = .throttle(ThrottleProfile(burst: burst, perSecond: perSecond))
             }
         }
+        if let recordType, let reason = NameRules.identifier(recordType, "it") {
+            throw mistake(.recordType, reason)
+        }
+        for key in [CodingKeys.zone, .user]
+        where try values.decodeIfPresent(String.self, forKey: key) == "" {
+            throw mistake(key, "it is empty; leave it out for any")
+        }
         // A rule that never takes effect would let its author believe that the app handles the fault.
         if let operation {
             let matched = FaultOperation.matched(by: operation)
@@ -202,8 +209,8 @@ extension FaultRule: Codable {
             }
         }
         let probability = try values.decodeIfPresent(Double.self, forKey: .probability)
-        if let probability, !(0...1).contains(probability) {
-            throw mistake(.probability, "\(probability) is not between 0 and 1")
+        if let probability, !(0...1).contains(probability) || probability == 0 {
+            throw mistake(.probability, "\(probability) is not above 0 and at most 1")
         }
         self.init(
             fault,
