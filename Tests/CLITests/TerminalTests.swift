@@ -103,10 +103,10 @@ struct TerminalTests {
         let end = try PseudoTerminal.end(
             [
                 "serve", "--data", data.path, "--port", "0", "--user", "Ada",
-                "--admin-key-file", key.path,
+                "--admin-key-file", key.path, "--container", "iCloud.t",
             ],
             with: SIGHUP,
-            after: "ada.env\r\n"
+            after: "/_/?container=iCloud.t\r\n"
         )
         #expect(end.status == 0)
     }

@@ -29,12 +29,15 @@ struct AdministrationTests {
         key: String = AdministrationTests.key,
         once: String? = nil
     ) async throws -> TestServer.Response {
-        try await server.send(
+        // The same body has the same bytes, by which the server knows a request again.
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return try await server.send(
             server.url + path,
             method: method,
             headers: [("Authorization", "Bearer \(key)")]
                 + (once.map { [("Idempotency-Key", $0)] } ?? []),
-            try body.map { try JSONEncoder().encode($0) } ?? Data()
+            try body.map { try encoder.encode($0) } ?? Data()
         )
     }
 

@@ -170,4 +170,24 @@ struct DashboardTests {
             #expect(response.status == 200)
         }
     }
+
+    @Test("Under its own origin the page opens, and says what lets it call the server")
+    func ownOrigin() async throws {
+        var configuration = CloudServer.Configuration()
+        configuration.allowedHosts = ["cloud.example.com"]
+        configuration.administrationKey = "a key that only tests know"
+        try await TestServer.run(configuration) { server in
+            func status(_ path: String, _ origin: String) async throws -> Int {
+                let host = ("Host", "cloud.example.com:8787")
+                return try await Self.get(server, path, host, ("Origin", origin)).status
+            }
+            let own = "http://cloud.example.com:8787"
+            let statuses = [
+                try await status("/_/app.js", own), try await status("/_ck/overview", own),
+                try await status("/_/app.js", "http://evil.example"),
+                try await status("/_/app.js", "http://cloud.example.com:9"),
+            ]
+            #expect(statuses == [200, 403, 403, 403])
+        }
+    }
 }

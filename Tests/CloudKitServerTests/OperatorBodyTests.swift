@@ -218,19 +218,24 @@ struct OperatorBodyTests {
         try await Self.run { server, user in
             let before = try await Self.state(of: server, user)
             let long = String(repeating: "n", count: 256)
-            for name in ["s%00x", "s%0A", "%20", long] {
+            for name in ["s%00x", "s%0A", "%20", "s%E2%80%AEx", "%E2%80%8B", long] {
                 let path = "\(Self.container)/snapshots/\(name)"
                 #expect(try await Self.ask(server, "PUT", path).status == 400, "\(name)")
                 #expect(try await Self.ask(server, "DELETE", path).status == 404, "\(name)")
             }
-            for name in ["Eve\u{0}", "Eve\nAda", " ", "", long] {
+            for name in [
+                "Eve\u{0}", "Eve\nAda", " ", "", "\u{FEFF}", "\u{202E}gnp.exe", ".", "..", long,
+            ] {
                 let body: [String: JSON] = ["name": .string(name)]
                 let response = try await Self.ask(server, "POST", Self.container + "/users", body)
                 #expect(response.status == 400, "\(name)")
                 #expect(response.body.reason.text?.contains("The user's name ") == true)
             }
-            let odd = "containers/no%20way%2F/users?new=true"
-            #expect(try await Self.ask(server, "POST", odd, ["name": "Eve"]).status == 400)
+            for odd in ["no%20way%2F", "%2E%2E", "%2E"] {
+                let path = "containers/\(odd)/users?new=true"
+                let response = try await Self.ask(server, "POST", path, ["name": "Eve"])
+                #expect(response.status == 400, "\(odd)")
+            }
             #expect(try await Self.state(of: server, user) == before)
             #expect(
                 try await Self.ask(server, "GET", "overview").body.containers.elements.count == 1

@@ -120,6 +120,9 @@ struct ServeCommand: AsyncParsableCommand {
             let page = Self.dashboard(at: url, container, key: key)
             lines.append("To see what happens:  \(page)")
             lines.append("To operate it, until it stops:  source \(operators.relativePath)")
+        } else if server.administrationKey != nil {
+            let page = Self.dashboard(at: choice.configuration.baseURL ?? url, container, key: nil)
+            lines.append("To see what happens, with the key of the file:  \(page)")
         }
         do {
             try Console.write(lines.joined(separator: "\n"))
@@ -174,10 +177,10 @@ struct ServeCommand: AsyncParsableCommand {
         return known.filter { files.hasFile(of: $0, container) }.map(\.fullName)
     }
 
-    /// Returns the URL of the dashboard with a container, and with the key in its fragment, which browsers do
-    /// not send.
-    static func dashboard(at url: String, _ container: String, key: String) -> String {
-        "\(url)/_/?container=\(container)#key=\(key)"
+    /// Returns the URL of the dashboard with a container, and with a key in its fragment, which browsers do not
+    /// send.
+    static func dashboard(at url: String, _ container: String, key: String?) -> String {
+        "\(url)/_/?container=\(container)" + (key.map { "#key=\($0)" } ?? "")
     }
 
     /// Returns the lines that are printed first when the server listens.

@@ -102,7 +102,8 @@ struct HTTPAdapter: HTTPResponder {
             )
         }
         if let origin = request.headers[.origin], !policy.allows(origin: origin),
-            !(request.uri.path == Self.signInPath
+            // Their own pages; those of the dashboard say what the routes behind them refuse.
+            !((request.uri.path == Self.signInPath || DashboardPage.isPart(request.uri.path))
                 && policy.isOwn(origin: origin, request, from: peer))
         {
             return RequestError(

@@ -52,10 +52,16 @@ enum NameRules {
         if name.utf8.count > Limits.nameLength {
             return "\(what) has \(name.utf8.count) bytes; at most \(Limits.nameLength) are allowed"
         }
-        if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            return "\(what) has characters that nobody sees, such as a line's end or NUL"
+        if let hidden = name.unicodeScalars.first(where: isMisleading) {
+            let code = String(hidden.value, radix: 16, uppercase: true)
+            return
+                "\(what) has the character U+\(code), which nobody sees or which turns text around"
         }
-        return nil
+        if name.unicodeScalars.allSatisfy({ $0.properties.generalCategory == .format }) {
+            return "\(what) has only characters that nobody sees"
+        }
+        // Browsers take such a part out of the path of a request.
+        return name == "." || name == ".." ? "\(what) is '\(name)', which no address can name" : nil
     }
 
     /// Returns the reason to refuse the identifier of a container; nil if it is valid.
@@ -63,10 +69,17 @@ enum NameRules {
         let isName = name.utf8.allSatisfy {
             isLetter($0) || isDigit($0) || ".-_".utf8.contains($0)
         }
-        return isName && (1...255).contains(name.utf8.count)
+        return isName && (1...255).contains(name.utf8.count) && name != "." && name != ".."
             ? nil
             : "A container's identifier has 1 to 255 letters, digits, dots, hyphens and underscores, "
                 + "such as iCloud.com.example.app"
+    }
+
+    /// Returns whether a character makes a name look like another one: controls, and those that set the
+    /// direction of text.
+    private static func isMisleading(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control
+            || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -20,6 +20,9 @@ package enum JSONBounds {
     /// Decoders take a comma before a closing bracket, and one of two values of the same key. Where a
     /// message may delete something, its author has to have meant it.
     package static func mistake(in data: Data) -> String? {
+        if let depth = depth(of: data), depth > JSONReader.deepest {
+            return "nests values \(depth) deep, and \(JSONReader.deepest) is the most"
+        }
         var reader = JSONReader(data)
         var repeated: String?
         do {

@@ -14,7 +14,7 @@ struct JSONReader {
     struct GaveUp: Error {}
 
     /// The deepest nesting to read, which protects the stack.
-    private static let deepest = 64
+    static let deepest = 64
 
     private let bytes: [UInt8]
     private var depth = 0

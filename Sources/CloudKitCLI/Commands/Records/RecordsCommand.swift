@@ -5,7 +5,7 @@ import CloudKitWebClient
 struct RecordsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "records",
-        abstract: "Query, fetch, save and delete records.",
+        abstract: "Query, get, save and delete records.",
         subcommands: [
             RecordsQueryCommand.self, RecordsGetCommand.self, RecordsSaveCommand.self,
             RecordsDeleteCommand.self, RecordsChangesCommand.self,
