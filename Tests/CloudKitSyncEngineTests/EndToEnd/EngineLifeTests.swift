@@ -193,4 +193,28 @@ struct EngineLifeTests {
             try await phone.engine.fetchChanges()
         }
     }
+
+    // A cancellation holds the lock of its task while it tells the engine, and the engine needs that lock to resume
+    // the task.
+    @Test("Tasks that wait for calls can be cancelled at every moment", .timeLimit(.minutes(5)))
+    func cancellations() async throws {
+        try await CloudFixture.inProcess.run { cloud in
+            let database = try await cloud.database(of: try await cloud.addUser())
+            let phone = Contacts(database)
+            try await phone.engine.fetchChanges()
+            await withTaskGroup { group in
+                for offset in 0..<4 {
+                    group.addTask {
+                        for round in 0..<8000 {
+                            let task = Task { try? await phone.engine.fetchChanges() }
+                            for _ in 0..<(round * 7 + offset) % 300 { await Task.yield() }
+                            task.cancel()
+                            await task.value
+                        }
+                    }
+                }
+            }
+            try await phone.engine.fetchChanges()
+        }
+    }
 }

@@ -56,18 +56,24 @@ final class SyncEngineCore: Sendable {
 
     /// Passes a signal to the machine, and queues the resulting actions.
     func signal(_ signal: SyncEngineSignal) {
-        contents.withLock { contents in
+        let finished = contents.withLock { contents in
+            var finished: [(call: CheckedContinuation<CKError?, Never>, error: CKError?)] = []
             // Inside the lock, so that signals are handled in the order of their times.
             let moment = SyncEngineMoment(now: environment.now(), chance: environment.chance())
             for action in contents.machine.handle(signal, at: moment) {
-                // Resumed here and not by the driver, which has ended once the engine is stopped.
-                if case .finish(let id, let error) = action {
-                    contents.calls.removeValue(forKey: id)?.resume(returning: error)
-                } else {
+                guard case .finish(let id, let error) = action else {
                     carryOut.yield(action)
+                    continue
+                }
+                if let call = contents.calls.removeValue(forKey: id) {
+                    finished.append((call, error))
                 }
             }
+            return finished
         }
+        // Here and not by the driver, which has ended once the engine is stopped; and outside the lock, because a task
+        // that is cancelled holds its own one, which resuming needs, while its handler waits for this one.
+        for (call, error) in finished { call.resume(returning: error) }
     }
 
     func read<Value>(_ body: (SyncEngineMachine) -> Value) -> Value {
