@@ -195,7 +195,7 @@ def ATTACKS(check, no_trouble, rooms):
     def check_rebinding(cloud, page):
         """Under a name of a stranger's that leads to this machine, there is no page."""
         port = cloud.url.rsplit(":", 1)[1]
-        page.browser.get(f"http://evil.example:{port}/_/{cloud.query}{cloud.fragment}")
+        page.browser.get(f"http://evil.example:{port}/_/{cloud.where}{cloud.fragment}")
         check("ACCESS_DENIED" in page.text(), "a foreign name shows no page", page.text()[:200])
         page.troubles()
 

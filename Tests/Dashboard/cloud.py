@@ -26,7 +26,7 @@ class Cloud:
             if found := re.match(r"export (\w+)=(.*)", line):
                 self.settings[found[1]] = found[2].strip("'\n")
             if found := re.search(r"(http://\S+/_/)(\?\S*)(#\S*)", line):
-                self.page, self.query, self.fragment = found.groups()
+                self.page, self.where, self.fragment = found.groups()
                 break
         if self.page is None:
             raise SystemExit("dashboard: the server did not start")

@@ -57,7 +57,7 @@ class Page:
     def open(self, hash=None):
         """Opens the page by the address that the server printed."""
         self.browser.get("about:blank")
-        self.browser.get(self.cloud.page + (self.cloud.query + self.cloud.fragment if hash is None else hash))
+        self.browser.get(self.cloud.page + (self.cloud.where + self.cloud.fragment if hash is None else hash))
 
     def resize(self, width, height):
         self.browser.execute_cdp_cmd(
