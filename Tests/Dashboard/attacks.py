@@ -47,8 +47,10 @@ def ATTACKS(check, no_trouble, rooms):
         for number, text in enumerate(HOSTILE):
             # Names of records have no characters other than ASCII's.
             cloud.save(f"h{number} {text}".encode("ascii", "replace").decode(), "Hostile", {"text": text, "list": HOSTILE}, HOSTILE[0])
-            cloud.operate("PUT", cloud.of_container("snapshots/") + quote(text))
-            cloud.operate("POST", cloud.of_container("users"), {"name": text, "emailAddress": f"guest{number}@example.com"})
+            # The server takes no name that turns text around.
+            if text.isprintable():
+                cloud.operate("PUT", cloud.of_container("snapshots/") + quote(text))
+                cloud.operate("POST", cloud.of_container("users"), {"name": text, "emailAddress": f"guest{number}@example.com"})
             cloud.operate("PUT", "faults", {"rules": [
                 {"fault": "error", "code": "ZONE_BUSY", "reason": each, "operation": "zones/lookup", "zone": each, "user": each}
                 for each in HOSTILE]})

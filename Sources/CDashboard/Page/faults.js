@@ -181,7 +181,7 @@ class Faults extends Room {
         fill(this.#form, h("div", {class: "choices"}, field("What goes wrong", kind)), own,
             h("div", {class: "choices"}, field("Operation", common.operation), field("Record type", common.recordType),
                 field("Zone", common.zone), field("User", common.user),
-                field("Chance", common.probability, "0 to 1; empty for always"),
+                field("Chance", common.probability, "above 0, at most 1; empty for always"),
                 field("Times", common.times, "at most; empty for no end"), field("Only the call", common.call, "counted from 1")),
             h("p", {class: "actions"}, h("button", {class: "main"}, "Let it happen")));
     }
