@@ -46,6 +46,27 @@ struct SourceRule: Sendable {
         return found
     }
 
+    /// Forbids to resume a task inside a lock.
+    ///
+    /// A task that is cancelled holds its own lock while its handlers run, and resuming needs that lock: where a
+    /// handler takes the lock of the one who resumes, both wait permanently.
+    static let lockedResumes = SourceRule(name: "no task is resumed inside a lock") { file in
+        var indentation: Int?
+        var found: [String] = []
+        for (index, line) in file.lines.enumerated() where isCode(line) {
+            let spaces = line.prefix(while: \.isWhitespace).count
+            if let outer = indentation, spaces <= outer, spaces < line.count { indentation = nil }
+            let isLocked = indentation != nil || line.contains(/withLock \{[^}]*\.resume\(/)
+            if isLocked, line.contains(".resume(") {
+                found.append("\(file.path):\(index + 1): resume the task after the lock")
+            }
+            if indentation == nil, line.contains(/withLock \{(?:[^{}]* in)?$/) {
+                indentation = spaces
+            }
+        }
+        return found
+    }
+
     /// Returns whether a line is a comment on the code below; the documentation of a declaration is none.
     private static func isReason(_ line: Substring) -> Bool {
         !isCode(line) && !line.drop(while: \.isWhitespace).hasPrefix("///")

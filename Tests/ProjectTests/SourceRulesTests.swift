@@ -10,7 +10,8 @@ struct SourceRulesTests {
     @Test("No source file and no test file breaks a rule")
     func repository() throws {
         let rules: [SourceRule] = [
-            .length, .uncheckedSendable, .access, .machinePaths(root: Repository.root.path),
+            .length, .uncheckedSendable, .access, .lockedResumes,
+            .machinePaths(root: Repository.root.path),
         ]
         let sources = try Repository.swiftFiles(under: "Sources")
         let tests = try Repository.swiftFiles(under: "Tests")
@@ -80,6 +81,23 @@ struct SourceRulesTests {
             lines(6, "_ a: Int").replacing("func f(", with: "init("),
         ] {
             #expect(violations(of: .parameters, in: text).count == 1, "\(text)")
+        }
+    }
+
+    @Test("A task that is resumed inside a lock fails, and one that is resumed after it passes")
+    func lockedResumes() {
+        for text in [
+            "state.withLock { $0.call?.resume() }\n",
+            "let x = state.withLock { state in\n    if a {\n        call.resume(returning: 1)\n    }\n}\n",
+        ] {
+            #expect(violations(of: .lockedResumes, in: text).count == 1, "\(text)")
+        }
+        for text in [
+            "let call = state.withLock { $0.call }\ncall?.resume()\n",
+            "state.withLock {\n    $0 = 1\n}\ncall.resume()\n",
+            "if let x = state.withLock({ $0 }) {\n    call.resume()\n}\n",
+        ] {
+            #expect(violations(of: .lockedResumes, in: text) == [], "\(text)")
         }
     }
 
