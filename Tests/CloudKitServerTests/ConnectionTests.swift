@@ -22,7 +22,7 @@ struct ConnectionTests {
     }
 
     // The library that runs the server locks while it changes threads: where its tasks prefer threads of ours, a
-    // cancellation in that moment stopped both permanently, about once in some hundred times.
+    // cancellation in that moment stopped both permanently, about once in some thousand times.
     @Test("A server that cannot listen ends, in whatever order its tasks run")
     func ending() async throws {
         var configuration = CloudServer.Configuration()
