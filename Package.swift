@@ -366,8 +366,8 @@ let package = Package(
             name: "CloudKitServerTests",
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
-                "HTTPFixtures", "ServerFixtures", "ServerProcess", asyncHTTPClient, crypto, logging,
-                metrics,
+                "HTTPFixtures", "ProcessFixtures", "ServerFixtures", "ServerProcess",
+                asyncHTTPClient, crypto, logging, metrics,
                 nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceLifecycle,
             ]
         ),
@@ -387,6 +387,8 @@ let package = Package(
             ],
             path: "Tests/HTTPFixtures"
         ),
+        // A process that a test starts beside its own.
+        .target(name: "ProcessFixtures", path: "Tests/ProcessFixtures"),
         .target(
             name: "FuzzTargets",
             dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
@@ -420,7 +422,7 @@ let package = Package(
             name: "CLITests",
             dependencies: [
                 cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitServer", "CloudKitTool",
-                "CloudKitWebClient", grdb,
+                "CloudKitWebClient", "ProcessFixtures", grdb,
             ]
         ),
         .target(
@@ -434,8 +436,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient", "ServerProcess",
-                "Support", crypto,
+                cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient",
+                "ProcessFixtures",
+                "ServerProcess", "Support", crypto,
             ]
         ),
 
@@ -451,7 +454,8 @@ let package = Package(
             name: "CloudKitStoreTests",
             dependencies: [
                 cloudKit, coreLocation, "CloudKitCoreData", "CloudKitExtras", "CloudKitStore",
-                "CloudKitTesting", "CloudKitWebClient", "StoreProcess", "Support", grdb,
+                "CloudKitTesting", "CloudKitWebClient", "ProcessFixtures", "StoreProcess",
+                "Support", grdb,
             ],
             // A file of an earlier version, which the tests open where it stands in the sources.
             exclude: ["Fixtures"]

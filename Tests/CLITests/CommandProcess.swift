@@ -1,4 +1,5 @@
 import Foundation
+import ProcessFixtures
 
 /// The built `cloudkit`, run as a separate process.
 struct CommandProcess {
@@ -149,19 +150,6 @@ struct CommandProcess {
             process.standardError = output
         }
         try process.run()
-        let line = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: firstLine(of: output)) }
-        }
-        return Running(process: process, greeting: line)
-    }
-
-    private static func firstLine(of pipe: Pipe) -> String {
-        var text = Data()
-        while !text.contains(UInt8(ascii: "\n")) {
-            let more = pipe.fileHandleForReading.availableData
-            if more.isEmpty { break }
-            text += more
-        }
-        return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return Running(process: process, greeting: await output.firstLine() ?? "")
     }
 }

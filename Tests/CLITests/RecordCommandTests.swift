@@ -364,20 +364,11 @@ struct RecordCommandTests {
             let rows = table.output.split(separator: "\n")
             #expect(rows.count == 4)
             #expect(rows.first?.hasPrefix("RECORD") == true)
-            let shell = Process()
-            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-            shell.arguments = [
-                "-c",
-                ". \"$1\"; for i in 1 2 3 4 5 6 7 8 9; do \"$0\" records query N --json "
-                    + "2>>\"$2\" | head -n 1; done",
-                CommandProcess.executable.path, "\(cloud.data)/ada.env", cloud.path("errors"),
-            ]
-            let output = Pipe()
-            shell.standardOutput = output
-            try shell.run()
-            let text = try output.fileHandleForReading.readToEnd() ?? Data()
-            shell.waitUntilExit()
-            #expect(text.split(separator: 10).count == 9)
+            let shell = try await CommandProcess.shell(
+                ". '\(cloud.data)/ada.env'; for i in 1 2 3 4 5 6 7 8 9; do "
+                    + "\"$0\" records query N --json 2>>'\(cloud.path("errors"))' | head -n 1; done"
+            )
+            #expect(shell.output.split(separator: "\n").count == 9)
             #expect(try String(contentsOfFile: cloud.path("errors"), encoding: .utf8).isEmpty)
         }
     }

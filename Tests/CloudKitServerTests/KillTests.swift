@@ -1,66 +1,26 @@
 import Foundation
+import ProcessFixtures
 import ServerFixtures
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 @Suite("A server that is killed")
 struct KillTests {
     /// A server in its own process.
-    private final class Child {
+    private struct Child {
         let server: TestServer
-        private let process: Process
+        private let process: ChildProcess
 
-        init(_ directory: String) throws {
-            let tests = try #require(Bundle.main.executableURL)
-            let built = tests.deletingLastPathComponent()
-            process = Process()
-            process.executableURL = built.appendingPathComponent("ServerProcess")
-            process.arguments = [directory]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            var line = Data()
-            while !line.contains(10) {
-                let part = output.fileHandleForReading.availableData
-                if part.isEmpty { throw CocoaError(.fileReadUnknown) }
-                line += part
-            }
-            let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        init(_ directory: String) async throws {
+            process = try await ChildProcess("ServerProcess", [directory])
             server = TestServer(
-                url: String(words[0]),
-                apiToken: String(words[1]),
-                webToken: String(words[2])
+                url: process.words[0],
+                apiToken: process.words[1],
+                webToken: process.words[2]
             )
         }
 
         /// Ends the process without warning; returns when it has ended.
-        func kill() async {
-            await withCheckedContinuation { continuation in
-                process.terminationHandler = { _ in continuation.resume() }
-                _ = signal(SIGKILL)
-            }
-        }
-
-        private func signal(_ number: Int32) -> Int32 {
-            #if canImport(Glibc)
-            Glibc.kill(process.processIdentifier, number)
-            #elseif canImport(Musl)
-            Musl.kill(process.processIdentifier, number)
-            #else
-            Darwin.kill(process.processIdentifier, number)
-            #endif
-        }
-
-        deinit {
-            if process.isRunning { _ = signal(SIGKILL) }
-        }
+        func kill() async { await process.kill() }
     }
 
     /// The state of a client that was present all the time: it fetches changes, and never starts over.
@@ -144,7 +104,7 @@ struct KillTests {
         var follower = Follower()
         let rounds = Int(ProcessInfo.processInfo.environment["KILL_ROUNDS"] ?? "") ?? 8
         for round in 0..<rounds {
-            let child = try Child(folder.path)
+            let child = try await Child(folder.path)
             if round == 0 { try await child.server.addZone("Notes") }
             let found = try await child.server.names()
             #expect(acknowledged.isSubset(of: found))
@@ -156,7 +116,7 @@ struct KillTests {
             #expect(try await Self.brokenAssets(last, child.server).isEmpty)
             acknowledged.formUnion(await Self.load(child, round))
         }
-        let child = try Child(folder.path)
+        let child = try await Child(folder.path)
         let found = try await child.server.names()
         #expect(acknowledged.isSubset(of: found))
         #expect(acknowledged.count > rounds)

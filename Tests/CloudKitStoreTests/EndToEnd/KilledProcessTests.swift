@@ -4,65 +4,30 @@ import CloudKitTesting
 import CloudKitWebClient
 import Foundation
 import GRDB
+import ProcessFixtures
 import Support
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 @Suite("A process that syncs a file is killed", .timeLimit(.minutes(10)))
 struct KilledProcessTests {
     private static let schema =
         "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, title TEXT)"
 
-    /// A separate process that has the store of a file open.
-    private final class Child {
-        let word: String
-        private let process = Process()
-
-        init(
-            _ path: String,
-            _ client: WebClient,
-            table: String = "note",
-            temporaryFolder: URL = FileManager.default.temporaryDirectory
-        ) throws {
-            let tests = try #require(Bundle.main.executableURL)
-            process.executableURL = tests.deletingLastPathComponent()
-                .appending(path: "StoreProcess")
-            process.arguments = [
+    /// Starts a separate process that has the store of a file open.
+    private static func child(
+        _ path: String,
+        _ client: WebClient,
+        table: String = "note",
+        temporaryFolder: URL = FileManager.default.temporaryDirectory
+    ) async throws -> ChildProcess {
+        try await ChildProcess(
+            "StoreProcess",
+            [
                 path, client.url, client.container, client.credentials.apiToken,
                 client.credentials.webAuthToken ?? "", table,
-            ]
-            process.environment = ProcessInfo.processInfo.environment
-                .merging(["TMPDIR": temporaryFolder.path]) { $1 }
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            var line = Data()
-            while !line.contains(10) {
-                let part = output.fileHandleForReading.availableData
-                if part.isEmpty { throw CocoaError(.fileReadUnknown) }
-                line += part
-            }
-            word = String(decoding: line.dropLast(), as: UTF8.self)
-        }
-
-        /// Kills the process, and returns when it has ended.
-        func end() async {
-            await withCheckedContinuation { continuation in
-                process.terminationHandler = { _ in continuation.resume() }
-                _ = kill(process.processIdentifier, SIGKILL)
-            }
-        }
-
-        deinit {
-            if process.isRunning { _ = kill(process.processIdentifier, SIGKILL) }
-        }
+            ],
+            variables: ["TMPDIR": temporaryFolder.path]
+        )
     }
 
     @Test("It syncs what this one writes; when it is killed, this one takes over")
@@ -78,8 +43,8 @@ struct KilledProcessTests {
             settings.busyMode = .timeout(60)
             let database = try DatabaseQueue(path: path, configuration: settings)
             try await database.write { try $0.execute(sql: Self.schema) }
-            let child = try Child(path, try await cloud.client(of: user))
-            #expect(child.word == "leading")
+            let child = try await Self.child(path, try await cloud.client(of: user))
+            #expect(child.words == ["leading"])
             var configuration = CloudStore.Configuration()
             configuration.otherProcessInterval = .milliseconds(20)
             let device = try await Device(
@@ -93,7 +58,7 @@ struct KilledProcessTests {
             try await device.run("INSERT INTO note VALUES ('a', 'sent by the other')")
             try await device.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             #expect(!device.store.isLeading)
-            await child.end()
+            await child.kill()
             try await device.run("INSERT INTO note VALUES ('b', 'sent by this one')")
             try await device.wait("SELECT count(*) FROM grdb_cloudkit_outbox", for: 0)
             #expect(device.store.isLeading)
@@ -129,14 +94,14 @@ struct KilledProcessTests {
 
             let database = try DatabaseQueue(path: path)
             try await database.write { try $0.execute(sql: schema) }
-            let child = try Child(
+            let child = try await Self.child(
                 path,
                 try await cloud.client(of: user),
                 table: "picture",
                 temporaryFolder: temporary
             )
-            #expect(child.word == "downloaded")
-            await child.end()
+            #expect(child.words == ["downloaded"])
+            await child.kill()
             #expect(try files.subpathsOfDirectory(atPath: temporary.path) == [])
             let assets = path + "-cloudkit-assets"
             let left = try files.subpathsOfDirectory(atPath: assets).map { assets + "/" + $0 }

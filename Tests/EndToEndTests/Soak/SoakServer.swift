@@ -1,22 +1,14 @@
 import CloudKitWebClient
 import Foundation
+import ProcessFixtures
 import Support
 import Synchronization
-import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A server in its own process that is killed and started again on the same data, with a transport
 /// to it on which faults happen.
 final class SoakServer: PassingTransport {
     private struct State {
-        var process: Process?
+        var process: ChildProcess?
         var url = ""
         var chance: SeededRandom
         var requests = 0
@@ -42,24 +34,9 @@ final class SoakServer: PassingTransport {
     }
 
     /// Starts the server; returns its API token and a token for each of the users.
-    func start(users: Int) throws -> (apiToken: String, users: [String]) {
-        let tests = try #require(Bundle.main.executableURL)
-        let process = Process()
-        process.executableURL = tests.deletingLastPathComponent()
-            .appendingPathComponent("ServerProcess")
-        process.arguments = [folder.path, "\(users)"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        var line = Data()
-        while !line.contains(10) {
-            let part = output.fileHandleForReading.availableData
-            if part.isEmpty { throw CocoaError(.fileReadUnknown) }
-            line += part
-        }
-        try output.fileHandleForReading.close()
-        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-            .map(String.init)
+    func start(users: Int) async throws -> (apiToken: String, users: [String]) {
+        let process = try await ChildProcess("ServerProcess", [folder.path, "\(users)"])
+        let words = process.words
         state.withLock { state in
             state.process = process
             state.url = words[0]
@@ -74,21 +51,7 @@ final class SoakServer: PassingTransport {
             defer { state.process = nil }
             return state.process
         }
-        guard let process else { return }
-        await withCheckedContinuation { continuation in
-            process.terminationHandler = { _ in continuation.resume() }
-            _ = Self.signal(process.processIdentifier)
-        }
-    }
-
-    private static func signal(_ process: Int32) -> Int32 {
-        #if canImport(Glibc)
-        Glibc.kill(process, SIGKILL)
-        #elseif canImport(Musl)
-        Musl.kill(process, SIGKILL)
-        #else
-        Darwin.kill(process, SIGKILL)
-        #endif
+        await process?.kill()
     }
 
     /// The faults of the transport.

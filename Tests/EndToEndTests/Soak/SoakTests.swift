@@ -263,7 +263,7 @@ struct SoakTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = SoakServer(folder: folder, seed: 1)
-        let (api, tokens) = try server.start(users: 2)
+        let (api, tokens) = try await server.start(users: 2)
         let databases = tokens.map { device(server, api, $0).privateCloudDatabase }
         for database in databases {
             while (try? await database.save(CKRecordZone(zoneID: zone))) == nil {}
@@ -293,7 +293,7 @@ struct SoakTests {
                 }
                 if part < 10 {
                     await server.kill()
-                    #expect(throws: Never.self) { try server.start(users: 2) }
+                    await #expect(throws: Never.self) { try await server.start(users: 2) }
                 }
                 if let figures = ProcessMetrics() {
                     report.append("\(server.counts.requests) requests: \(figures)")
