@@ -182,22 +182,14 @@ let package = Package(
         // Rank 0: the grammar of schemas, for the mapper and for the service.
         .target(name: "CloudKitSchemaLanguage"),
 
-        // Rank 0: what the macros write. Without the trait it and the plugin are empty.
-        .target(
-            name: "CloudKitMacroExpansion",
-            dependencies: [
-                swiftSyntax("SwiftDiagnostics"), swiftSyntax("SwiftSyntax"),
-                swiftSyntax("SwiftSyntaxBuilder"), swiftSyntax("SwiftSyntaxMacros"),
-            ]
-        ),
-
-        // Rank 1: the plugin that the compiler loads. No test depends on it: SwiftPM would build all
-        // tests, and all they depend on, a second time.
+        // Rank 0: what the macros write, in the plugin that the compiler loads; empty without the trait. No
+        // target depends on it except for its macros: SwiftPM would build swift-syntax a second time.
         .macro(
             name: "CloudKitMacros",
             dependencies: [
-                "CloudKitMacroExpansion", swiftSyntax("SwiftCompilerPlugin"),
-                swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxMacros"),
+                swiftSyntax("SwiftCompilerPlugin"), swiftSyntax("SwiftDiagnostics"),
+                swiftSyntax("SwiftSyntax"), swiftSyntax("SwiftSyntaxBuilder"),
+                swiftSyntax("SwiftSyntaxMacros"),
             ]
         ),
 
@@ -338,14 +330,8 @@ let package = Package(
                 "CloudKitTesting", "Support",
             ]
         ),
-        .testTarget(
-            name: "CloudKitMacroExpansionTests",
-            dependencies: [
-                "CloudKitMacroExpansion", swiftSyntax("SwiftDiagnostics"),
-                swiftSyntax("SwiftParser"), swiftSyntax("SwiftSyntax"),
-                swiftSyntax("SwiftSyntaxMacroExpansion"), swiftSyntax("SwiftSyntaxMacros"),
-            ]
-        ),
+        // The compiler itself runs the macros.
+        .testTarget(name: "CloudKitMacrosTests", dependencies: ["CloudKitCodable"]),
         .testTarget(
             name: "CloudKitServerCoreTests",
             dependencies: [
@@ -489,17 +475,13 @@ if Context.environment["CLOUDKIT_FUZZ"] != nil {
     )
 }
 
-/// Makes warnings errors in `make test` and `make check`, and their builds shorter by the symbols of other
-/// modules in the index, which cost up to a third of a module's time.
+/// Makes warnings errors in `make test` and `make check`.
 ///
 /// Users' builds do not set the variable, so that a newer compiler's warning never breaks them.
 let scriptsSettings: [SwiftSetting] =
     Context.environment["CLOUDKIT_WARNINGS_AS_ERRORS"] == nil
     ? []
-    : [
-        .treatAllWarnings(as: .error),
-        .unsafeFlags(["-index-ignore-system-modules", "-index-ignore-clang-modules"]),
-    ]
+    : [.treatAllWarnings(as: .error)]
 
 /// What users write is compiled as they compile it: in Swift 6 mode, with no feature ahead of it.
 ///

@@ -1,24 +1,29 @@
 #if Macros
-import CloudKitMacroExpansion
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@CloudKitRecord`, under the name that the compiler looks up.
-struct CloudKitRecordMacro: MemberMacro, ExtensionMacro {
+/// `@CloudKitRecord`: coding keys and a class's initializer within the declaration, everything else
+/// in an extension.
+struct CloudKitRecordMacro {}
+
+extension CloudKitRecordMacro: MemberMacro {
     static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        try RecordExpansion.expansion(
-            of: node,
-            providingMembersOf: declaration,
-            conformingTo: protocols,
-            in: context
-        )
+        // The member macro reports the errors; the extension is left out silently.
+        var problems = Problems()
+        let record = RecordDeclaration(declaration, node, context, &problems)
+        problems.diagnose(in: context)
+        guard let record, problems.isEmpty else { return [] }
+        let code = MappingCode(record)
+        return [code.codingKeys, record.kind.isClass ? code.initializer : nil].compactMap(\.self)
     }
+}
 
+extension CloudKitRecordMacro: ExtensionMacro {
     static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
@@ -26,13 +31,17 @@ struct CloudKitRecordMacro: MemberMacro, ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        try RecordExpansion.expansion(
-            of: node,
-            attachedTo: declaration,
-            providingExtensionsOf: type,
-            conformingTo: protocols,
-            in: context
-        )
+        var problems = Problems()
+        let record = RecordDeclaration(declaration, node, context, &problems)
+        guard let record, problems.isEmpty else { return [] }
+        let isStated = record.inherited.contains { $0.hasSuffix("CloudKitMappedModel") }
+        guard !record.kind.isClass || isStated || !protocols.isEmpty else {
+            problems.add(.inheritedMapping(record.name), at: node)
+            problems.diagnose(in: context)
+            return []
+        }
+        let code = MappingCode(record)
+        return [try code.extension(of: type.trimmedDescription, isConforming: !isStated)]
     }
 }
 #endif

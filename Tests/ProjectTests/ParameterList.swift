@@ -13,7 +13,7 @@ struct ParameterList {
         let lines = file.lines
         return lines.indices.compactMap { index in
             let line = lines[index]
-            guard
+            guard line.utf8.contains(UInt8(ascii: "(")),
                 let start = line.firstMatch(of: /^( *)(?:[@a-z][\w()]* )*(func [^\s(]+|init\??)\(/)
             else { return nil }
             var list = ParameterList(declaration: String(start.output.2), line: index + 1)

@@ -14,6 +14,7 @@ struct SourceRule: Sendable {
 
     /// Requires a reason for each promise to the compiler.
     static let uncheckedSendable = SourceRule(name: "@unchecked Sendable says why") { file in
+        guard file.mentions("@unchecked Sendable") else { return [] }
         let lines = file.lines
         return lines.indices
             .filter { isCode(lines[$0]) && lines[$0].contains("@unchecked Sendable") }
@@ -26,6 +27,7 @@ struct SourceRule: Sendable {
     /// Requires a reason for each error that is swallowed: on the line, or at most two lines above,
     /// where another `try?` with a reason stands for its own.
     static let swallowedErrors = SourceRule(name: "try? says why") { file in
+        guard file.mentions("try?") else { return [] }
         let lines = file.lines
         var reasoned: Set<Int> = []
         var found: [String] = []
@@ -51,6 +53,7 @@ struct SourceRule: Sendable {
     /// A task that is cancelled holds its own lock while its handlers run, and resuming needs that lock: where a
     /// handler takes the lock of the one who resumes, both wait permanently.
     static let lockedResumes = SourceRule(name: "no task is resumed inside a lock") { file in
+        guard file.mentions("withLock"), file.mentions(".resume(") else { return [] }
         var indentation: Int?
         var found: [String] = []
         for (index, line) in file.lines.enumerated() where isCode(line) {
@@ -125,7 +128,9 @@ struct SourceRule: Sendable {
         _ pattern: Regex<(Substring, Substring)>,
         in file: SourceFile
     ) -> [String] {
-        file.lines.compactMap { line in line.prefixMatch(of: pattern).map { String($0.1) } }
+        // A declaration starts its line; patterns take far longer to see that a line does not match.
+        file.lines.filter { line in line.first.map { $0.isLetter || $0 == "@" } ?? false }
+            .compactMap { line in line.prefixMatch(of: pattern).map { String($0.1) } }
     }
 
     /// Forbids paths of the machine on which sources were written.
@@ -134,8 +139,10 @@ struct SourceRule: Sendable {
         // The root of a container's checkout can be as short as "/src", which proves nothing.
         let forbidden = root.dropFirst().contains("/") ? homes + [root] : homes
         return SourceRule(name: "no path of a machine") { file in
-            file.lines.enumerated().flatMap { index, line in
-                forbidden.filter(line.contains)
+            let found = forbidden.filter(file.mentions)
+            guard !found.isEmpty else { return [] }
+            return file.lines.enumerated().flatMap { index, line in
+                found.filter(line.contains)
                     .map { "\(file.path):\(index + 1): names a path of one machine: \($0)" }
             }
         }
@@ -143,9 +150,10 @@ struct SourceRule: Sendable {
 
     /// Requires tests to use the public interface; internals cross targets as `package`.
     static let access = SourceRule(name: "no @testable and no @_spi") { file in
-        file.lines.enumerated().flatMap { index, line in
-            ["@testable import", "@_spi("]
-                .filter { isCode(line) && line.hasPrefix($0) && line != reflection }
+        let found = ["@testable import", "@_spi("].filter(file.mentions)
+        guard !found.isEmpty else { return [] }
+        return file.lines.enumerated().flatMap { index, line in
+            found.filter { isCode(line) && line.hasPrefix($0) && line != reflection }
                 .map {
                     "\(file.path):\(index + 1): \($0) is not used here; make it package or public"
                 }

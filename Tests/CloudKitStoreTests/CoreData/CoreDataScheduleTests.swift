@@ -3,15 +3,7 @@ import Testing
 
 @Suite("Random schedules of a zone with an app that has Core Data")
 struct CoreDataScheduleTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
-    /// The seeds that run with the other tests, or those that `Scripts/simulate` requests.
-    private static let seeds: Range<UInt64> = {
-        guard environment["CLOUDKIT_STORE_VARIANT"] == "coredata" else { return 1..<151 }
-        let first = environment["CLOUDKIT_STORE_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-        let count = environment["CLOUDKIT_STORE_SEEDS"].flatMap(UInt64.init) ?? 1_000
-        return first..<first + count
-    }()
+    private static let seeds = RequestedSchedules.seeds(of: "coredata", usual: 50)
 
     @Test(
         "At rest the phone, both devices and a new phone show the same, and nothing is lost",

@@ -4,14 +4,6 @@ import Testing
 
 @Suite("Random families share trees of rows")
 struct FamilyTests {
-    private static func number(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
-    }
-
-    /// The variant of `Scripts/simulate` whose schedules are requested; nil when it is none of these.
-    private static let asked = ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"]
-        .flatMap(Variant.init)
-
     /// The topics of the schedules of families.
     private enum Variant: String, Sendable, CaseIterable {
         /// All that families do.
@@ -28,10 +20,7 @@ struct FamilyTests {
         /// The number of schedules that run with the other tests.
         var count: UInt64 {
             switch self {
-            case .families: 6
-            case .keys: 8
-            case .replacements: 5
-            case .wholeZone: 5
+            case .families, .keys, .replacements, .wholeZone: 3
             case .http: 1
             }
         }
@@ -46,9 +35,8 @@ struct FamilyTests {
         }
 
         var seeds: [UInt64] {
-            guard asked == self else { return Array(1...count) + remembered }
-            let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
-            return Array(first..<first + (number("CLOUDKIT_STORE_SEEDS") ?? 1_000))
+            RequestedSchedules.seeds(of: rawValue, usual: count)
+                + (RequestedSchedules.areRequested ? [] : remembered)
         }
 
         func run(_ seed: UInt64) async -> FamilySimulation.Outcome {
@@ -65,7 +53,9 @@ struct FamilyTests {
     @Test(
         "Each user sees their own rows and what others share with them",
         .timeLimit(.minutes(60)),
-        arguments: asked.map { [$0] } ?? Variant.allCases
+        arguments: Variant.allCases.filter {
+            [nil, $0.rawValue].contains(RequestedSchedules.variant)
+        }
     )
     private func schedules(_ variant: Variant) async {
         let seeds = variant.seeds

@@ -4,23 +4,8 @@ import Testing
 
 @Suite("Random schedules over the real store, engine and cloud")
 struct SimulationTests {
-    private static func number(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
-    }
-
-    /// The first seed; `Scripts/simulate` requests others.
-    private static let first = number("CLOUDKIT_STORE_FIRST_SEED") ?? 1
-    private static let variants =
-        ProcessInfo.processInfo.environment["CLOUDKIT_STORE_VARIANT"]
-        .map { SimulationVariant(rawValue: $0).map { [$0] } ?? [] } ?? SimulationVariant.allCases
-
-    /// Returns the number of schedules of a variant: the requested number, or the variant's own if
-    /// none is requested.
-    private static func count(_ variant: SimulationVariant) -> UInt64 {
-        guard let asked = number("CLOUDKIT_STORE_SEEDS") else { return variant.count }
-        guard variants.count > 1 else { return asked }
-        let all = SimulationVariant.plain.count
-        return min(asked, (asked * variant.count + all - 1) / all)
+    private static let variants = SimulationVariant.allCases.filter { variant in
+        [nil, variant.rawValue].contains(RequestedSchedules.variant)
     }
 
     @Test(
@@ -31,7 +16,7 @@ struct SimulationTests {
     func schedules(_ variant: SimulationVariant) async throws {
         let began = ContinuousClock.now
         let outcomes = await Self.outcomes(
-            of: Self.first..<Self.first + Self.count(variant),
+            of: RequestedSchedules.seeds(of: variant.rawValue, usual: variant.count),
             variant
         )
         let lines = outcomes.map(\.lines).reduce(0, +)

@@ -1,9 +1,9 @@
 #if Macros
 /// CloudKit's rules for the names of fields, as the coders check them at run time.
-package enum FieldNameRules {
+enum FieldNameRules {
     /// The properties of a record: queries cannot distinguish a field of one of these names from the
     /// property.
-    package static let reserved: Set<String> = [
+    static let reserved: Set<String> = [
         "recordID", "recordType", "recordName", "recordChangeTag", "creationDate",
         "creatorUserRecordID", "modificationDate", "lastModifiedUserRecordID", "parent", "share",
     ]
@@ -12,7 +12,7 @@ package enum FieldNameRules {
     static let readFromRecord: Set<String> = ["cloudKitSystemFields", "cloudKitIdentifier"]
 
     /// Returns the reason why a name cannot be a field's; nil when it can.
-    package static func problem(_ name: String) -> String? {
+    static func problem(_ name: String) -> String? {
         if !isIdentifier(name) {
             return """
                 field names start with a letter and hold up to 255 ASCII letters, digits and \

@@ -1,5 +1,4 @@
 #if Macros
-import CloudKitMacroExpansion
 import Testing
 
 @Suite("What @CloudKitRecord refuses")
@@ -91,72 +90,98 @@ struct DiagnosticTests {
         ("final class Note: Identifiable { let id: Identifier = make() }", "'id' is of type"),
     ]
 
-    @Test("A declaration that says no record name is an error with the remedy", arguments: names)
-    func recordName(source: String, message: String?) throws {
-        let messages = Expansion("@CloudKitRecord\n\(source)").messages
-        if let message {
+    /// Declarations, and a part of the diagnostic.
+    private static let declarations: [(String, String)] = [
+        ("@CloudKitRecord enum Note { case a }", "is for structs and classes"),
+        (
+            "@CloudKitRecord struct Note { @CloudKitField(.encrypted) static var a = 1 }",
+            "for stored properties"
+        ),
+        (
+            "@CloudKitRecord struct Note { @CloudKitField(.encrypted) var a: Int { 1 } }",
+            "for stored properties"
+        ),
+        ("@CloudKitRecord actor Note {}", "is for structs and classes"),
+        ("@CloudKitRecord struct Note<Text> {}", "Note is generic"),
+        ("struct Outer<Text> { @CloudKitRecord struct Note {} }", "Note is generic"),
+        ("@CloudKitRecord(\"My Note\") struct Note {}", "'My Note' cannot be a record type"),
+        ("@CloudKitRecord struct Größe {}", "'Größe' cannot be a record type"),
+        ("@CloudKitRecord(\"\\(name)\") struct Note {}", "without interpolation"),
+        (
+            "@CloudKitRecord(\"N\") struct Note { static var recordType: String { \"M\" } }",
+            "stated here and by 'recordType'"
+        ),
+        ("@CloudKitRecord class Note {}", "write 'class Note: Codable', or make it final"),
+        (
+            "@CloudKitRecord struct Note { typealias CodingKeys = Keys }",
+            "reads coding keys from an enumeration"
+        ),
+        (
+            "struct Note { @CloudKitField(.encrypted) var a: Int }",
+            "has no effect in a type without @CloudKitRecord"
+        ),
+    ]
+
+    private static let compiledNames = Task {
+        try await Compilation(names.map { "@CloudKitRecord\n\($0.0)" })
+    }
+
+    @Test(
+        "A declaration that says no record name is an error with the remedy",
+        arguments: names.indices
+    )
+    func recordName(number: Int) async throws {
+        let messages = try await Self.compiledNames.value.messages(number)
+        if let message = Self.names[number].1 {
             #expect(messages.contains { $0.contains(message) })
         } else {
             #expect(messages.isEmpty)
         }
     }
 
-    @Test("A property that a record cannot hold is an error at the property", arguments: properties)
-    func property(source: String, message: String?) throws {
-        let lines = source.replacing("; ", with: "\n    ")
-        let name = source.contains("recordName") ? "" : "var recordName: String { \"n\" }"
-        let expansion = Expansion("@CloudKitRecord\nstruct Note {\n    \(name)\n    \(lines)\n}")
-        if let message {
-            let first = try #require(expansion.messages.first)
-            #expect(first.contains(message))
-            #expect(!expansion.text.contains("extension Note"))
-        } else {
-            #expect(expansion.messages.isEmpty)
-            #expect(expansion.text.contains("extension Note: CloudKitCodable.CloudKitMappedModel"))
-        }
+    private static let compiledProperties = Task {
+        try await Compilation(
+            properties.map { source, _ in
+                let lines = source.replacing("; ", with: "\n    ")
+                let name = source.contains("recordName") ? "" : "var recordName: String { \"n\" }"
+                return "@CloudKitRecord\nstruct Note {\n    \(name)\n    \(lines)\n}"
+            }
+        )
     }
 
     @Test(
-        "A declaration that cannot be a record is an error",
-        arguments: [
-            ("@CloudKitRecord enum Note { case a }", "is for structs and classes"),
-            (
-                "@CloudKitRecord struct Note { @CloudKitField(.encrypted) static var a = 1 }",
-                "for stored properties"
-            ),
-            (
-                "@CloudKitRecord struct Note { @CloudKitField(.encrypted) var a: Int { 1 } }",
-                "for stored properties"
-            ),
-            ("@CloudKitRecord actor Note {}", "is for structs and classes"),
-            ("@CloudKitRecord struct Note<Text> {}", "Note is generic"),
-            ("struct Outer<Text> { @CloudKitRecord struct Note {} }", "Note is generic"),
-            ("@CloudKitRecord(\"My Note\") struct Note {}", "'My Note' cannot be a record type"),
-            ("@CloudKitRecord struct Größe {}", "'Größe' cannot be a record type"),
-            ("@CloudKitRecord(\"\\(name)\") struct Note {}", "without interpolation"),
-            (
-                "@CloudKitRecord(\"N\") struct Note { static var recordType: String { \"M\" } }",
-                "stated here and by 'recordType'"
-            ),
-            ("@CloudKitRecord class Note {}", "write 'class Note: Codable', or make it final"),
-            (
-                "@CloudKitRecord struct Note { typealias CodingKeys = Keys }",
-                "reads coding keys from an enumeration"
-            ),
-            (
-                "struct Note { @CloudKitField(.encrypted) var a: Int }",
-                "has no effect in a type without @CloudKitRecord"
-            ),
-        ]
+        "A property that a record cannot hold is an error at the property",
+        arguments: properties.indices
     )
-    func declaration(source: String, message: String) throws {
-        let first = try #require(Expansion(source).messages.first)
-        #expect(first.contains(message))
+    func property(number: Int) async throws {
+        let compilation = try await Self.compiledProperties.value
+        let isMapped = compilation.output.contains(
+            "extension Case\(number).Note: CloudKitCodable.CloudKitMappedModel"
+        )
+        if let message = Self.properties[number].1 {
+            let first = try #require(compilation.messages(number).first)
+            #expect(first.contains(message))
+            #expect(!isMapped)
+        } else {
+            #expect(compilation.messages(number).isEmpty)
+            #expect(isMapped)
+        }
+    }
+
+    private static let compiledDeclarations = Task {
+        try await Compilation(declarations.map(\.0))
+    }
+
+    @Test("A declaration that cannot be a record is an error", arguments: declarations.indices)
+    func declaration(number: Int) async throws {
+        let messages = try await Self.compiledDeclarations.value.messages(number)
+        let message = Self.declarations[number].1
+        #expect(messages.contains { $0.contains(message) }, "\(messages)")
     }
 
     @Test("All problems of a declaration are reported at once")
-    func allProblems() {
-        let expansion = Expansion(
+    func allProblems() async throws {
+        let compilation = try await Compilation([
             """
             @CloudKitRecord
             struct Note: Identifiable {
@@ -166,37 +191,40 @@ struct DiagnosticTests {
                 let version = 1
             }
             """
-        )
-        #expect(expansion.messages.count == 3)
+        ])
+        #expect(compilation.messages().count == 3)
     }
 
     @Test("A native value comes with the change that wraps it")
-    func remedy() {
-        let expansion = Expansion(
+    func remedy() async throws {
+        let source =
             "@CloudKitRecord struct Note: Identifiable {\n    var place: CLLocation?\n    var id = \"\"\n}"
-        )
-        let fixed = expansion.fixed() ?? ""
-        #expect(fixed.contains("@CloudKitValue var place: CLLocation?"))
+        let compilation = try await Compilation([source])
+        #expect(compilation.output.contains("note: wrap it in @CloudKitValue"))
+        #expect(compilation.output.contains("\n    @CloudKitValue var place: CLLocation?"))
     }
 
-    @Test(
-        "It refuses the names that the encoder refuses",
-        arguments: [
+    @Test("It refuses the names of fields that the encoder refuses, and takes those that it takes")
+    func fieldNames() async throws {
+        let refused = [
             "recordID", "recordType", "recordName", "recordChangeTag", "creationDate",
             "creatorUserRecordID", "modificationDate", "lastModifiedUserRecordID", "parent",
             "share", "_a", "1a", "", "a b", "ü", "a.b", String(repeating: "a", count: 256),
         ]
-    )
-    func refusedNames(name: String) {
-        #expect(FieldNameRules.problem(name) != nil)
-    }
-
-    @Test(
-        "It takes the names that the encoder takes",
-        arguments: ["title", "a_1", "recordIDs", "A", String(repeating: "a", count: 255)]
-    )
-    func takenNames(name: String) {
-        #expect(FieldNameRules.problem(name) == nil)
+        let taken = ["title", "a_1", "recordIDs", "A", String(repeating: "a", count: 255)]
+        let compilation = try await Compilation(
+            (refused + taken).map { name in
+                """
+                @CloudKitRecord struct Note {
+                    var recordName: String { "n" }
+                    @CloudKitField("\(name)") var value: Int
+                }
+                """
+            }
+        )
+        for (number, name) in (refused + taken).enumerated() {
+            #expect(compilation.messages(number).isEmpty == taken.contains(name), "\(name)")
+        }
     }
 }
 #endif

@@ -4,8 +4,8 @@ import Testing
 @Suite("What @CloudKitRecord writes")
 struct ExpansionTests {
     @Test("A struct gets its keys, and an extension with everything else")
-    func structure() {
-        let expansion = Expansion(
+    func structure() async throws {
+        let compilation = try await Compilation([
             """
             @CloudKitRecord("Note")
             public struct Note {
@@ -17,28 +17,29 @@ struct ExpansionTests {
                 @CloudKitValue var place: CLLocation?
             }
             """
-        )
-        #expect(expansion.messages.isEmpty)
+        ])
+        #expect(compilation.messages().isEmpty)
         #expect(
-            expansion.text.drop(while: \.isNewline) == """
-                public struct Note {
-                    public var id: UUID
-                    public var title: String
-                    var count = 0
-                    private var secret: String?
-                    var cache = 1
-                    @CloudKitValue var place: CLLocation?
-
-                    enum CodingKeys: String, CodingKey {
-                        case id
-                        case title
-                        case count
-                        case secret
-                        case place
-                    }
+            compilation.output.contains(
+                """
+                ------------------------------
+                enum CodingKeys: String, CodingKey {
+                    case id
+                    case title
+                    case count
+                    case secret
+                    case place
                 }
+                ------------------------------
 
-                extension Note: CloudKitCodable.CloudKitMappedModel {
+                """
+            )
+        )
+        #expect(
+            compilation.output.contains(
+                """
+                ------------------------------
+                extension Case0.Note: CloudKitCodable.CloudKitMappedModel {
                     public static var recordType: String {
                         "Note"
                     }
@@ -104,13 +105,16 @@ struct ExpansionTests {
                         try fields.write(self._place, "place", CodingKeys.place)
                     }
                 }
+                ------------------------------
+
                 """
+            )
         )
     }
 
     @Test("A declaration's own coding is said to be used, and optionals have no default")
-    func codedByHand() {
-        let expansion = Expansion(
+    func codedByHand() async throws {
+        let compilation = try await Compilation([
             """
             @CloudKitRecord
             struct Note: Identifiable {
@@ -120,13 +124,16 @@ struct ExpansionTests {
                 init(from decoder: any Decoder) throws {}
             }
             """
-        )
-        #expect(expansion.messages.isEmpty)
-        #expect(expansion.text.contains("static var _isCodedByHand: Bool {"))
-        #expect(expansion.text.contains("self.count = try fields.read(Int?.self"))
-        #expect(expansion.text.contains("fields.readIfPresent(Words.self"))
-        let plain = Expansion("@CloudKitRecord struct Note: Identifiable { var id: String }")
-        #expect(!plain.text.contains("_isCodedByHand"))
+        ])
+        #expect(compilation.messages().isEmpty)
+        #expect(compilation.output.contains("static var _isCodedByHand: Bool {"))
+        #expect(compilation.output.contains("self.count = try fields.read(Int?.self"))
+        #expect(compilation.output.contains("fields.readIfPresent(Words.self"))
+        let plain = try await Compilation([
+            "@CloudKitRecord struct Note: Identifiable { var id: String }"
+        ])
+        #expect(plain.output.contains("CloudKitMappedModel {"))
+        #expect(!plain.output.contains("_isCodedByHand"))
     }
 }
 #endif
