@@ -12,6 +12,8 @@ struct FaultScript: Sendable {
     private(set) var counts: [Count] = []
     private var chances: [SeededGenerator] = []
     private var buckets: [[String: ThrottleProfile.Bucket]] = []
+    /// The rules in the order of their turns: those that hide others first, and of the same kind the first.
+    private var turns: [Int] = []
     /// The number of rules that there have been, which gives the next one its random sequence.
     private var sequences: UInt64 = 0
 
@@ -30,6 +32,7 @@ struct FaultScript: Sendable {
             buckets.append([:])
             sequences += 1
         }
+        orderTurns()
     }
 
     /// Removes a rule; the others go on where they are.
@@ -38,15 +41,18 @@ struct FaultScript: Sendable {
         counts.remove(at: index)
         chances.remove(at: index)
         buckets.remove(at: index)
+        orderTurns()
+    }
+
+    private mutating func orderTurns() {
+        turns = plan.rules.indices.sorted {
+            (plan.rules[$0].fault.turn, $0) < (plan.rules[$1].fault.turn, $1)
+        }
     }
 
     /// Decides the faults of a request.
     mutating func decide(_ subject: FaultSubject, now: Int64) -> FaultDecision {
         var decision = FaultDecision()
-        // Those that hide others come first, and of the same kind the first rule.
-        let turns = plan.rules.indices.sorted {
-            (plan.rules[$0].fault.turn, $0) < (plan.rules[$1].fault.turn, $1)
-        }
         for index in turns {
             guard let items = plan.rules[index].items(of: subject),
                 let isTaken = take(index, items, of: subject, now: now, &decision)
