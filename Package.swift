@@ -475,9 +475,10 @@ if Context.environment["CLOUDKIT_FUZZ"] != nil {
     )
 }
 
-/// Makes warnings errors in `make test` and `make check`, and their builds shorter by the symbols of other
-/// modules in the index, which cost up to a third of a module's time. The rest of it is needed: SwiftPM looks
-/// for XCTest's tests in it.
+/// Makes warnings errors in `make test` and `make check`.
+///
+/// The symbols of other modules are left out of the index, which took up to a third of a module's time.
+/// The rest of the index stays: SwiftPM looks for XCTest's tests in it.
 ///
 /// Users' builds do not set the variable, so that a newer compiler's warning never breaks them.
 let scriptsSettings: [SwiftSetting] =

@@ -13,10 +13,11 @@ extension CloudKitRecordMacro: MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        // The member macro reports the errors; the extension is left out silently.
+        // The member macro reports the errors; the extension is left out silently. Of an enumeration it is the
+        // extension that reports them: the compiler requests no members that nobody uses.
         var problems = Problems()
         let record = RecordDeclaration(declaration, node, context, &problems)
-        problems.diagnose(in: context)
+        if !declaration.is(EnumDeclSyntax.self) { problems.diagnose(in: context) }
         guard let record, problems.isEmpty else { return [] }
         let code = MappingCode(record)
         return [code.codingKeys, record.kind.isClass ? code.initializer : nil].compactMap(\.self)
@@ -33,6 +34,7 @@ extension CloudKitRecordMacro: ExtensionMacro {
     ) throws -> [ExtensionDeclSyntax] {
         var problems = Problems()
         let record = RecordDeclaration(declaration, node, context, &problems)
+        if declaration.is(EnumDeclSyntax.self) { problems.diagnose(in: context) }
         guard let record, problems.isEmpty else { return [] }
         let isStated = record.inherited.contains { $0.hasSuffix("CloudKitMappedModel") }
         guard !record.kind.isClass || isStated || !protocols.isEmpty else {

@@ -43,6 +43,7 @@ struct Compilation {
 
     /// Declarations that the sources name.
     private static let helpers = """
+        let name = "N"
         func make() -> Int { 1 }
         protocol Named {}
         extension Named { var recordName: String { "n" } }

@@ -55,24 +55,24 @@ struct ExpansionTests {
                     }
 
                     public enum Fields {
-                        public static let id = CloudKitCodable.CloudKitFieldKey(\\Note.id, CodingKeys.id)
-                        public static let title = CloudKitCodable.CloudKitFieldKey(\\Note.title, CodingKeys.title)
-                        static let count = CloudKitCodable.CloudKitFieldKey(\\Note.count, CodingKeys.count)
-                        fileprivate static let secret = CloudKitCodable.CloudKitFieldKey(\\Note.secret, CodingKeys.secret)
-                        static let place = CloudKitCodable.CloudKitFieldKey(\\Note.place, CodingKeys.place)
+                        public static let id = CloudKitCodable.CloudKitFieldKey(\\Case0.Note.id, CodingKeys.id)
+                        public static let title = CloudKitCodable.CloudKitFieldKey(\\Case0.Note.title, CodingKeys.title)
+                        static let count = CloudKitCodable.CloudKitFieldKey(\\Case0.Note.count, CodingKeys.count)
+                        fileprivate static let secret = CloudKitCodable.CloudKitFieldKey(\\Case0.Note.secret, CodingKeys.secret)
+                        static let place = CloudKitCodable.CloudKitFieldKey(\\Case0.Note.place, CodingKeys.place)
                     }
 
                     public static func codingKey(of property: AnyKeyPath) -> (any CodingKey)? {
                         switch property {
-                        case \\Note.id:
+                        case \\Case0.Note.id:
                             CodingKeys.id
-                        case \\Note.title:
+                        case \\Case0.Note.title:
                             CodingKeys.title
-                        case \\Note.count:
+                        case \\Case0.Note.count:
                             CodingKeys.count
-                        case \\Note.secret:
+                        case \\Case0.Note.secret:
                             CodingKeys.secret
-                        case \\Note.place:
+                        case \\Case0.Note.place:
                             CodingKeys.place
                         default:
                             nil

@@ -65,7 +65,7 @@ struct RecordDeclaration {
         recordType = Self.recordType(node, name, kind, declared, &problems)
         let keys = DeclaredKeys(declaration, &problems)
         properties = Self.properties(declaration, keys, declared, &problems)
-        checkGenerics(declaration, context, &problems)
+        checkGenerics(declaration, node, context, &problems)
         if kind == .openClass { checkCodable(declaration, &problems) }
         checkNames(&problems)
         checkRecordName(declaration, node, &problems)
@@ -155,14 +155,16 @@ struct RecordDeclaration {
 
     private func checkGenerics(
         _ declaration: some DeclGroupSyntax,
+        _ node: AttributeSyntax,
         _ context: some MacroExpansionContext,
         _ problems: inout Problems
     ) {
         let around = [Syntax(declaration)] + context.lexicalContext
-        let generic = around.compactMap {
-            $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause
+        let isGeneric = around.contains {
+            $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
         }
-        if let clause = generic.first { problems.add(.generic(name), at: clause) }
+        // Declarations around this one have no place in the file for the compiler.
+        if isGeneric { problems.add(.generic(name), at: node) }
     }
 
     /// Checks `Codable`: only the declaration of a class can have the initializer that its subclasses
