@@ -58,12 +58,8 @@ struct Compilation {
         let process = Process()
         process.executableURL = repository.appending(path: "Scripts/typecheck")
         process.currentDirectoryURL = folder
-        // One call of the compiler for all files: of several, it stops after the first with an error.
         process.arguments =
-            [
-                build.path, "-swift-version", "6", "-whole-module-optimization", "-module-name",
-                "Cases",
-            ]
+            [build.path, "-swift-version", "6", "-module-name", "Cases"]
             + ["-diagnostic-style", "llvm", "-Xfrontend", "-dump-macro-expansions"] + files
         let output = Pipe()
         process.standardOutput = output

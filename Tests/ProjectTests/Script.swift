@@ -13,6 +13,14 @@ struct Script {
         _ arguments: String...,
         environment: [String: String] = [:]
     ) async throws -> Script {
+        try await run(name, arguments: arguments, environment: environment)
+    }
+
+    static func run(
+        _ name: String,
+        arguments: [String],
+        environment: [String: String] = [:]
+    ) async throws -> Script {
         let folder = try TemporaryFolder()
         let log = URL(fileURLWithPath: try folder.write("", to: "log"))
         let process = Process()

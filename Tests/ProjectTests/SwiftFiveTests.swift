@@ -13,39 +13,46 @@ struct SwiftFiveTests {
         #expect(run.status == 0, "\(run.output)")
     }
 
-    @Test(
-        "What does not compile fails, and so does what compiles with a warning",
-        arguments: [
-            "func save(_ database: CKDatabase) { database.saveAll([]) }",
-            "func name(_ record: CKRecord) { let name = record.recordID.recordName }",
-            "func connection(_ container: CKContainer) { _ = container.connection }",
-            // Declarations that Apple's framework lacks, or refuses.
-            "func text() -> String? { CKError(.unknownItem).errorDescription }",
-            "func copy(_ group: CKOperationGroup) -> Any { group.copy(with: nil) }",
-            "let predicate = NSPredicate(format: \"a == %@\", Optional(\"x\"))",
-            "func copy(_ all: CKOperation.Configuration) -> Any { all.copy(with: nil) }",
-            "func text(_ type: CKSyncEngine.Event.AccountChange.ChangeType) { _ = type.description }",
-            """
-            @available(*, deprecated)
-            func options(_ all: CKFetchRecordZoneChangesOperation.ZoneConfiguration)
-                -> CKFetchRecordZoneChangesOperation.ZoneOptions
-            { all }
-            """,
-            "final class Note: CKRecord { override func allKeys() -> [String] { [] } }",
-            "final class Step: CKOperation { override var operationID: String { \"a\" } }",
-            """
-            func number(_ why: CKSyncEngine.SyncReason) -> Int {
-                switch why { case .scheduled: 1; case .manual: 2 }
-            }
-            """,
-        ]
-    )
-    func failing(text: String) async throws {
+    /// Code that must not compile without a warning.
+    private static let failing = [
+        "func save(_ database: CKDatabase) { database.saveAll([]) }",
+        "func name(_ record: CKRecord) { let name = record.recordID.recordName }",
+        "func connection(_ container: CKContainer) { _ = container.connection }",
+        // Declarations that Apple's framework lacks, or refuses.
+        "func text() -> String? { CKError(.unknownItem).errorDescription }",
+        "func copy(_ group: CKOperationGroup) -> Any { group.copy(with: nil) }",
+        "let predicate = NSPredicate(format: \"a == %@\", Optional(\"x\"))",
+        "func copy(_ all: CKOperation.Configuration) -> Any { all.copy(with: nil) }",
+        "func text(_ type: CKSyncEngine.Event.AccountChange.ChangeType) { _ = type.description }",
+        """
+        @available(*, deprecated)
+        func options(_ all: CKFetchRecordZoneChangesOperation.ZoneConfiguration)
+            -> CKFetchRecordZoneChangesOperation.ZoneOptions
+        { all }
+        """,
+        "final class Note: CKRecord { override func allKeys() -> [String] { [] } }",
+        "final class Step: CKOperation { override var operationID: String { \"a\" } }",
+        """
+        func number(_ why: CKSyncEngine.SyncReason) -> Int {
+            switch why { case .scheduled: 1; case .manual: 2 }
+        }
+        """,
+    ]
+
+    @Test("What does not compile fails, and so does what compiles with a warning")
+    func failing() async throws {
         let folder = try TemporaryFolder()
-        let file = try folder.write("import CloudKit\n\n\(text)\n", to: "File.swift")
-        let run = try await Script.run("Scripts/swift5", Self.build, file)
+        let files = try Self.failing.enumerated().map { number, text in
+            try folder.write(
+                "import CloudKit\n\nstruct Case\(number) {\n\(text)\n}\n",
+                to: "Case\(number).swift"
+            )
+        }
+        let run = try await Script.run("Scripts/swift5", arguments: [Self.build] + files)
         #expect(run.status == 1)
-        #expect(run.output.contains(/File\.swift:[3-6]:/))
+        for (number, text) in Self.failing.enumerated() {
+            #expect(run.output.contains("Case\(number).swift:"), "\(text)")
+        }
     }
 
     @Test("A build without the module is refused")
