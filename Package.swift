@@ -331,7 +331,10 @@ let package = Package(
             ]
         ),
         // The compiler itself runs the macros.
-        .testTarget(name: "CloudKitMacrosTests", dependencies: ["CloudKitCodable"]),
+        .testTarget(
+            name: "CloudKitMacrosTests",
+            dependencies: ["CloudKitCodable", "ProcessFixtures"]
+        ),
         .testTarget(
             name: "CloudKitServerCoreTests",
             dependencies: [
@@ -353,8 +356,8 @@ let package = Package(
             dependencies: [
                 "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
                 "HTTPFixtures", "ProcessFixtures", "ServerFixtures", "ServerProcess",
-                asyncHTTPClient, crypto, logging, metrics,
-                nioCore, nioEmbedded, nioHTTP1, nioPosix, serviceLifecycle,
+                asyncHTTPClient, crypto, logging, metrics, nioCore, nioEmbedded, nioHTTP1, nioPosix,
+                serviceLifecycle,
             ]
         ),
 
@@ -423,8 +426,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitTesting", "CloudKitWebClient",
-                "ProcessFixtures",
-                "ServerProcess", "Support", crypto,
+                "ProcessFixtures", "ServerProcess", "Support", crypto,
             ]
         ),
 

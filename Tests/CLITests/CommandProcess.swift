@@ -45,8 +45,8 @@ struct CommandProcess {
         // The input fits into the pipe, because tests type only a few lines.
         typed.fileHandleForWriting.write(Data(input.utf8))
         try typed.fileHandleForWriting.close()
-        async let outputText = text(of: output)
-        async let errorText = text(of: errors)
+        async let outputText = output.text()
+        async let errorText = errors.text()
         for await _ in ended {}
         return Outcome(
             status: process.terminationStatus,
@@ -65,20 +65,6 @@ struct CommandProcess {
             settings: settings,
             executable: URL(fileURLWithPath: "/bin/sh")
         )
-    }
-
-    /// Reads a pipe to its end on a separate thread, because reading blocks.
-    private static func text(of pipe: Pipe) async throws -> String {
-        let handle = pipe.fileHandleForReading
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-                    }
-                )
-            }
-        }
     }
 
     /// A command that runs until it is stopped.

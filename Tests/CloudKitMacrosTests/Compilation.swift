@@ -1,5 +1,6 @@
 #if Macros
 import Foundation
+import ProcessFixtures
 
 /// The compiler's view of sources with macros, which it compiles side by side as one module.
 struct Compilation {
@@ -34,6 +35,11 @@ struct Compilation {
     /// The errors in a source, in order.
     func messages(_ number: Int = 0) -> [String] { errors["Case\(number)"] ?? [] }
 
+    /// The errors that the macros report in a source, in order.
+    func refusals(_ number: Int) -> [String] {
+        messages(number).filter { $0.contains("(from macro '") }
+    }
+
     private static let imports = """
         import CloudKit
         import CloudKitCodable
@@ -65,12 +71,7 @@ struct Compilation {
         process.standardOutput = output
         process.standardError = output
         try process.run()
-        let data = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(returning: output.fileHandleForReading.readDataToEndOfFile())
-            }
-        }
-        return String(decoding: data, as: UTF8.self)
+        return try await output.text()
     }
 }
 #endif

@@ -60,11 +60,10 @@ public final class ChildProcess: Sendable {
     }
 }
 
+// A separate thread waits: the server that the other process talks to may need those of the tests, of which
+// there are only as many as processors.
 extension Pipe {
     /// Returns the first line that is written to the pipe, or nil when it ends before.
-    ///
-    /// A separate thread waits for it: the server that the other process talks to may need those of
-    /// the tests, of which there are only as many as processors.
     public func firstLine() async -> String? {
         let handle = fileHandleForReading
         return await withCheckedContinuation { continuation in
@@ -77,6 +76,20 @@ extension Pipe {
                 }
                 let line = text.prefix { $0 != UInt8(ascii: "\n") }
                 continuation.resume(returning: String(decoding: line, as: UTF8.self))
+            }
+        }
+    }
+
+    /// Returns all that is written to the pipe, once it ends.
+    public func text() async throws -> String {
+        let handle = fileHandleForReading
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+                    }
+                )
             }
         }
     }

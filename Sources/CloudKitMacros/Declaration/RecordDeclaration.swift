@@ -159,12 +159,15 @@ struct RecordDeclaration {
         _ context: some MacroExpansionContext,
         _ problems: inout Problems
     ) {
-        let around = [Syntax(declaration)] + context.lexicalContext
-        let isGeneric = around.contains {
-            $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+        func clause(_ syntax: Syntax) -> GenericParameterClauseSyntax? {
+            syntax.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause
         }
-        // Declarations around this one have no place in the file for the compiler.
-        if isGeneric { problems.add(.generic(name), at: node) }
+        if let own = clause(Syntax(declaration)) {
+            problems.add(.generic(name), at: own)
+        } else if context.lexicalContext.contains(where: { clause($0) != nil }) {
+            // Declarations around this one have no place in the file for the compiler.
+            problems.add(.generic(name), at: node)
+        }
     }
 
     /// Checks `Codable`: only the declaration of a class can have the initializer that its subclasses

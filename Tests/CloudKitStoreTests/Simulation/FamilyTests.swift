@@ -36,7 +36,7 @@ struct FamilyTests {
 
         var seeds: [UInt64] {
             RequestedSchedules.seeds(of: rawValue, usual: count)
-                + (RequestedSchedules.areRequested ? [] : remembered)
+                + (RequestedSchedules.areChosen ? [] : remembered)
         }
 
         func run(_ seed: UInt64) async -> FamilySimulation.Outcome {
@@ -53,9 +53,7 @@ struct FamilyTests {
     @Test(
         "Each user sees their own rows and what others share with them",
         .timeLimit(.minutes(60)),
-        arguments: Variant.allCases.filter {
-            [nil, $0.rawValue].contains(RequestedSchedules.variant)
-        }
+        arguments: Variant.allCases.filter { RequestedSchedules.includes($0.rawValue) }
     )
     private func schedules(_ variant: Variant) async {
         let seeds = variant.seeds

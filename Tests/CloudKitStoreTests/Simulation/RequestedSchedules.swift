@@ -9,10 +9,14 @@ enum RequestedSchedules {
     private static let count = number("CLOUDKIT_STORE_SEEDS")
 
     /// The only variant to run; nil for all.
-    static let variant = environment["CLOUDKIT_STORE_VARIANT"]
+    private static let variant = environment["CLOUDKIT_STORE_VARIANT"]
 
-    /// `true` when schedules are requested; then the ones that the tests remember do not run.
-    static let areRequested = count != nil || variant != nil
+    /// `true` when certain seeds or a certain variant are requested; then the seeds that the tests remember
+    /// do not run.
+    static let areChosen = variant != nil || environment["CLOUDKIT_STORE_FIRST_SEED"] != nil
+
+    /// Returns whether schedules of a variant run.
+    static func includes(_ name: String) -> Bool { variant == nil || variant == name }
 
     private static func number(_ name: String) -> UInt64? {
         environment[name].flatMap(UInt64.init)

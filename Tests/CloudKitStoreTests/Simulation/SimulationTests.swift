@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Random schedules over the real store, engine and cloud")
 struct SimulationTests {
-    private static let variants = SimulationVariant.allCases.filter { variant in
-        [nil, variant.rawValue].contains(RequestedSchedules.variant)
+    private static let variants = SimulationVariant.allCases.filter {
+        RequestedSchedules.includes($0.rawValue)
     }
 
     @Test(
