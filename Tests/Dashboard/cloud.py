@@ -82,7 +82,9 @@ class Cloud:
         return None if "serverErrorCode" in found else found
 
     def value(self, name, field, zone="Atlas"):
-        return self.record(name, zone)["fields"].get(field, {}).get("value")
+        """The value of a field, or nothing, as before the record is made again."""
+        record = self.record(name, zone)
+        return record and record["fields"].get(field, {}).get("value")
 
     def modify(self, kind, record, zone="Atlas"):
         operation = {"operationType": kind, "record": record}

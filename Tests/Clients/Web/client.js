@@ -42,9 +42,9 @@ class WebClient {
         const header = this.version === 1 ? "X-Apple-CloudKit-Session" : "X-Apple-CloudKit-Web-Auth-Token";
         const next = response.headers.get(header);
         if (next) this.token = next;
-        const body = await response.json();
-        if (!response.ok) throw Object.assign(new Error(body.reason), body, {status: response.status});
-        return body;
+        const result = await response.json();
+        if (!response.ok) throw Object.assign(new Error(result.reason), result, {status: response.status});
+        return result;
     }
 
     // Who is signed in; null where nobody is, and then where to sign in.
