@@ -102,6 +102,7 @@ struct DiagnosticTests {
             "for stored properties"
         ),
         ("@CloudKitRecord actor Note {}", "is for structs and classes"),
+        ("@CloudKitRecord protocol Note {}", "at their declaration"),
         ("@CloudKitRecord struct Note<Text> {}", "Note is generic"),
         ("struct Outer<Text> { @CloudKitRecord struct Note {} }", "Note is generic"),
         ("@CloudKitRecord(\"My Note\") struct Note {}", "'My Note' cannot be a record type"),

@@ -20,7 +20,10 @@ struct RecordProblem: DiagnosticMessage {
 extension RecordProblem {
     static let notStructOrClass = RecordProblem(
         "notStructOrClass",
-        "@CloudKitRecord is for structs and classes; make an enumeration or an actor a property of one"
+        """
+        @CloudKitRecord is for structs and classes, at their declaration; make an enumeration or an \
+        actor a property of one
+        """
     )
 
     static func generic(_ name: String) -> RecordProblem {

@@ -60,7 +60,8 @@ extension RowMapping {
             let (now, had) = (text(fields), text(before))
             // Those that another client's values replaced are in the record, too.
             let areStale =
-                !isEncrypted && (fields[RecordForms.field] ?? before[RecordForms.field]) != nil
+                (!isEncrypted || table.columns.contains(where: \.isEncrypted))
+                && (fields[RecordForms.field] ?? before[RecordForms.field]) != nil
             guard now != nil || had != nil || areStale else { continue }
             if isEncrypted {
                 record.encryptedValues[RecordForms.encryptedField] = now

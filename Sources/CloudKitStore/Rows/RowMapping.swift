@@ -133,7 +133,7 @@ struct RowMapping: Sendable {
                 fields[place] = current(.null, form, column)
             }
         }
-        if let stale = Self.stale(forms.plain, fields, table) {
+        if let stale = Self.stale(forms, fields, table) {
             fields[RecordForms.field] = .text(stale)
         }
         if let table, let format = table.format {
@@ -160,21 +160,24 @@ struct RowMapping: Sendable {
 
     /// Returns the forms of a record that another client's values have replaced; nil for none.
     ///
-    /// The client leaves them beside its values. They are remembered under the name of their own field, because they would
-    /// count again once it clears the values: no form differs from that of a value which no field holds.
+    /// The client leaves them beside its values. They are remembered under the name of the plain forms' field, those of
+    /// encrypted fields too, because they would count again once it clears the values: no form differs from that of a value
+    /// which no field holds.
     private static func stale(
-        _ forms: [String: String],
+        _ forms: (plain: [String: String], encrypted: [String: String]),
         _ fields: [String: StoreValue],
         _ table: TableSchema?
     ) -> String? {
-        guard !forms.isEmpty, let table, table.format == nil else { return nil }
+        guard let table, table.format == nil else { return nil }
         var stale = RecordForms("")
-        for (name, form) in forms.sorted(by: { $0.key < $1.key }) {
-            guard let column = table.byField[name], !column.isEncrypted, form != WrittenForm.null,
-                let value = fields[name], !value.isNull
-            else { continue }
-            if case .written = value { continue }
-            stale.forms.append((name, form))
+        for (forms, isEncrypted) in [(forms.plain, false), (forms.encrypted, true)] {
+            for (name, form) in forms.sorted(by: { $0.key < $1.key }) {
+                guard table.byField[name]?.isEncrypted == isEncrypted, form != WrittenForm.null,
+                    let value = fields[name], !value.isNull
+                else { continue }
+                if case .written = value { continue }
+                stale.forms.append((name, form))
+            }
         }
         return stale.text
     }

@@ -30,6 +30,45 @@ struct Person: Equatable, Identifiable {
     var id: String
     var name: String
 }
+@CloudKitRecord
+class Document: Codable, Identifiable {
+    var id: String
+    var title: String
+
+    init(id: String, title: String) {
+        self.id = id
+        self.title = title
+    }
+}
+
+final class Letter: Document {
+    var address: String
+
+    init(id: String, title: String, address: String) {
+        self.address = address
+        super.init(id: id, title: title)
+    }
+
+    required init(fields: inout CloudKitFieldReader) throws {
+        address = ""
+        try super.init(fields: &fields)
+    }
+
+    required init(from decoder: any Decoder) throws {
+        address = try decoder.container(keyedBy: Keys.self).decode(String.self, forKey: .address)
+        try super.init(from: decoder)
+    }
+
+    override func encode(to encoder: any Encoder) throws {
+        try super.encode(to: encoder)
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(address, forKey: .address)
+    }
+
+    private enum Keys: CodingKey {
+        case address
+    }
+}
 
 func snippet1Inmodels() async throws {
     let soup = Recipe(id: UUID(), title: "Soup", cooked: nil)
