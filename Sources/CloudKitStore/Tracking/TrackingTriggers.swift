@@ -120,8 +120,11 @@ struct TrackingTriggers {
         }.joined(separator: " AND ")
     }
 
+    /// A JSON object made by one function, which takes less time than one with two arguments for each field; names of
+    /// fields have nothing to escape.
     private var everyColumn: String {
-        Self.object(table.fieldColumns.map { "\($0.field.literal), clock" })
+        let pairs = table.fieldColumns.map { "\"\($0.field)\":#" }
+        return "replace(\("{\(pairs.joined(separator: ","))}".literal), '#', clock)"
     }
 
     private func changed(if column: TableColumn) -> String {
