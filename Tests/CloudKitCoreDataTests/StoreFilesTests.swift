@@ -86,6 +86,74 @@ struct StoreFilesTests {
         }
     }
 
+    @Test("A conversion replaces no file of the store, under whatever name it is given")
+    func ownFiles() throws {
+        try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
+            let manager = FileManager.default
+            let copy = try live(fixture, "INSERT INTO ZNOTE VALUES (2, 1, 1, 'Bread')")
+            try fixture.addExternal("A", Data("large".utf8))
+            try manager.moveItem(
+                at: fixture.folder.appendingPathComponent(".App_SUPPORT"),
+                to: fixture.folder.appendingPathComponent(".Copy_SUPPORT")
+            )
+            let log = copy.path + "-wal"
+            func path(_ name: String) -> String { fixture.folder.path + "/" + name }
+            try manager.createSymbolicLink(atPath: path("link"), withDestinationPath: log)
+            try manager.createSymbolicLink(
+                atPath: path("folder"),
+                withDestinationPath: fixture.folder.path
+            )
+            try manager.linkItem(atPath: log, toPath: path("hard"))
+            let store = try store(copy)
+            let names = [
+                "Copy.sqlite", "Copy.sqlite-wal", "Copy.sqlite-shm", "Copy.sqlite-SHM",
+                ".Copy_SUPPORT/_EXTERNAL_DATA/A", ".Copy_SUPPORT/new", "link", "hard",
+                "folder/Copy.sqlite-journal", "folder/Copy.sqlite-wal",
+            ]
+            let before = try Data(contentsOf: URL(fileURLWithPath: log))
+            var options = CoreDataConversionOptions()
+            options.replacesFile = true
+            for name in names {
+                let target = URL(fileURLWithPath: path(name))
+                let error = #expect(throws: CoreDataStoreError.self, "\(name)") {
+                    try store.convert(to: target, options: options)
+                }
+                #expect(error?.code == .conflictingFile, "\(name)")
+                #expect(error?.message.contains("Copy.sqlite") == true)
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == before)
+            #expect(try rows(self.store(copy), "Note").count == 2)
+        }
+    }
+
+    @Test(
+        "A log beside the new database is never applied to it: it is refused, or removed on request"
+    )
+    func strangeLog() throws {
+        try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
+            // The log of another database with other rows.
+            let other = try live(fixture, "INSERT INTO ZNOTE VALUES (2, 1, 1, 'Bread')")
+            let target = fixture.folder.appendingPathComponent("app.sqlite")
+            let log = target.path + "-wal"
+            try FileManager.default.moveItem(atPath: other.path + "-wal", toPath: log)
+            let store = try store(fixture.url)
+            let error = #expect(throws: CoreDataStoreError.self) { try store.convert(to: target) }
+            #expect(error?.code == .conflictingFile)
+            #expect(error?.place == log)
+            #expect(FileManager.default.fileExists(atPath: log))
+            #expect(!FileManager.default.fileExists(atPath: target.path))
+            var options = CoreDataConversionOptions()
+            options.replacesFile = true
+            try store.convert(to: target, options: options)
+            #expect(!FileManager.default.fileExists(atPath: log))
+            let queue = try DatabaseQueue(path: target.path)
+            #expect(
+                try queue.read { try String.fetchAll($0, sql: "SELECT text FROM Note") }.count == 2
+            )
+            try queue.close()
+        }
+    }
+
     @Test("A byte order mark of UTF-8 is passed over, and that of another encoding is named")
     func byteOrderMarks() throws {
         let text = Fixture.xml(Self.model)

@@ -15,7 +15,7 @@ public struct CoreDataConversionOptions: Hashable, Sendable {
     /// Otherwise the first sync brings them back as rows. The app may have deleted their objects without a note of it,
     /// or may not have them yet.
     public var deletesRecordsWithoutRow = false
-    /// A Boolean value that indicates whether the new file replaces an existing one, once it is complete.
+    /// A Boolean value that indicates whether the new file replaces an existing one and its logs, once it is complete.
     public var replacesFile = false
 
     /// Creates options with the defaults.

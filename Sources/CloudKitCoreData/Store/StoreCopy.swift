@@ -82,7 +82,8 @@ final class StoreCopy: Sendable {
     }
 
     static func message(_ error: any Error) -> String {
-        (error as? DatabaseError)?.message ?? "\(error)"
+        (error as? DatabaseError)?.message ?? (error as? CocoaError)?.localizedDescription
+            ?? "\(error)"
     }
 
     // MARK: Copying
