@@ -70,6 +70,37 @@ struct StoreFilesTests {
         }
     }
 
+    @Test("A damaged log is named in the notes, and what an earlier log left in it is no damage")
+    func damagedLog() throws {
+        try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
+            let copy = try live(fixture, "INSERT INTO ZNOTE VALUES (2, 1, 1, 'Bread')")
+            let log = URL(fileURLWithPath: copy.path + "-wal")
+            let whole = try Data(contentsOf: log)
+            let lastSalt = whole.count - 4096 - 16
+            func flipped(_ place: Int) -> Data {
+                var data = whole
+                data[place] ^= 1
+                return data
+            }
+            // A frame with other salts, whole or cut.
+            let earlier = Data(flipped(lastSalt).suffix(24 + 4096))
+            for (data, isDamaged) in [
+                (whole, false), (Data(), false), (whole + earlier, false),
+                (whole + earlier.prefix(100), false), (whole.dropLast(), true),
+                (whole.dropLast(4096 + 10), true), (whole.prefix(20), true), (flipped(2), true),
+                (flipped(9), true), (flipped(whole.count - 1), true), (flipped(18), true),
+                (flipped(24 + 32 + 7), true), (flipped(24 + 8), true),
+            ] {
+                try data.write(to: log)
+                let notes = try store(copy).notes.filter {
+                    $0.contains("Copy.sqlite-wal is damaged")
+                }
+                #expect(notes.isEmpty != isDamaged, "\(data.count)")
+                #expect(notes.allSatisfy { $0.contains("VACUUM INTO") })
+            }
+        }
+    }
+
     @Test("A log that cannot be copied is an error with its name and the remedy")
     func unreadableLog() throws {
         try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in

@@ -49,7 +49,7 @@ extension CoreDataStore {
                 + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
                 + "and copy it again, or allow new records for them: createsMissingRecords, "
                 + "--mint-records"
-        ).adding(copy.missingLog)
+        ).adding(copy.logNote)
     }
 
     private func convert(

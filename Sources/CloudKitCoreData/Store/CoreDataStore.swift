@@ -58,10 +58,10 @@ public final class CoreDataStore: Sendable {
     ) throws(CoreDataStoreError) {
         self.url = url
         let place = url.lastPathComponent
-        var missingLog: String?
+        var logNote: String?
         do {
             let copy = try StoreCopy(of: url)
-            missingLog = copy.missingLog
+            logNote = copy.logNote
             let files = ExternalData(besideStoreAt: url.resolvingSymlinksInPath())
             let found = try copy.database.write { database in
                 try Self.check(database, place)
@@ -88,9 +88,9 @@ public final class CoreDataStore: Sendable {
             self.copy = copy
             self.files = files
             (self.model, layout, entities, zones, mirror, identifier) = found
-            notes = layout.notes + [missingLog].compactMap(\.self)
+            notes = layout.notes + [logNote].compactMap(\.self)
         } catch {
-            throw CoreDataStoreError(error, place).adding(missingLog)
+            throw CoreDataStoreError(error, place).adding(logNote)
         }
     }
 
