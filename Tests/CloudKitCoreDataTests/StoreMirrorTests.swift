@@ -133,6 +133,43 @@ struct StoreMirrorTests {
         }
     }
 
+    @Test("A record of a link that is not there is counted, and deleted if the options say so")
+    func withoutLink() throws {
+        // The links of M1 and of its duplicate M3 are gone, and that of M5 waits for its tag.
+        let sql = """
+            DELETE FROM Z_1TAGS WHERE Z_1NOTES = 1;
+            INSERT INTO ANSCKMIRROREDRELATIONSHIP (ZCDENTITYNAME, ZRELATIONSHIPNAME, ZRECORDNAME,
+                ZRELATEDENTITYNAME, ZRELATEDRECORDNAME, ZCKRECORDID, ZRECORDZONE, ZISUPLOADED,
+                ZNEEDSDELETE, ZISPENDING)
+                VALUES ('Note', 'tags', 'B7E2', 'Tag', 'T9', 'M5', 1, 1, 0, 1);
+            """
+        try with(sql) { fixture in
+            let store = try fixture.store(Self.model)
+            #expect(
+                store.mirror?.entitiesOfRecordsWithoutRow == ["Note": 1, "Note.tags": 2]
+            )
+            #expect(store.mirror?.recordsWithoutRow == 3)
+            for (deletes, states) in [
+                (false, ["M2 synced", "M4 deleted"]),
+                (true, ["M1 deleted", "M2 synced", "M3 deleted", "M4 deleted"]),
+            ] {
+                var options = CoreDataConversionOptions()
+                options.deletesRecordsWithoutRow = deletes
+                try fixture.converted(store, options) { database, report throws in
+                    #expect(report.recordsWithoutRow["Note.tags"] == 2)
+                    let found = try Row.fetchAll(
+                        database,
+                        sql: """
+                            SELECT recordName, state FROM coreDataRecord
+                            WHERE tableName = 'Note_tags' ORDER BY 1
+                            """
+                    )
+                    #expect(lines(found) == states)
+                }
+            }
+        }
+    }
+
     @Test("Rows without a record are counted, and get names only when asked")
     func missing() throws {
         let sql = """

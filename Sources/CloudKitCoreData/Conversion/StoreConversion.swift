@@ -234,7 +234,12 @@ struct StoreConversion {
         }
         for join in store.layout.joins {
             guard let target = joinTable(of: join) else { continue }
-            try records.insertLinks(of: join, in: target, store.layout)
+            try records.insertLinks(
+                of: join,
+                in: target,
+                store.layout,
+                deletesOthers: options.deletesRecordsWithoutRow
+            )
         }
     }
 }

@@ -6,8 +6,8 @@ import GRDB
 struct MirrorTables {
     /// `ent`, `pk`, `name`, `zone`, `state`: the records of rows.
     static let records = "coreDataRecordOfRow"
-    /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`: the records of links, by
-    /// the name of a relationship and the records at its ends.
+    /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`, `isPending`: the records of links, by
+    /// the name of a relationship and the records at its ends. A pending one waits for the record of an end.
     static let links = "coreDataRecordOfLink"
     /// `ent`, `pk`: the rows that the store's history says the app deleted.
     private static let deletions = "coreDataDeletedRow"
@@ -174,7 +174,7 @@ struct MirrorTables {
             sql: """
                 CREATE TEMP TABLE \(Self.links) (
                     relation TEXT, source TEXT, target TEXT, name TEXT, entity TEXT,
-                    zone INTEGER, state TEXT,
+                    zone INTEGER, state TEXT, isPending INTEGER,
                     PRIMARY KEY (relation, source, target, name)
                 ) WITHOUT ROWID
                 """
@@ -193,7 +193,8 @@ struct MirrorTables {
                 SELECT ZRELATIONSHIPNAME, ZRECORDNAME, ZRELATEDRECORDNAME, ZCKRECORDID,
                     ZCDENTITYNAME, \(column("ZRECORDZONE", of: table)),
                     CASE WHEN \(delete) = 1 THEN 'deleted' WHEN \(uploaded) = 0 THEN 'changed'
-                        ELSE 'synced' END
+                        ELSE 'synced' END,
+                    \(column("ZISPENDING", of: table, or: "0")) IS 1
                 FROM main.\(table) NOT INDEXED WHERE \(isText)
                 """
         )
