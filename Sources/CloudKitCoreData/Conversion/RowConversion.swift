@@ -159,12 +159,7 @@ struct RowConversion {
             case .value(let index): arguments.append(try value(index, place, row, entity))
             case .link(let index): arguments.append(try link(index, row, entity))
             case .position(let index):
-                arguments.append(
-                    row[
-                        Self.fixedColumns + self.source.values.count + self.source.links.count
-                            + index
-                    ]
-                )
+                arguments.append(try position(index, place, row, entity))
             case .none:
                 arguments.append(target.columns[place].defaultValue?.bound ?? .null)
             }
@@ -185,9 +180,8 @@ struct RowConversion {
             found = try convert(stored, value)
         } catch {
             guard options.skipsUnreadableValues else {
-                throw error.within(
-                    "\(entity.name)/p\(row[0] as DatabaseValue).\(value.key)"
-                )
+                throw error.within("\(entity.name)/p\(row[0] as DatabaseValue).\(value.key)")
+                    .addingSkipOption
             }
             report.skippedValues["\(value.owner).\(value.key)", default: 0] += 1
             found = .null
@@ -222,6 +216,30 @@ struct RowConversion {
         return bound
     }
 
+    private mutating func position(
+        _ index: Int,
+        _ place: Int,
+        _ row: Row,
+        _ entity: CoreDataModel.Entity
+    ) throws -> DatabaseValue {
+        let before = Self.fixedColumns + source.values.count + source.links.count
+        let found: DatabaseValue = row[before + index]
+        switch found.storage {
+        case .null, .int64: return found
+        default: break
+        }
+        let name = target.columns[place].name
+        guard options.skipsUnreadableValues else {
+            throw CoreDataStoreError.noPosition(
+                found,
+                at: "\(entity.name)/p\(row[0] as DatabaseValue).\(name)"
+            )
+            .addingSkipOption
+        }
+        report.skippedValues["\(source.links[index].owner).\(name)", default: 0] += 1
+        return .null
+    }
+
     private mutating func link(
         _ index: Int,
         _ row: Row,
@@ -239,6 +257,13 @@ struct RowConversion {
         }
         report.danglingLinks["\(link.owner).\(link.relationship.name)", default: 0] += 1
         return .null
+    }
+}
+
+extension CoreDataStoreError {
+    /// The error with the option that converts the value as NULL.
+    var addingSkipOption: Self {
+        adding("To make such values NULL and count them: skipsUnreadableValues, --skip-unreadable")
     }
 }
 

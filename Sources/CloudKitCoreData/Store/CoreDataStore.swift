@@ -140,13 +140,7 @@ public final class CoreDataStore: Sendable {
             for row in rows {
                 guard case .int64(let number) = (row[0] as DatabaseValue).storage,
                     table.entities[number] != nil
-                else {
-                    throw CoreDataStoreError(
-                        .invalidRow,
-                        table.name,
-                        "rows belong to an entity that has none in this table"
-                    )
-                }
+                else { throw try unknownEntity(row[0], table, database) }
                 found[number] = Int.fromDatabaseValue(row[1])
             }
             for (number, entity) in table.entities where !entity.isAbstract || found[number] != nil
@@ -155,6 +149,27 @@ public final class CoreDataStore: Sendable {
             }
         }
         return counts.sorted { $0.name < $1.name }
+    }
+
+    /// Returns the error for the first row with a number that is none of the entities in its table.
+    private static func unknownEntity(
+        _ number: DatabaseValue,
+        _ table: StoreLayout.Table,
+        _ database: Database
+    ) throws -> CoreDataStoreError {
+        let key = try DatabaseValue.fetchOne(
+            database,
+            sql: "SELECT min(Z_PK) FROM main.\(table.name.quotedName) NOT INDEXED WHERE Z_ENT IS ?",
+            arguments: [number]
+        )
+        let entities = table.entities.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value.name)" }
+        return CoreDataStoreError(
+            .invalidRow,
+            "\(table.root.name)/p\(key ?? .null)",
+            "its entity, Z_ENT, is \(number.summary), and \(table.name) has rows of "
+                + "\(entities.joined(separator: ", ")); delete the row with the app, or take the store from a backup"
+        )
     }
 
     // MARK: Reading
