@@ -364,6 +364,70 @@ struct StoreReadingTests {
         }
     }
 
+    @Test("Numbers beyond the bits of their attributes are converted, and counted in a note")
+    func oversized() throws {
+        let sql = """
+            INSERT INTO ZITEM (Z_PK, Z_ENT, ZN16, ZN64, ZRATIO) VALUES (3, 1, 40000, 3000000000, 1e300),
+                (4, 1, -32769, 1, -1e39), (5, 1, 32767, 1, 3.4e38);
+            """
+        try StoreFixture.with([(1, "Item", 0)], Self.itemTable + sql) { fixture in
+            let store = try fixture.store(Self.item)
+            try fixture.converted(store) { database, report throws in
+                #expect(
+                    report.notes.map { $0.prefix { $0 != ";" } } == [
+                        "Item.n16: 2 of its values are beyond the bits of its type, which the app could not have saved",
+                        "Item.ratio: 2 of its values are beyond the bits of its type, which the app could not have saved",
+                    ]
+                )
+                #expect(
+                    try Int.fetchAll(database, sql: "SELECT n16 FROM Item WHERE n16 > 7 ORDER BY 1")
+                        == [32767, 40000]
+                )
+            }
+        }
+    }
+
+    @Test("A value of another type is named in the error, with the option that passes it over")
+    func wrongValues() throws {
+        for (column, value, text) in [
+            ("ZN16", "'seven'", "\"seven\" is no Integer 16"), ("ZTEXT", "12", "12 is no String"),
+            ("ZTEXT", "x'0102'", "of 2 bytes is no String"),
+        ] {
+            let sql = """
+                CREATE TABLE ZNOTE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
+                    ZN16 INTEGER, ZTEXT BLOB);
+                INSERT INTO ZNOTE (Z_PK, Z_ENT, \(column)) VALUES (1, 1, \(value));
+                """
+            try StoreFixture.with([(1, "Note", 0)], sql) { fixture in
+                let store = try fixture.store(
+                    """
+                    <entity name="Note"><attribute name="n16" attributeType="Integer 16"/>
+                    <attribute name="text" attributeType="String"/></entity>
+                    """
+                )
+                let error = #expect(throws: CoreDataStoreError.self) {
+                    try store.convert(to: fixture.folder.appendingPathComponent("app.sqlite"))
+                }
+                #expect(
+                    error?.message.contains("its value \(text)") == true,
+                    "\(String(describing: error))"
+                )
+                #expect(error?.message.contains("--skip-unreadable") == true)
+            }
+        }
+    }
+
+    @Test("A row of an unknown entity is named with its number and those of the table")
+    func unknownEntity() throws {
+        let sql = "INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (8, 9), (7, 9);"
+        try StoreFixture.with([(1, "Item", 0)], Self.itemTable + sql) { fixture in
+            let error = #expect(throws: CoreDataStoreError.self) { try fixture.store(Self.item) }
+            #expect(error?.code == .invalidRow)
+            #expect(error?.place == "Item/p7")
+            #expect(error?.message.contains("Z_ENT, is 9, and ZITEM has rows of 1 Item") == true)
+        }
+    }
+
     private static let orders = """
         <entity name="Item"><relationship name="list" optional="YES" maxCount="1" \
         destinationEntity="List" inverseName="items" inverseEntity="List"/>

@@ -29,6 +29,8 @@ struct RowConversion {
     private let names: (String) -> String
     /// The sources of the columns' values, for the rows of each entity.
     private var sources: [Int64: [Source]] = [:]
+    /// The number of values beyond the attribute's bits, by entity and attribute.
+    private var oversized: [String: Int] = [:]
     private(set) var report: CoreDataConversionReport
 
     init(
@@ -136,6 +138,12 @@ struct RowConversion {
             count += 1
         }
         report.rows[target.name] = count
+        for (place, count) in oversized.sorted(by: { $0.key < $1.key }) {
+            report.notes.append(
+                "\(place): \(count) of its values are beyond the bits of its type, which the app could not have saved; "
+                    + "they are converted as they are, and do not sync until they are corrected"
+            )
+        }
     }
 
     // MARK: Rows
@@ -185,6 +193,9 @@ struct RowConversion {
             }
             report.skippedValues["\(value.owner).\(value.key)", default: 0] += 1
             found = .null
+        }
+        if value.attribute.type.isExceeded(by: found) {
+            oversized["\(value.owner).\(value.key)", default: 0] += 1
         }
         if found.isNull, let missing = target.columns[place].defaultValue?.bound {
             report.filledValues["\(value.owner).\(value.key)", default: 0] += 1
@@ -257,6 +268,18 @@ struct RowConversion {
         }
         report.danglingLinks["\(link.owner).\(link.relationship.name)", default: 0] += 1
         return .null
+    }
+}
+
+extension CoreDataModel.AttributeType {
+    /// Returns whether a number has more bits than values of the type.
+    fileprivate func isExceeded(by value: DatabaseValue) -> Bool {
+        switch (self, value.storage) {
+        case (.integer16, .int64(let number)): Int16(exactly: number) == nil
+        case (.integer32, .int64(let number)): Int32(exactly: number) == nil
+        case (.float, .double(let number)): number.isFinite && !Float(number).isFinite
+        default: false
+        }
     }
 }
 
