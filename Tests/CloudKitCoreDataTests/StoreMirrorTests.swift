@@ -261,7 +261,43 @@ struct StoreMirrorTests {
             let error = #expect(throws: CoreDataStoreError.self) {
                 try store.convert(to: fixture.folder.appendingPathComponent("app.sqlite"))
             }
-            #expect(error?.message.contains("same record") == true)
+            #expect(error?.place == "Note/p3")
+            #expect(
+                error?.message.contains("the same record \"N2\" as Note/p2") == true,
+                "\(String(describing: error))"
+            )
+        }
+    }
+
+    @Test("A mirrored store without its table of records is refused, and an unused one is not")
+    func lostRecords() throws {
+        try with("DROP TABLE ANSCKRECORDMETADATA;") { fixture in
+            let error = #expect(throws: CoreDataStoreError.self) { try fixture.store(Self.model) }
+            #expect(error?.code == .unreadable)
+            #expect(error?.place == "ANSCKRECORDMETADATA")
+            #expect(error?.message.contains("mirrored") == true)
+            try fixture.execute(
+                """
+                DELETE FROM ANSCKDATABASEMETADATA; DELETE FROM ANSCKRECORDZONEMETADATA;
+                DELETE FROM ANSCKMIRROREDRELATIONSHIP;
+                """
+            )
+            #expect(try fixture.store(Self.model).mirror == nil)
+        }
+    }
+
+    @Test("Records of a zone that the store does not have are counted in a note")
+    func unknownZone() throws {
+        let sql = """
+            UPDATE ANSCKRECORDMETADATA SET ZRECORDZONE = 55 WHERE ZCKRECORDNAME IN ('B7E2', 'T1');
+            UPDATE ANSCKMIRROREDRELATIONSHIP SET ZRECORDZONE = 55 WHERE ZCKRECORDID = 'M1';
+            """
+        try with("") { fixture in
+            #expect(try fixture.store(Self.model).notes == [])
+            try fixture.execute(sql)
+            let notes = try fixture.store(Self.model).notes
+            #expect(notes.count == 1)
+            #expect(notes.first?.contains("the zone of 3 records, ZRECORDZONE 55,") == true)
         }
     }
 }

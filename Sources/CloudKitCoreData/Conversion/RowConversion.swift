@@ -129,11 +129,7 @@ struct RowConversion {
             do {
                 try insertion.execute()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                throw CoreDataStoreError(
-                    .invalidRow,
-                    "\(source.root.name)/p\(row[0] as DatabaseValue)",
-                    "another row has the same record: \(StoreCopy.message(error))"
-                )
+                throw try repeatedRecord(row, error)
             }
             count += 1
         }
@@ -144,6 +140,32 @@ struct RowConversion {
                     + "they are converted as they are, and do not sync until they are corrected"
             )
         }
+    }
+
+    /// Returns the error for a row whose record is that of an earlier row.
+    private func repeatedRecord(
+        _ row: Row,
+        _ error: DatabaseError
+    ) throws -> CoreDataStoreError {
+        let (key, name): (DatabaseValue, DatabaseValue) = (row[0], row[2])
+        let other = try DatabaseValue.fetchOne(
+            database,
+            sql: "SELECT min(pk) FROM \(names(source.root.name)) WHERE name = ? AND pk <> ?",
+            arguments: [name, key]
+        )
+        guard let other, !other.isNull else {
+            return CoreDataStoreError(
+                .invalidRow,
+                "\(source.root.name)/p\(key)",
+                "the row does not fit the table: \(StoreCopy.message(error))"
+            )
+        }
+        return CoreDataStoreError(
+            .invalidRow,
+            "\(source.root.name)/p\(key)",
+            "it has the same record \(name) as \(source.root.name)/p\(other); open the store with the app until it has "
+                + "synced, or delete one of the two objects in the app, and copy the store again"
+        )
     }
 
     // MARK: Rows

@@ -80,6 +80,7 @@ public final class CoreDataStore: Sendable {
                 let mirror = try tables.map { tables in
                     try MirrorReader(database, layout, tables.zones).mirror()
                 }
+                layout.notes += try tables?.notes() ?? []
                 return (
                     model, layout, rows, tables?.zones, mirror,
                     try Self.identifier(database, reader.tables)
