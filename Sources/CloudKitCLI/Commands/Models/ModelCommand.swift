@@ -39,7 +39,7 @@ struct ModelLintCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let source = try ModelSource(model, store: options.store, version: options.modelVersion)
+        let source = try options.source(model)
         source.sayUnknownParts()
         let findings = try source.model.findings(options.mirroring)
         for finding in findings {
