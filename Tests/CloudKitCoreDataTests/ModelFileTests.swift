@@ -145,6 +145,10 @@ struct ModelFileTests {
             .write(to: named)
             let wrong = try Fixture.failure { _ = try CoreDataModelVersions(contentsOf: model) }
             #expect(wrong.code == .version)
+            try Data("<plist><dict>".utf8).write(to: named)
+            let broken = try Fixture.failure { _ = try CoreDataModelVersions(contentsOf: model) }
+            #expect(broken.code == .malformed)
+            #expect(broken.place == "M.xcdatamodeld/.xccurrentversion, line 1")
         }
     }
 
