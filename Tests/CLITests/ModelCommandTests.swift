@@ -168,8 +168,11 @@ struct ModelCommandTests {
         #expect(changed.status == 1)
         #expect(changed.output.contains("renamed Note.body: was text"))
         #expect(changed.output.contains("needs a mapping"))
-        let same = try await run("model", "diff", model)
+        let same = try await run("model", "diff", model, "--from", "App 2")
         #expect(same.status == 0)
         #expect(same.output.isEmpty)
+        let itself = try await run("model", "diff", model)
+        #expect(itself.status == 2)
+        #expect(itself.errors.contains("nothing to compare"))
     }
 }

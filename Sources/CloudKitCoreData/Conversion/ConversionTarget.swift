@@ -67,7 +67,7 @@ struct ConversionTarget {
             .conflictingFile,
             log.path,
             "this log of another database is in the way, because SQLite would apply it to the new one; move it away, "
-                + "or allow its removal: replacesFile, --force"
+                + "or allow its removal, in the command with --force"
         )
     }
 

@@ -47,7 +47,7 @@ extension CoreDataStore {
             url.lastPathComponent,
             "the store was mirrored to CloudKit and knows no record of some rows "
                 + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
-                + "and copy it again, or allow new records for them: createsMissingRecords, "
+                + "and copy it again, or allow new records for them, in the command with "
                 + "--mint-records"
         ).adding(copy.logNote)
     }

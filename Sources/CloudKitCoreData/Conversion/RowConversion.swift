@@ -308,7 +308,7 @@ extension CoreDataModel.AttributeType {
 extension CoreDataStoreError {
     /// The error with the option that converts the value as NULL.
     var addingSkipOption: Self {
-        adding("To make such values NULL and count them: skipsUnreadableValues, --skip-unreadable")
+        adding("The conversion can make such values NULL and count them, in the command with --skip-unreadable")
     }
 }
 

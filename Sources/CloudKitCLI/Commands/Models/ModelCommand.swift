@@ -106,6 +106,11 @@ struct ModelDiffCommand: AsyncParsableCommand {
     func run() async throws {
         let before = try ModelSource(old, store: nil, version: from)
         let after = try ModelSource(new ?? old, store: nil, version: to)
+        if new == nil, from == to {
+            throw CommandFailure(
+                unusable: "there is nothing to compare: give a second model, or --from or --to with another version"
+            )
+        }
         let changes = before.model.changes(to: after.model)
         guard !changes.isEmpty else { return }
         try CommandFailure.differ { for change in changes { try write(change) } }
