@@ -160,6 +160,10 @@ struct ModelCommandTests {
             #expect(none.status == 2, "\(command)")
             #expect(none.errors.contains("the model has no entities"), "\(none.errors)")
         }
+        let place = try await run("schema", "check", "--model", model, "--schema", folder.path)
+        #expect(place.status == 2)
+        #expect(place.errors.contains("or a file with a schema"), "\(place.errors)")
+        #expect(!place.errors.contains("--new"))
     }
 
     @Test("Two versions are compared, and equal ones have status 0")

@@ -308,7 +308,10 @@ extension CoreDataModel.AttributeType {
 extension CoreDataStoreError {
     /// The error with the option that converts the value as NULL.
     var addingSkipOption: Self {
-        adding("The conversion can make such values NULL and count them, in the command with --skip-unreadable")
+        adding(
+            "The conversion can make such values NULL and count them, in the command with "
+                + "--skip-unreadable"
+        )
     }
 }
 

@@ -7,7 +7,9 @@ struct MirrorTables {
     /// `ent`, `pk`, `name`, `zone`, `state`: the records of rows.
     static let records = "coreDataRecordOfRow"
     /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`, `isPending`: the records of links, by
-    /// the name of a relationship and the records at its ends. A pending one waits for the record of an end.
+    /// the name of a relationship and the records at its ends.
+    ///
+    /// A pending one waits for the record of an end.
     static let links = "coreDataRecordOfLink"
     /// `ent`, `pk`: the rows that the store's history says the app deleted.
     private static let deletions = "coreDataDeletedRow"

@@ -30,6 +30,7 @@ struct MirroringOptions: ParsableArguments {
     /// Returns the model in a file or folder, or in the store.
     ///
     /// - Parameter path: The model's file or folder.
+    /// - Returns: The model with its name.
     /// - Throws: `CommandFailure` for a model that cannot be read, that has no entities, or that lacks the configuration.
     func source(_ path: String?) throws -> ModelSource {
         let source = try ModelSource(path, store: store, version: modelVersion)

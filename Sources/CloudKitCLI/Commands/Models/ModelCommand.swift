@@ -108,7 +108,9 @@ struct ModelDiffCommand: AsyncParsableCommand {
         let after = try ModelSource(new ?? old, store: nil, version: to)
         if new == nil, from == to {
             throw CommandFailure(
-                unusable: "there is nothing to compare: give a second model, or --from or --to with another version"
+                unusable:
+                    "there is nothing to compare: give a second model, or another version with "
+                    + "--from or --to"
             )
         }
         let changes = before.model.changes(to: after.model)
