@@ -102,6 +102,20 @@ struct CoreDataCommandTests {
             #expect(again.errors.contains("--force"))
             let itself = try await run("convert", store, "--model", model, "--to", store, "--force")
             #expect(itself.status == 2)
+            let log = target + "x-wal"
+            try Data("other".utf8).write(to: URL(fileURLWithPath: log))
+            let beside = try await run("convert", store, "--model", model, "--to", target + "x")
+            #expect(beside.status == 2)
+            #expect(beside.errors.contains("\(log): this log of another database"))
+            let nowhere = folder.path + "/nowhere"
+            try FileManager.default.createSymbolicLink(
+                atPath: nowhere,
+                withDestinationPath: folder.path + "/none/app.sqlite"
+            )
+            let dangling = try await run("convert", store, "--model", model, "--to", nowhere)
+            #expect(dangling.status == 2)
+            #expect(dangling.errors.contains("is a link to"), "\(dangling.errors)")
+            #expect(!dangling.errors.contains("Domain"))
             let other = try await run("inspect", store)
             #expect(other.status == 2)
             #expect(other.errors.contains("give the model's file"))

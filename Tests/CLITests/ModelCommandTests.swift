@@ -139,14 +139,44 @@ struct ModelCommandTests {
         #expect(try await run("model", "lint").status == 2)
     }
 
+    @Test("A configuration that is not there, and a model without entities, cannot be used")
+    func unusable() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ModelCommandTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let empty = folder.path + "/contents"
+        try Data("<model></model>".utf8).write(to: URL(fileURLWithPath: empty))
+        let schema = folder.path + "/production.ckdb"
+        try Data("DEFINE SCHEMA".utf8).write(to: URL(fileURLWithPath: schema))
+        for command in [
+            ["model", "lint"], ["schema", "from-model"],
+            ["schema", "check", "--schema", schema, "--model"],
+        ] {
+            let other = try await CommandProcess.run(command + [model, "--configuration", "Nope"])
+            #expect(other.status == 2, "\(command)")
+            #expect(other.errors.contains("has no configuration Nope"), "\(other.errors)")
+            let none = try await CommandProcess.run(command + [empty])
+            #expect(none.status == 2, "\(command)")
+            #expect(none.errors.contains("the model has no entities"), "\(none.errors)")
+        }
+        let place = try await run("schema", "check", "--model", model, "--schema", folder.path)
+        #expect(place.status == 2)
+        #expect(place.errors.contains("or a file with a schema"), "\(place.errors)")
+        #expect(!place.errors.contains("--new"))
+    }
+
     @Test("Two versions are compared, and equal ones have status 0")
     func diff() async throws {
         let changed = try await run("model", "diff", model, "--from", "App")
         #expect(changed.status == 1)
         #expect(changed.output.contains("renamed Note.body: was text"))
         #expect(changed.output.contains("needs a mapping"))
-        let same = try await run("model", "diff", model)
+        let same = try await run("model", "diff", model, "--from", "App 2")
         #expect(same.status == 0)
         #expect(same.output.isEmpty)
+        let itself = try await run("model", "diff", model)
+        #expect(itself.status == 2)
+        #expect(itself.errors.contains("nothing to compare"))
     }
 }

@@ -168,6 +168,19 @@ struct CloudKitRulesTests {
         )
         #expect(
             try found {
+                let place = type("cloudkit.share", in: $0)
+                $0.recordTypes[place].fields.removeAll { $0.name == "cloudkit.title" }
+                for (index, field) in $0.recordTypes[place].fields.enumerated()
+                where field.name == "cloudkit.type" {
+                    $0.recordTypes[place].fields[index].type = "INT64"
+                }
+            } == [
+                "error missingField cloudkit.share.cloudkit.title",
+                "error wrongType cloudkit.share.cloudkit.type",
+            ]
+        )
+        #expect(
+            try found {
                 let place = type("CD_Note", in: $0)
                 $0.recordTypes[place].fields.removeAll {
                     ["CD_body", "CD_must_ckAsset", "CD_moveReceipt", "CD_moveReceipt_ckAsset"]
@@ -220,9 +233,10 @@ struct CloudKitRulesTests {
         func change(_ entity: String, _ property: String? = nil) -> [CoreDataModelChange] {
             changes.filter { $0.entity == entity && $0.property == property }
         }
-        #expect(change("Tag").map(\.kind) == [.renamed])
-        #expect(change("Tag").first?.migration == .automatic)
-        #expect(change("Tag").first?.cloudEffect?.contains("CD_Label stay behind") == true)
+        #expect(change("Tag").map(\.text) == ["is in the configuration Cloud now", "was Label"])
+        #expect(change("Tag").map(\.kind) == [.changed, .renamed])
+        #expect(change("Tag").last?.migration == .automatic)
+        #expect(change("Tag").last?.cloudEffect?.contains("CD_Label stay behind") == true)
         #expect(change("Old").map(\.kind) == [.removed])
         #expect(change("Media").map(\.kind) == [.added])
         #expect(change("Note", "body").map(\.kind) == [.renamed])
@@ -264,5 +278,74 @@ struct CloudKitRulesTests {
         #expect(parent?.migration == .needsMapping("entities of two hierarchies come into one"))
         #expect(parent?.cloudEffect?.contains("CD_A instead of CD_B") == true)
         #expect(!changes.contains { $0.entity == "C" })
+    }
+
+    @Test("Parts of a composite are compared as parts of the attribute")
+    func compositeParts() throws {
+        func model(_ parts: String) throws -> CoreDataModel {
+            try Fixture.model(
+                """
+                <composite name="Address">\(parts)</composite><entity name="Person">
+                <attribute name="home" optional="YES" attributeType="Composite" composite="Address"/>
+                </entity>
+                """
+            )
+        }
+        let old = try model(
+            """
+            <attribute name="city" optional="YES" attributeType="String"/>
+            <attribute name="zip" optional="YES" attributeType="String"/>
+            """
+        )
+        let new = try model(
+            """
+            <attribute name="city" optional="YES" attributeType="Date"/>
+            <attribute name="street" optional="YES" attributeType="String"/>
+            """
+        )
+        let changes = old.changes(to: new)
+        #expect(
+            changes.map { "\($0.kind.rawValue) \($0.property ?? "-") \($0.text)" } == [
+                "changed home.city type: String → Date",
+                "added home.street a new attribute, String",
+                "removed home.zip the property was removed",
+            ]
+        )
+        #expect(changes.first?.migration == .needsMapping("values are not converted"))
+        #expect(changes.allSatisfy { $0.cloudEffect?.hasPrefix("CD_home is one field") == true })
+        #expect(old.changes(to: old).isEmpty)
+    }
+
+    @Test("An entity that changes its configuration is reported, under its new name")
+    func memberships() throws {
+        func model(_ note: String, _ configurations: String) throws -> CoreDataModel {
+            try Fixture.model(
+                """
+                <entity name="\(note)" elementID="Note"/><entity name="Draft"/>\(configurations)
+                """
+            )
+        }
+        let old = try model(
+            "Note",
+            """
+            <configuration name="Cloud"><memberEntity name="Note"/></configuration>
+            <configuration name="Local"><memberEntity name="Draft"/></configuration>
+            """
+        )
+        let new = try model(
+            "Memo",
+            """
+            <configuration name="Cloud"><memberEntity name="Memo"/><memberEntity name="Draft"/>\
+            </configuration>
+            """
+        )
+        let changes = old.changes(to: new).filter { $0.kind == .changed }
+        #expect(
+            changes.map(\.description) == [
+                "Draft: is in the configuration Cloud now",
+                "Draft: is no longer in the configuration Local; needs a mapping: a store of the configuration loses its "
+                    + "objects",
+            ]
+        )
     }
 }

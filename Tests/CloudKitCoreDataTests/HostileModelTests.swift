@@ -92,6 +92,36 @@ struct HostileModelTests {
         }
     }
 
+    @Test("Text around the model and names that are no XML are errors with the line")
+    func notWellFormed() throws {
+        for (text, line) in [
+            ("<model>\n</model>\ngarbage", 3), ("<model/>\n<model/>", 2), ("<model>\n<x>", 2),
+            ("<?xml versaon=\"1.0\"?>\n<model/>", 1), ("<model>\n<x a:b=\"1\"/>\n</model>", 2),
+            ("<model>\n<x a=\"Note& b=\"c\"/>\n</model>", 2),
+        ] {
+            let error = try Fixture.failure { _ = try Fixture.read(Data(text.utf8)) }
+            #expect(error.code == .malformed, "\(text)")
+            #expect(error.message.contains("not well-formed XML"), "\(error)")
+            #expect(error.place.contains("line \(line)"), "\(error)")
+        }
+        let around = "<?xml version=\"1.0\"?>\n<!-- a -->\n<model/>\n<!-- b -->\n"
+        #expect(try Fixture.read(Data(around.utf8)).entities.isEmpty)
+    }
+
+    @Test("A model of more bytes than the XML parser reads is too large, not malformed")
+    func longXML() throws {
+        func model(_ count: Int) -> Data {
+            let comment = "<!--" + String(repeating: "-a", count: 50) + "-->\n"
+            var text = "<model>" + String(repeating: comment, count: count / comment.utf8.count - 1)
+            text += String(repeating: " ", count: count - text.utf8.count - 8) + "</model>"
+            return Data(text.utf8)
+        }
+        #expect(try Fixture.read(model(10_000_000)).entities.isEmpty)
+        let error = try Fixture.failure { _ = try Fixture.read(model(10_000_001)) }
+        #expect(error.code == .tooLarge)
+        #expect(error.message.contains("up to 10000000"))
+    }
+
     @Test("Other encodings, broken text and broken XML are errors with the line")
     func encodings() throws {
         let latin = Data("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><model/>".utf8)

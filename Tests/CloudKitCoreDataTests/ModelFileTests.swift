@@ -70,6 +70,30 @@ struct ModelFileTests {
         #expect(entity.fetchedProperties.first?.request?.predicate == "count > 1")
     }
 
+    @Test("A decimal has digits after its point and its exponent, and nothing around them")
+    func decimals() throws {
+        func value(_ text: String) throws -> CoreDataValue? {
+            let model = try Fixture.model(
+                """
+                <entity name="Item"><attribute name="price" attributeType="Decimal"
+                defaultValueString="\(text)"/></entity>
+                """
+            )
+            return model.entity(named: "Item")?.attribute(named: "price")?.defaultValue
+        }
+        for (text, exponent, significand) in [
+            ("-.5", -1, -5), ("+7", 0, 7), ("0012.50", -2, 1250), ("1.5e-3", -4, 15), ("2E2", 2, 2),
+        ] {
+            let unit = Decimal(sign: .plus, exponent: exponent, significand: 1)
+            let number = Decimal(significand) * unit
+            #expect(try value(text) == .decimal(number), "\(text)")
+        }
+        for text in ["+", ".", "1.", "1.e2", "1e", "1e+", "1 2", " 1", "1,5", "0x1", "--1", "١"] {
+            let error = try Fixture.failure { _ = try value(text) }
+            #expect(error.message.contains("not of type Decimal"), "\(text)")
+        }
+    }
+
     @Test("Inheritance, links, composites, constraints and configurations are read")
     func structure() throws {
         let model = try app()
@@ -121,6 +145,10 @@ struct ModelFileTests {
             .write(to: named)
             let wrong = try Fixture.failure { _ = try CoreDataModelVersions(contentsOf: model) }
             #expect(wrong.code == .version)
+            try Data("<plist><dict>".utf8).write(to: named)
+            let broken = try Fixture.failure { _ = try CoreDataModelVersions(contentsOf: model) }
+            #expect(broken.code == .malformed)
+            #expect(broken.place == "M.xcdatamodeld/.xccurrentversion, line 1")
         }
     }
 

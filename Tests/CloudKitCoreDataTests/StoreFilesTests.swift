@@ -70,6 +70,37 @@ struct StoreFilesTests {
         }
     }
 
+    @Test("A damaged log is named in the notes, and what an earlier log left in it is no damage")
+    func damagedLog() throws {
+        try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
+            let copy = try live(fixture, "INSERT INTO ZNOTE VALUES (2, 1, 1, 'Bread')")
+            let log = URL(fileURLWithPath: copy.path + "-wal")
+            let whole = try Data(contentsOf: log)
+            let lastSalt = whole.count - 4096 - 16
+            func flipped(_ place: Int) -> Data {
+                var data = whole
+                data[place] ^= 1
+                return data
+            }
+            // A frame with other salts, whole or cut.
+            let earlier = Data(flipped(lastSalt).suffix(24 + 4096))
+            for (data, isDamaged) in [
+                (whole, false), (Data(), false), (whole + earlier, false),
+                (whole + earlier.prefix(100), false), (whole.dropLast(), true),
+                (whole.dropLast(4096 + 10), true), (whole.prefix(20), true), (flipped(2), true),
+                (flipped(9), true), (flipped(whole.count - 1), true), (flipped(18), true),
+                (flipped(24 + 32 + 7), true), (flipped(24 + 8), true),
+            ] {
+                try data.write(to: log)
+                let notes = try store(copy).notes.filter {
+                    $0.contains("Copy.sqlite-wal is damaged")
+                }
+                #expect(notes.isEmpty != isDamaged, "\(data.count)")
+                #expect(notes.allSatisfy { $0.contains("VACUUM INTO") })
+            }
+        }
+    }
+
     @Test("A log that cannot be copied is an error with its name and the remedy")
     func unreadableLog() throws {
         try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
@@ -83,6 +114,74 @@ struct StoreFilesTests {
             #expect(error?.place == log)
             #expect(error?.message.contains("it is no file") == true)
             #expect(error?.message.contains("close the app that uses it") == true)
+        }
+    }
+
+    @Test("A conversion replaces no file of the store, under whatever name it is given")
+    func ownFiles() throws {
+        try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
+            let manager = FileManager.default
+            let copy = try live(fixture, "INSERT INTO ZNOTE VALUES (2, 1, 1, 'Bread')")
+            try fixture.addExternal("A", Data("large".utf8))
+            try manager.moveItem(
+                at: fixture.folder.appendingPathComponent(".App_SUPPORT"),
+                to: fixture.folder.appendingPathComponent(".Copy_SUPPORT")
+            )
+            let log = copy.path + "-wal"
+            func path(_ name: String) -> String { fixture.folder.path + "/" + name }
+            try manager.createSymbolicLink(atPath: path("link"), withDestinationPath: log)
+            try manager.createSymbolicLink(
+                atPath: path("folder"),
+                withDestinationPath: fixture.folder.path
+            )
+            try manager.linkItem(atPath: log, toPath: path("hard"))
+            let store = try store(copy)
+            let names = [
+                "Copy.sqlite", "Copy.sqlite-wal", "Copy.sqlite-shm", "Copy.sqlite-SHM",
+                ".Copy_SUPPORT/_EXTERNAL_DATA/A", ".Copy_SUPPORT/new", "link", "hard",
+                "folder/Copy.sqlite-journal", "folder/Copy.sqlite-wal",
+            ]
+            let before = try Data(contentsOf: URL(fileURLWithPath: log))
+            var options = CoreDataConversionOptions()
+            options.replacesFile = true
+            for name in names {
+                let target = URL(fileURLWithPath: path(name))
+                let error = #expect(throws: CoreDataStoreError.self, "\(name)") {
+                    try store.convert(to: target, options: options)
+                }
+                #expect(error?.code == .conflictingFile, "\(name)")
+                #expect(error?.message.contains("Copy.sqlite") == true)
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == before)
+            #expect(try rows(self.store(copy), "Note").count == 2)
+        }
+    }
+
+    @Test(
+        "A log beside the new database is never applied to it: it is refused, or removed on request"
+    )
+    func strangeLog() throws {
+        try StoreFixture.with([(1, "Note", 0)], Self.table) { fixture in
+            // The log of another database with other rows.
+            let other = try live(fixture, "INSERT INTO ZNOTE VALUES (2, 1, 1, 'Bread')")
+            let target = fixture.folder.appendingPathComponent("app.sqlite")
+            let log = target.path + "-wal"
+            try FileManager.default.moveItem(atPath: other.path + "-wal", toPath: log)
+            let store = try store(fixture.url)
+            let error = #expect(throws: CoreDataStoreError.self) { try store.convert(to: target) }
+            #expect(error?.code == .conflictingFile)
+            #expect(error?.place == log)
+            #expect(FileManager.default.fileExists(atPath: log))
+            #expect(!FileManager.default.fileExists(atPath: target.path))
+            var options = CoreDataConversionOptions()
+            options.replacesFile = true
+            try store.convert(to: target, options: options)
+            #expect(!FileManager.default.fileExists(atPath: log))
+            let queue = try DatabaseQueue(path: target.path)
+            #expect(
+                try queue.read { try String.fetchAll($0, sql: "SELECT text FROM Note") }.count == 2
+            )
+            try queue.close()
         }
     }
 

@@ -133,6 +133,43 @@ struct StoreMirrorTests {
         }
     }
 
+    @Test("A record of a link that is not there is counted, and deleted if the options say so")
+    func withoutLink() throws {
+        // The links of M1 and of its duplicate M3 are gone, and that of M5 waits for its tag.
+        let sql = """
+            DELETE FROM Z_1TAGS WHERE Z_1NOTES = 1;
+            INSERT INTO ANSCKMIRROREDRELATIONSHIP (ZCDENTITYNAME, ZRELATIONSHIPNAME, ZRECORDNAME,
+                ZRELATEDENTITYNAME, ZRELATEDRECORDNAME, ZCKRECORDID, ZRECORDZONE, ZISUPLOADED,
+                ZNEEDSDELETE, ZISPENDING)
+                VALUES ('Note', 'tags', 'B7E2', 'Tag', 'T9', 'M5', 1, 1, 0, 1);
+            """
+        try with(sql) { fixture in
+            let store = try fixture.store(Self.model)
+            #expect(
+                store.mirror?.entitiesOfRecordsWithoutRow == ["Note": 1, "Note.tags": 2]
+            )
+            #expect(store.mirror?.recordsWithoutRow == 3)
+            for (deletes, states) in [
+                (false, ["M2 synced", "M4 deleted"]),
+                (true, ["M1 deleted", "M2 synced", "M3 deleted", "M4 deleted"]),
+            ] {
+                var options = CoreDataConversionOptions()
+                options.deletesRecordsWithoutRow = deletes
+                try fixture.converted(store, options) { database, report throws in
+                    #expect(report.recordsWithoutRow["Note.tags"] == 2)
+                    let found = try Row.fetchAll(
+                        database,
+                        sql: """
+                            SELECT recordName, state FROM coreDataRecord
+                            WHERE tableName = 'Note_tags' ORDER BY 1
+                            """
+                    )
+                    #expect(lines(found) == states)
+                }
+            }
+        }
+    }
+
     @Test("Rows without a record are counted, and get names only when asked")
     func missing() throws {
         let sql = """
@@ -224,7 +261,43 @@ struct StoreMirrorTests {
             let error = #expect(throws: CoreDataStoreError.self) {
                 try store.convert(to: fixture.folder.appendingPathComponent("app.sqlite"))
             }
-            #expect(error?.message.contains("same record") == true)
+            #expect(error?.place == "Note/p3")
+            #expect(
+                error?.message.contains("the same record \"N2\" as Note/p2") == true,
+                "\(String(describing: error))"
+            )
+        }
+    }
+
+    @Test("A mirrored store without its table of records is refused, and an unused one is not")
+    func lostRecords() throws {
+        try with("DROP TABLE ANSCKRECORDMETADATA;") { fixture in
+            let error = #expect(throws: CoreDataStoreError.self) { try fixture.store(Self.model) }
+            #expect(error?.code == .unreadable)
+            #expect(error?.place == "ANSCKRECORDMETADATA")
+            #expect(error?.message.contains("mirrored") == true)
+            try fixture.execute(
+                """
+                DELETE FROM ANSCKDATABASEMETADATA; DELETE FROM ANSCKRECORDZONEMETADATA;
+                DELETE FROM ANSCKMIRROREDRELATIONSHIP;
+                """
+            )
+            #expect(try fixture.store(Self.model).mirror == nil)
+        }
+    }
+
+    @Test("Records of a zone that the store does not have are counted in a note")
+    func unknownZone() throws {
+        let sql = """
+            UPDATE ANSCKRECORDMETADATA SET ZRECORDZONE = 55 WHERE ZCKRECORDNAME IN ('B7E2', 'T1');
+            UPDATE ANSCKMIRROREDRELATIONSHIP SET ZRECORDZONE = 55 WHERE ZCKRECORDID = 'M1';
+            """
+        try with("") { fixture in
+            #expect(try fixture.store(Self.model).notes == [])
+            try fixture.execute(sql)
+            let notes = try fixture.store(Self.model).notes
+            #expect(notes.count == 1)
+            #expect(notes.first?.contains("the zone of 3 records, ZRECORDZONE 55,") == true)
         }
     }
 }

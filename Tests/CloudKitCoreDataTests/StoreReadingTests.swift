@@ -364,6 +364,165 @@ struct StoreReadingTests {
         }
     }
 
+    @Test("Numbers beyond the bits of their attributes are converted, and counted in a note")
+    func oversized() throws {
+        let sql = """
+            INSERT INTO ZITEM (Z_PK, Z_ENT, ZN16, ZN64, ZRATIO) VALUES (3, 1, 40000, 3000000000, 1e300),
+                (4, 1, -32769, 1, -1e39), (5, 1, 32767, 1, 3.4e38);
+            """
+        try StoreFixture.with([(1, "Item", 0)], Self.itemTable + sql) { fixture in
+            let store = try fixture.store(Self.item)
+            try fixture.converted(store) { database, report throws in
+                #expect(
+                    report.notes.map { $0.prefix { $0 != ";" } } == [
+                        "Item.n16: 2 of its values are beyond the bits of its type, which the app could not have saved",
+                        "Item.ratio: 2 of its values are beyond the bits of its type, which the app could not have saved",
+                    ]
+                )
+                #expect(
+                    try Int.fetchAll(database, sql: "SELECT n16 FROM Item WHERE n16 > 7 ORDER BY 1")
+                        == [32767, 40000]
+                )
+            }
+        }
+    }
+
+    @Test("A value of another type is named in the error, with the option that passes it over")
+    func wrongValues() throws {
+        for (column, value, text) in [
+            ("ZN16", "'seven'", "\"seven\" is no Integer 16"), ("ZTEXT", "12", "12 is no String"),
+            ("ZTEXT", "x'0102'", "of 2 bytes is no String"),
+        ] {
+            let sql = """
+                CREATE TABLE ZNOTE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER,
+                    ZN16 INTEGER, ZTEXT BLOB);
+                INSERT INTO ZNOTE (Z_PK, Z_ENT, \(column)) VALUES (1, 1, \(value));
+                """
+            try StoreFixture.with([(1, "Note", 0)], sql) { fixture in
+                let store = try fixture.store(
+                    """
+                    <entity name="Note"><attribute name="n16" attributeType="Integer 16"/>
+                    <attribute name="text" attributeType="String"/></entity>
+                    """
+                )
+                let error = #expect(throws: CoreDataStoreError.self) {
+                    try store.convert(to: fixture.folder.appendingPathComponent("app.sqlite"))
+                }
+                #expect(
+                    error?.message.contains("its value \(text)") == true,
+                    "\(String(describing: error))"
+                )
+                #expect(error?.message.contains("--skip-unreadable") == true)
+            }
+        }
+    }
+
+    @Test("A row of an unknown entity is named with its number and those of the table")
+    func unknownEntity() throws {
+        let sql = "INSERT INTO ZITEM (Z_PK, Z_ENT) VALUES (8, 9), (7, 9);"
+        try StoreFixture.with([(1, "Item", 0)], Self.itemTable + sql) { fixture in
+            let error = #expect(throws: CoreDataStoreError.self) { try fixture.store(Self.item) }
+            #expect(error?.code == .invalidRow)
+            #expect(error?.place == "Item/p7")
+            #expect(error?.message.contains("Z_ENT, is 9, and ZITEM has rows of 1 Item") == true)
+        }
+    }
+
+    private static let orders = """
+        <entity name="Item"><relationship name="list" optional="YES" maxCount="1" \
+        destinationEntity="List" inverseName="items" inverseEntity="List"/>
+        <relationship name="tags" optional="YES" toMany="YES" ordered="YES" \
+        destinationEntity="Tag" inverseName="items" inverseEntity="Tag"/></entity>
+        <entity name="List"><relationship name="items" optional="YES" toMany="YES" ordered="YES" \
+        destinationEntity="Item" inverseName="list" inverseEntity="Item"/></entity>
+        <entity name="Tag"><relationship name="items" optional="YES" toMany="YES" \
+        destinationEntity="Item" inverseName="tags" inverseEntity="Item"/></entity>
+        """
+
+    /// Runs a test with two items in a list, and a link of each to a tag.
+    ///
+    /// - Parameters:
+    ///   - first: The position of the first item, with the name of its column; nil for a store without orders.
+    ///   - body: The test.
+    private func withOrders(_ first: String?, _ body: (StoreFixture) throws -> Void) throws {
+        let sql = """
+            CREATE TABLE ZITEM (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZLIST
+                INTEGER\(first == nil ? "" : ", Z_FOK_LIST INTEGER"));
+            CREATE TABLE ZLIST (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER);
+            CREATE TABLE ZTAG (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER);
+            CREATE TABLE Z_1TAGS (Z_1ITEMS INTEGER,
+                Z_3TAGS INTEGER\(first == nil ? "" : ", Z_FOK_3TAGS INTEGER"));
+            INSERT INTO ZLIST VALUES (1, 2, 1); INSERT INTO ZTAG VALUES (1, 3, 1);
+            INSERT INTO ZITEM VALUES (1, 1, 1, 1\(first.map { ", \($0)" } ?? ""));
+            INSERT INTO Z_1TAGS VALUES (1, 1\(first.map { ", \($0)" } ?? ""));
+            """
+        try StoreFixture.with([(1, "Item", 0), (2, "List", 0), (3, "Tag", 0)], sql, body)
+    }
+
+    private func positions(_ database: Database) throws -> [Int?] {
+        try Int?.fetchAll(
+            database,
+            sql: "SELECT list_position FROM Item UNION ALL SELECT tags_position FROM Item_tags"
+        )
+    }
+
+    @Test("An order that the store does not have is noted, and no positions are made up")
+    func missingOrders() throws {
+        try withOrders(nil) { fixture in
+            let store = try fixture.store(Self.orders)
+            for place in ["List.items", "Item.tags"] {
+                let note =
+                    "\(place): the model says that it is ordered, and the store has no column"
+                #expect(store.notes.count { $0.hasPrefix(note) } == 1, "\(store.notes)")
+            }
+            try fixture.converted(store) { database, _ throws in
+                #expect(try positions(database) == [nil, nil])
+            }
+        }
+    }
+
+    @Test("An order that the model does not have is noted")
+    func unknownOrders() throws {
+        try withOrders("2048") { fixture in
+            #expect(try fixture.store(Self.orders).notes == [])
+            let store = try fixture.store(Self.orders.replacing("ordered=\"YES\"", with: ""))
+            for (place, column) in [("List.items", "Z_FOK_LIST"), ("Item.tags", "Z_FOK_3TAGS")] {
+                #expect(
+                    store.notes.count {
+                        $0.hasPrefix("\(place): the model says that it is not ordered")
+                            && $0.contains(column)
+                    } == 1,
+                    "\(store.notes)"
+                )
+            }
+        }
+    }
+
+    @Test("A position that is no integer ends the conversion, or is NULL and counted on request")
+    func wrongPositions() throws {
+        try withOrders("'first'") { fixture in
+            let store = try fixture.store(Self.orders)
+            let error = #expect(throws: CoreDataStoreError.self) {
+                try store.convert(to: fixture.folder.appendingPathComponent("app.sqlite"))
+            }
+            #expect(error?.place == "Item/p1.list_position")
+            #expect(error?.message.contains("\"first\" is no integer") == true)
+            #expect(error?.message.contains("--skip-unreadable") == true)
+            #expect(throws: CoreDataStoreError.self) { _ = try rows(store, "Item") }
+            #expect(throws: CoreDataStoreError.self) {
+                _ = try store.links(of: "tags", in: "Item").map { try $0.get() }
+            }
+            var options = CoreDataConversionOptions()
+            options.skipsUnreadableValues = true
+            try fixture.converted(store, options) { database, report throws in
+                #expect(try positions(database) == [nil, nil])
+                #expect(
+                    report.skippedValues == ["Item.list_position": 1, "Item.tags_position": 1]
+                )
+            }
+        }
+    }
+
     @Test(
         "Parts of a composite are columns of their own, in a model's file and in SwiftData's stores"
     )

@@ -157,7 +157,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
 
     /// Compares a deployed schema with the requirements of a model.
     private func check(_ deployed: SchemaSource) throws {
-        let source = try ModelSource(model, store: options.store, version: options.modelVersion)
+        let source = try options.source(model)
         let differences: [CoreDataSchemaDifference]
         do {
             differences = try source.model.schemaDifferences(
@@ -207,7 +207,7 @@ struct SchemaFromModelCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let file { try overwriting.check(file) }
-        let source = try ModelSource(model, store: options.store, version: options.modelVersion)
+        let source = try options.source(model)
         source.sayUnknownParts()
         let text: String
         do {

@@ -26,7 +26,7 @@ struct DataFolder {
     /// Returns whether a server has kept data in the folder.
     ///
     /// - Throws: `CommandFailure` when this user may not look into it.
-    private func hasDatabase() throws -> Bool {
+    func hasDatabase() throws -> Bool {
         let manager = FileManager.default
         var isFolder: ObjCBool = false
         _ = manager.fileExists(atPath: path, isDirectory: &isFolder)

@@ -28,6 +28,13 @@ struct SchemaSource {
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
         {
             let folder = DataFolder(path: path, container: container)
+            guard try folder.hasDatabase() else {
+                throw CommandFailure(
+                    unusable:
+                        "\(path) is not a data folder of a server; name one that cloudkit serve "
+                        + "made, or a file with a schema"
+                )
+            }
             let service = try folder.open()
             text = try await service.exportSchema(
                 container: try await folder.containerName(service),

@@ -48,19 +48,24 @@ extension ModelComparison {
         if let former = old.attributes(of: before).first(where: { $0.name == attribute.name }) {
             return differences(former, attribute, after.name)
         }
+        return [added(attribute, after.name)]
+    }
+
+    private func added(
+        _ attribute: CoreDataModel.Attribute,
+        _ entity: String
+    ) -> CoreDataModelChange {
         let needsValue =
             !attribute.isOptional && attribute.defaultValue == nil && !attribute.isTransient
-        return [
-            Self.change(
-                .added,
-                after.name,
-                "a new attribute, \(attribute.type.name)",
-                of: attribute.name,
-                mapping: needsValue ? "it is required and has no default value" : nil,
-                cloud: attribute.isMirrored
-                    ? "a new field CD_\(attribute.name), which production must get first" : nil
-            )
-        ]
+        return Self.change(
+            .added,
+            entity,
+            "a new attribute, \(attribute.type.name)",
+            of: attribute.name,
+            mapping: needsValue ? "it is required and has no default value" : nil,
+            cloud: attribute.isMirrored
+                ? "a new field CD_\(attribute.name), which production must get first" : nil
+        )
     }
 
     private func removed(
@@ -143,7 +148,42 @@ extension ModelComparison {
         if before.versionHashModifier != after.versionHashModifier {
             add("the version hash modifier differs")
         }
-        return changes
+        return changes + parts(before, after, entity)
+    }
+
+    /// Compares the parts of a composite, which are one field in CloudKit.
+    private func parts(
+        _ before: CoreDataModel.Attribute,
+        _ after: CoreDataModel.Attribute,
+        _ entity: String
+    ) -> [CoreDataModelChange] {
+        guard before.type == .composite, after.type == .composite,
+            let name = after.compositeName, name == before.compositeName,
+            let former = old.composite(named: name), let composite = new.composite(named: name)
+        else { return [] }
+        let pairs = Self.pairs(
+            former.attributes,
+            composite.attributes,
+            \.name,
+            \.renamingIdentifier
+        )
+        return pairs.flatMap { pair -> [CoreDataModelChange] in
+            let former = pair.old.map { $0.part(of: before) }
+            let part = pair.new.map { $0.part(of: after) }
+            switch (former, part) {
+            case (nil, let part?): return [added(part, entity)]
+            case (let former?, nil): return [removed(former.name, entity, false)]
+            case (let former?, let part?): return differences(former, part, entity)
+            case (nil, nil): return []
+            }
+        }
+        .map { change in
+            var change = change
+            change.cloudEffect =
+                after.isMirrored
+                ? "CD_\(after.name) is one field, whose bytes get another form" : nil
+            return change
+        }
     }
 
     /// Returns the effect of a change of type on the field.
@@ -259,4 +299,13 @@ extension ModelComparison {
     }
 
     private var otherTarget: String { "existing links lead to other entities" }
+}
+
+extension CoreDataModel.Attribute {
+    /// Returns the attribute as a part of a composite one, such as `home.city`.
+    fileprivate func part(of composite: Self) -> Self {
+        var part = self
+        part.name = "\(composite.name).\(name)"
+        return part
+    }
 }

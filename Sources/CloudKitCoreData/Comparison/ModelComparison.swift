@@ -33,6 +33,7 @@ struct ModelComparison {
             case (nil, nil): break
             }
         }
+        changes += memberships()
         return changes.sorted {
             ($0.entity, $0.property ?? "", $0.text) < ($1.entity, $1.property ?? "", $1.text)
         }
@@ -88,6 +89,28 @@ struct ModelComparison {
         }
         return zip(new, former).map { part, former in (former.map { old[$0] }, part) }
             + old.indices.filter { !taken.contains($0) }.map { (old[$0], nil) }
+    }
+
+    // MARK: Configurations
+
+    /// Compares the configurations in which entities of both versions are.
+    private func memberships() -> [CoreDataModelChange] {
+        let names = Set((old.configurations + new.configurations).map(\.name)).sorted()
+        return names.flatMap { name -> [CoreDataModelChange] in
+            let before = Set(old.configuration(named: name)?.entities ?? [])
+            let after = Set(new.configuration(named: name)?.entities ?? [])
+            return formerNames.compactMap { entity, former in
+                guard before.contains(former) != after.contains(entity) else { return nil }
+                return after.contains(entity)
+                    ? Self.change(.changed, entity, "is in the configuration \(name) now")
+                    : Self.change(
+                        .changed,
+                        entity,
+                        "is no longer in the configuration \(name)",
+                        mapping: "a store of the configuration loses its objects"
+                    )
+            }
+        }
     }
 
     // MARK: Entities

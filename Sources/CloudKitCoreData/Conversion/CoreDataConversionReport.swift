@@ -9,13 +9,13 @@ public struct CoreDataConversionOptions: Hashable, Sendable {
     /// A Boolean value that indicates whether an unreadable value becomes NULL, and is counted,
     /// instead of ending the conversion.
     public var skipsUnreadableValues = false
-    /// A Boolean value that indicates whether records without a row, of which the store does not say why, are deleted
-    /// with the first sync.
+    /// A Boolean value that indicates whether records without a row or link, of which the store does not say why, are
+    /// deleted with the first sync.
     ///
     /// Otherwise the first sync brings them back as rows. The app may have deleted their objects without a note of it,
     /// or may not have them yet.
     public var deletesRecordsWithoutRow = false
-    /// A Boolean value that indicates whether the new file replaces an existing one, once it is complete.
+    /// A Boolean value that indicates whether the new file replaces an existing one and its logs, once it is complete.
     public var replacesFile = false
 
     /// Creates options with the defaults.
@@ -49,7 +49,8 @@ public struct CoreDataConversionReport: Hashable, Sendable {
     public internal(set) var filledValues: [String: Int] = [:]
     /// The number of unreadable values that became NULL, by entity and attribute.
     public internal(set) var skippedValues: [String: Int] = [:]
-    /// The number of records without a row, of which the store does not say why, by entity.
+    /// The number of records without a row or link, of which the store does not say why, by entity, or by entity and
+    /// relationship.
     ///
     /// The first sync brings them back as rows, or deletes them if the options say so.
     public internal(set) var recordsWithoutRow: [String: Int] = [:]

@@ -8,7 +8,8 @@ extension CoreDataStore {
     /// so that a CloudKit store which syncs the database continues with the existing records.
     ///
     /// - Parameters:
-    ///   - url: The database's file, which appears once it is complete.
+    ///   - url: The database's file, which appears once it is complete; no file of the store, and without a log
+    ///     beside it.
     ///   - options: The treatment of rows without a record, and of unreadable values.
     /// - Returns: The results of the conversion.
     /// - Throws: ``CoreDataStoreError``; then no file is written.
@@ -17,34 +18,15 @@ extension CoreDataStore {
         to url: URL,
         options: CoreDataConversionOptions = CoreDataConversionOptions()
     ) throws(CoreDataStoreError) -> CoreDataConversionReport {
+        let target = try ConversionTarget(url, of: self, replacesFile: options.replacesFile)
         try checkRecords(options)
-        let isThere = FileManager.default.fileExists(atPath: url.path)
-        guard !isThere || options.replacesFile else {
-            throw CoreDataStoreError(.unwritable, url.path, "there is a file already")
-        }
-        let part = url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
-        defer {
-            for suffix in ["", "-journal", "-wal", "-shm"] {
-                // After a success there is nothing to remove.
-                try? FileManager.default.removeItem(atPath: part.path + suffix)
-            }
-        }
+        defer { target.removePart() }
         do {
-            let report = try convert(into: part, options)
-            let file = try FileHandle(forUpdating: part)
+            let report = try convert(into: target.part, options)
+            let file = try FileHandle(forUpdating: target.part)
             try file.synchronize()
             try file.close()
-            if isThere {
-                // SQLite would apply the old file's log to the new file.
-                for suffix in ["-wal", "-shm", "-journal"] {
-                    let log = url.path + suffix
-                    guard FileManager.default.fileExists(atPath: log) else { continue }
-                    try FileManager.default.removeItem(atPath: log)
-                }
-                try FileManager.default.removeItem(at: url)
-            }
-            try FileManager.default.moveItem(at: part, to: url)
+            try target.install()
             return report
         } catch let error as CoreDataStoreError {
             throw error
@@ -65,9 +47,9 @@ extension CoreDataStore {
             url.lastPathComponent,
             "the store was mirrored to CloudKit and knows no record of some rows "
                 + "(\(counts.joined(separator: ", "))); open it with the app until it has synced "
-                + "and copy it again, or allow new records for them: createsMissingRecords, "
+                + "and copy it again, or allow new records for them, in the command with "
                 + "--mint-records"
-        ).adding(copy.missingLog)
+        ).adding(copy.logNote)
     }
 
     private func convert(

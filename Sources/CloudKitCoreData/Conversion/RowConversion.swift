@@ -29,6 +29,8 @@ struct RowConversion {
     private let names: (String) -> String
     /// The sources of the columns' values, for the rows of each entity.
     private var sources: [Int64: [Source]] = [:]
+    /// The number of values beyond the attribute's bits, by entity and attribute.
+    private var oversized: [String: Int] = [:]
     private(set) var report: CoreDataConversionReport
 
     init(
@@ -127,15 +129,43 @@ struct RowConversion {
             do {
                 try insertion.execute()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                throw CoreDataStoreError(
-                    .invalidRow,
-                    "\(source.root.name)/p\(row[0] as DatabaseValue)",
-                    "another row has the same record: \(StoreCopy.message(error))"
-                )
+                throw try repeatedRecord(row, error)
             }
             count += 1
         }
         report.rows[target.name] = count
+        for (place, count) in oversized.sorted(by: { $0.key < $1.key }) {
+            report.notes.append(
+                "\(place): \(count) of its values are beyond the bits of its type, which the app could not have saved; "
+                    + "they are converted as they are, and do not sync until they are corrected"
+            )
+        }
+    }
+
+    /// Returns the error for a row whose record is that of an earlier row.
+    private func repeatedRecord(
+        _ row: Row,
+        _ error: DatabaseError
+    ) throws -> CoreDataStoreError {
+        let (key, name): (DatabaseValue, DatabaseValue) = (row[0], row[2])
+        let other = try DatabaseValue.fetchOne(
+            database,
+            sql: "SELECT min(pk) FROM \(names(source.root.name)) WHERE name = ? AND pk <> ?",
+            arguments: [name, key]
+        )
+        guard let other, !other.isNull else {
+            return CoreDataStoreError(
+                .invalidRow,
+                "\(source.root.name)/p\(key)",
+                "the row does not fit the table: \(StoreCopy.message(error))"
+            )
+        }
+        return CoreDataStoreError(
+            .invalidRow,
+            "\(source.root.name)/p\(key)",
+            "it has the same record \(name) as \(source.root.name)/p\(other); open the store with the app until it has "
+                + "synced, or delete one of the two objects in the app, and copy the store again"
+        )
     }
 
     // MARK: Rows
@@ -159,12 +189,7 @@ struct RowConversion {
             case .value(let index): arguments.append(try value(index, place, row, entity))
             case .link(let index): arguments.append(try link(index, row, entity))
             case .position(let index):
-                arguments.append(
-                    row[
-                        Self.fixedColumns + self.source.values.count + self.source.links.count
-                            + index
-                    ]
-                )
+                arguments.append(try position(index, place, row, entity))
             case .none:
                 arguments.append(target.columns[place].defaultValue?.bound ?? .null)
             }
@@ -185,12 +210,14 @@ struct RowConversion {
             found = try convert(stored, value)
         } catch {
             guard options.skipsUnreadableValues else {
-                throw error.within(
-                    "\(entity.name)/p\(row[0] as DatabaseValue).\(value.key)"
-                )
+                throw error.within("\(entity.name)/p\(row[0] as DatabaseValue).\(value.key)")
+                    .addingSkipOption
             }
             report.skippedValues["\(value.owner).\(value.key)", default: 0] += 1
             found = .null
+        }
+        if value.attribute.type.isExceeded(by: found) {
+            oversized["\(value.owner).\(value.key)", default: 0] += 1
         }
         if found.isNull, let missing = target.columns[place].defaultValue?.bound {
             report.filledValues["\(value.owner).\(value.key)", default: 0] += 1
@@ -222,6 +249,30 @@ struct RowConversion {
         return bound
     }
 
+    private mutating func position(
+        _ index: Int,
+        _ place: Int,
+        _ row: Row,
+        _ entity: CoreDataModel.Entity
+    ) throws -> DatabaseValue {
+        let before = Self.fixedColumns + source.values.count + source.links.count
+        let found: DatabaseValue = row[before + index]
+        switch found.storage {
+        case .null, .int64: return found
+        default: break
+        }
+        let name = target.columns[place].name
+        guard options.skipsUnreadableValues else {
+            throw CoreDataStoreError.noPosition(
+                found,
+                at: "\(entity.name)/p\(row[0] as DatabaseValue).\(name)"
+            )
+            .addingSkipOption
+        }
+        report.skippedValues["\(source.links[index].owner).\(name)", default: 0] += 1
+        return .null
+    }
+
     private mutating func link(
         _ index: Int,
         _ row: Row,
@@ -239,6 +290,28 @@ struct RowConversion {
         }
         report.danglingLinks["\(link.owner).\(link.relationship.name)", default: 0] += 1
         return .null
+    }
+}
+
+extension CoreDataModel.AttributeType {
+    /// Returns whether a number has more bits than values of the type.
+    fileprivate func isExceeded(by value: DatabaseValue) -> Bool {
+        switch (self, value.storage) {
+        case (.integer16, .int64(let number)): Int16(exactly: number) == nil
+        case (.integer32, .int64(let number)): Int32(exactly: number) == nil
+        case (.float, .double(let number)): number.isFinite && !Float(number).isFinite
+        default: false
+        }
+    }
+}
+
+extension CoreDataStoreError {
+    /// The error with the option that converts the value as NULL.
+    var addingSkipOption: Self {
+        adding(
+            "The conversion can make such values NULL and count them, in the command with "
+                + "--skip-unreadable"
+        )
     }
 }
 

@@ -127,12 +127,7 @@ struct StoreConversion {
             throw CoreDataStoreError(.invalidRow, place, "a link in \(join.table) has no two rows")
         }
         let columns = target.columns.map(\.name.quotedName)
-        let positions = target.columns.dropFirst(3).map { column -> String in
-            guard case .position(join.relationship.name) = column.content else {
-                return "j." + (join.inverseOrderColumn ?? "rowid").quotedName
-            }
-            return "j." + (join.orderColumn ?? "rowid").quotedName
-        }
+        let positions = try target.columns.dropFirst(3).map { try position(in: join, $0) }
         try database.execute(
             sql: """
                 INSERT INTO app.\(target.name.quotedName) (\(columns.joined(separator: ", ")))
@@ -154,6 +149,37 @@ struct StoreConversion {
         if let all, all > inserted { report.danglingLinks[place] = all - inserted }
         let minted = store.mirror == nil ? inserted : store.mirror?.missingRecords[place] ?? 0
         if minted > 0 { report.createdRecords[place] = minted }
+    }
+
+    /// Returns the SQL of a link's position, which is NULL where the store has none.
+    private mutating func position(
+        in join: StoreLayout.Join,
+        _ target: CoreDataTables.Column
+    ) throws -> String {
+        var order = join.inverseOrderColumn
+        if case .position(join.relationship.name) = target.content { order = join.orderColumn }
+        guard let column = order?.quotedName else { return "NULL" }
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT count(*), min(quote(\(column))) FROM main.\(join.table.quotedName) NOT INDEXED
+                WHERE typeof(\(column)) NOT IN ('integer', 'null')
+                """
+        )
+        if let row, let wrong = Int.fromDatabaseValue(row[0]), wrong > 0 {
+            let place = "\(join.owner).\(target.name)"
+            guard options.skipsUnreadableValues else {
+                throw CoreDataStoreError(
+                    .invalidRow,
+                    place,
+                    "\(wrong) positions in \(join.table) are no integers, such as "
+                        + "\(String.fromDatabaseValue(row[1])?.prefix(60) ?? "")"
+                )
+                .addingSkipOption
+            }
+            report.skippedValues[place] = wrong
+        }
+        return "CASE typeof(j.\(column)) WHEN 'integer' THEN j.\(column) END"
     }
 
     /// Returns the SQL of the name of a link's record, which either end may have written.
@@ -234,7 +260,12 @@ struct StoreConversion {
         }
         for join in store.layout.joins {
             guard let target = joinTable(of: join) else { continue }
-            try records.insertLinks(of: join, in: target, store.layout)
+            try records.insertLinks(
+                of: join,
+                in: target,
+                store.layout,
+                deletesOthers: options.deletesRecordsWithoutRow
+            )
         }
     }
 }

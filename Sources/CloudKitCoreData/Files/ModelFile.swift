@@ -5,6 +5,8 @@ import Foundation
 enum ModelFile {
     /// A limit of versions that no app reaches.
     private static let mostVersions = 1000
+    /// A limit that no compiled model approaches; that of XML is lower.
+    private static let mostBytes = 64 << 20
 
     /// Returns the versions in a folder.
     static func parts(of folder: URL, suffix: String) throws(CoreDataModelError) -> [URL] {
@@ -35,10 +37,12 @@ enum ModelFile {
         let data = try read(file, limit: 1 << 20)
         let key = isCompiled ? "NSManagedObjectModel_CurrentVersionName" : "_XCCurrentVersionName"
         let text: String?
-        if data.starts(with: Array("bplist0".utf8)) {
-            text = try currentName(binary: data, key)
-        } else {
-            text = try currentName(xml: data, key)
+        do {
+            text =
+                data.starts(with: Array("bplist0".utf8))
+                ? try currentName(binary: data, key) : try currentName(xml: data, key)
+        } catch {
+            throw error.within("\(folder.lastPathComponent)/\(file.lastPathComponent)")
         }
         guard let text else { return nil }
         return text.hasSuffix(".xcdatamodel") ? String(text.dropLast(12)) : text
@@ -95,7 +99,7 @@ enum ModelFile {
             }
         }
         do {
-            let data = try read(file, limit: ModelXMLParser.Limit.bytes)
+            let data = try read(file, limit: mostBytes)
             return data.starts(with: Array("bplist0".utf8))
                 ? try ArchivedModelReader.model(data) : try ModelXMLReader.model(data)
         } catch {

@@ -61,10 +61,42 @@ extension CoreDataValue {
     /// Returns a decimal number; the form is checked first, because `Decimal` ignores digits that
     /// it does not understand.
     private static func decimal(_ text: String) -> Decimal? {
-        guard text.utf8.count <= 200,
-            text.wholeMatch(of: /[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?/) != nil
-        else { return nil }
+        guard text.utf8.count <= 200, text.isDecimalNumber else { return nil }
         let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
         return number.flatMap { $0.isNaN ? nil : $0 }
+    }
+}
+
+extension String {
+    /// A Boolean value that indicates whether the text is a number such as `-12.5e3`, with a digit
+    /// after the point.
+    fileprivate var isDecimalNumber: Bool {
+        var rest = utf8[...]
+        rest.skip("+-")
+        var digits = rest.skipDigits()
+        if rest.skip(".") { digits = rest.skipDigits() }
+        guard digits > 0 else { return false }
+        if rest.skip("eE") {
+            rest.skip("+-")
+            guard rest.skipDigits() > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+}
+
+extension Substring.UTF8View {
+    /// Removes the first byte if it is one of some characters, and returns whether it was.
+    @discardableResult
+    fileprivate mutating func skip(_ characters: StaticString) -> Bool {
+        let isNext = characters.withUTF8Buffer { bytes in first.map(bytes.contains) ?? false }
+        if isNext { removeFirst() }
+        return isNext
+    }
+
+    /// Removes the digits at the start, and returns their number.
+    fileprivate mutating func skipDigits() -> Int {
+        let digits = prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+        removeFirst(digits)
+        return digits
     }
 }

@@ -154,20 +154,22 @@ struct StoreRecordTables {
 
     /// Inserts the records of a relationship's links: those of existing links, of removed links,
     /// and duplicates.
+    ///
+    /// - Parameters:
+    ///   - join: The store's table.
+    ///   - table: The database's table.
+    ///   - layout: The store's layout.
+    ///   - deletesOthers: Whether records are to be deleted of which nothing says why they have no link.
+    /// - Throws: An error of the database.
     func insertLinks(
         of join: StoreLayout.Join,
         in table: CoreDataTables.JoinTable,
-        _ layout: StoreLayout
+        _ layout: StoreLayout,
+        deletesOthers: Bool
     ) throws {
         let name = table.name
         let (owner, target) = (table.columns[1].name.quotedName, table.columns[2].name.quotedName)
-        func isOf(_ relationship: String, _ root: String) -> String {
-            let entities = layout.table(ofRoot: root)?.entities.values.map(\.name.literal) ?? []
-            return "l.relation = \(relationship.literal) AND l.entity IN "
-                + "(\(entities.sorted().joined(separator: ", ")))"
-        }
-        let isOwn = isOf(join.relationship.name, join.ownerRoot)
-        let isInverse = isOf(join.inverse.name, join.targetRoot)
+        let (isOwn, isInverse) = MirrorReader.writers(join, layout)
         let isInTable =
             "EXISTS (SELECT 1 FROM app.\(name.quotedName) j WHERE j.recordName = l.name)"
         let isLinked = """
@@ -175,15 +177,17 @@ struct StoreRecordTables {
                 (\(isOwn) AND j.\(owner) = l.source AND j.\(target) = l.target)
                 OR (\(isInverse) AND j.\(owner) = l.target AND j.\(target) = l.source))
             """
+        let isOther = deletesOthers ? MirrorReader.isUnexplainedLink : "false"
         try database.execute(
             sql: """
                 INSERT OR IGNORE INTO app.\(RecordTableNames.records)
                 SELECT l.name, \(Self.zone("l.zone")), \(name.literal), CASE
                     WHEN l.state = 'deleted' THEN 'deleted'
-                    WHEN \(isInTable) THEN l.state ELSE 'duplicate' END
+                    WHEN \(isInTable) THEN l.state
+                    WHEN \(isLinked) THEN 'duplicate' ELSE 'deleted' END
                 FROM temp.\(MirrorTables.links) l
-                WHERE ((\(isOwn)) OR (\(isInverse)))
-                    AND (l.state = 'deleted' OR \(isInTable) OR \(isLinked));
+                WHERE (\(isOwn) OR \(isInverse))
+                    AND (l.state = 'deleted' OR \(isInTable) OR \(isLinked) OR \(isOther));
                 INSERT OR IGNORE INTO app.\(RecordTableNames.records)
                 SELECT recordName, NULL, \(name.literal), 'new' FROM app.\(name.quotedName)
                 WHERE recordName NOT IN (SELECT name FROM temp.\(MirrorTables.links))

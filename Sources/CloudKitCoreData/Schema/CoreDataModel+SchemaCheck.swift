@@ -137,13 +137,18 @@ private struct SchemaComparison {
         _ field: MirroredField
     ) -> CoreDataSchemaDifference {
         let indexes = field.neededIndexes.map { " " + $0 }.joined()
+        // Names with points are in quotation marks.
+        let text = field.role == .share ? "\"\(field.name)\" \(field.type)" : field.text
         let consequence =
             switch field.role {
             case .fixed: "no record of the type syncs"
+            case .sharing where field.type == "ASSET":
+                "a large receipt, never seen so far, is not saved"
             case .sharing: "sharing fails in production"
             case .companion: "an object with a large value does not sync"
             case .relationship: "an object with a link does not sync"
             case .attribute: "an object with a value does not sync"
+            case .share: "a share with it is not saved in production"
             case .system: "the public database cannot be queried"
             }
         return CoreDataSchemaDifference(
@@ -153,7 +158,7 @@ private struct SchemaComparison {
             recordType: type,
             field: field.name,
             place: field.place,
-            message: "missing: \(consequence); add \(field.text)\(indexes) and deploy"
+            message: "missing: \(consequence); add \(text)\(indexes) and deploy"
         )
     }
 

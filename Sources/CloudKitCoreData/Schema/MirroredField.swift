@@ -17,6 +17,8 @@ struct MirroredField: Hashable {
         case fixed
         /// Sharing requires it.
         case sharing
+        /// CloudKit keeps a detail of shares in it.
+        case share
         /// CloudKit defines it.
         case system
     }
@@ -31,7 +33,7 @@ struct MirroredField: Hashable {
 
     /// The indexes that a field gets in development.
     var indexes: [String] {
-        if !neededIndexes.isEmpty || role == .system { return neededIndexes }
+        if !neededIndexes.isEmpty || [.system, .share].contains(role) { return neededIndexes }
         switch type {
         case "STRING": return ["QUERYABLE", "SEARCHABLE", "SORTABLE"]
         case "INT64", "DOUBLE", "TIMESTAMP", "BYTES": return ["QUERYABLE", "SORTABLE"]

@@ -125,7 +125,7 @@ struct MirroredSchema {
             ("cloudkit.title", "STRING"), ("cloudkit.type", "STRING"),
             ("cloudkit.thumbnailImageData", "BYTES"),
         ],
-        .system
+        .share
     )
 
     private static let users = type(usersType, .private, [("roles", "LIST<INT64>")], .system)

@@ -43,10 +43,10 @@ public struct CoreDataMirror: Hashable, Sendable {
     public internal(set) var recordsToDelete = 0
     /// The number of rows to be deleted because their records were deleted in CloudKit.
     public internal(set) var rowsToDelete = 0
-    /// The number of known records without a row and without a sign of its deletion.
+    /// The number of known records without a row or link, and without a sign of its deletion.
     ///
     /// The app may have deleted their objects without a note of it, or may not have them yet.
     public internal(set) var recordsWithoutRow = 0
-    /// The number of these records, by entity.
+    /// The number of these records, by entity, or by entity and relationship.
     public internal(set) var entitiesOfRecordsWithoutRow: [String: Int] = [:]
 }

@@ -64,6 +64,13 @@ extension CoreDataModel {
     }
 
     private static func cache(in database: Database, _ name: String) throws -> Data {
+        guard try database.tableExists("Z_PRIMARYKEY") else {
+            throw CoreDataModelError(
+                .unreadable,
+                name,
+                "this is not a Core Data store: it has no table Z_PRIMARYKEY; name the app's own file"
+            )
+        }
         let hasTable = try Bool.fetchOne(
             database,
             sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'"

@@ -80,8 +80,7 @@ public struct CoreDataLinks: Sequence, Sendable {
                 else {
                     throw CoreDataStoreError(.invalidRow, join.table, "a link has no two rows")
                 }
-                var position: Int64?
-                if case .int64(let place) = (row[3] as DatabaseValue).storage { position = place }
+                let position = try CoreDataLink.position(row[3], at: "\(join.table), row \(key)")
                 let link = CoreDataLink(
                     source: CoreDataObjectID(root: sourceRoot, key: source),
                     target: CoreDataObjectID(root: targetRoot, key: target),
@@ -90,6 +89,27 @@ public struct CoreDataLinks: Sequence, Sendable {
                 return (key, link, 0)
             }
         )
+    }
+}
+
+extension CoreDataLink {
+    /// Returns the position among the objects of an ordered relationship; nil when there is none.
+    static func position(
+        _ value: DatabaseValue,
+        at place: String
+    ) throws(CoreDataStoreError) -> Int64? {
+        switch value.storage {
+        case .null: return nil
+        case .int64(let number): return number
+        default: throw .noPosition(value, at: place)
+        }
+    }
+}
+
+extension CoreDataStoreError {
+    /// Returns the error for a position that is no integer.
+    static func noPosition(_ value: DatabaseValue, at place: String) -> Self {
+        Self(.invalidRow, place, "its position \(value.summary) is no integer")
     }
 }
 

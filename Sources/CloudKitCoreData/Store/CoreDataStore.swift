@@ -58,10 +58,10 @@ public final class CoreDataStore: Sendable {
     ) throws(CoreDataStoreError) {
         self.url = url
         let place = url.lastPathComponent
-        var missingLog: String?
+        var logNote: String?
         do {
             let copy = try StoreCopy(of: url)
-            missingLog = copy.missingLog
+            logNote = copy.logNote
             let files = ExternalData(besideStoreAt: url.resolvingSymlinksInPath())
             let found = try copy.database.write { database in
                 try Self.check(database, place)
@@ -80,6 +80,7 @@ public final class CoreDataStore: Sendable {
                 let mirror = try tables.map { tables in
                     try MirrorReader(database, layout, tables.zones).mirror()
                 }
+                layout.notes += try tables?.notes() ?? []
                 return (
                     model, layout, rows, tables?.zones, mirror,
                     try Self.identifier(database, reader.tables)
@@ -88,9 +89,9 @@ public final class CoreDataStore: Sendable {
             self.copy = copy
             self.files = files
             (self.model, layout, entities, zones, mirror, identifier) = found
-            notes = layout.notes + [missingLog].compactMap(\.self)
+            notes = layout.notes + [logNote].compactMap(\.self)
         } catch {
-            throw CoreDataStoreError(error, place).adding(missingLog)
+            throw CoreDataStoreError(error, place).adding(logNote)
         }
     }
 
@@ -140,13 +141,7 @@ public final class CoreDataStore: Sendable {
             for row in rows {
                 guard case .int64(let number) = (row[0] as DatabaseValue).storage,
                     table.entities[number] != nil
-                else {
-                    throw CoreDataStoreError(
-                        .invalidRow,
-                        table.name,
-                        "rows belong to an entity that has none in this table"
-                    )
-                }
+                else { throw try unknownEntity(row[0], table, database) }
                 found[number] = Int.fromDatabaseValue(row[1])
             }
             for (number, entity) in table.entities where !entity.isAbstract || found[number] != nil
@@ -155,6 +150,27 @@ public final class CoreDataStore: Sendable {
             }
         }
         return counts.sorted { $0.name < $1.name }
+    }
+
+    /// Returns the error for the first row with a number that is none of the entities in its table.
+    private static func unknownEntity(
+        _ number: DatabaseValue,
+        _ table: StoreLayout.Table,
+        _ database: Database
+    ) throws -> CoreDataStoreError {
+        let key = try DatabaseValue.fetchOne(
+            database,
+            sql: "SELECT min(Z_PK) FROM main.\(table.name.quotedName) NOT INDEXED WHERE Z_ENT IS ?",
+            arguments: [number]
+        )
+        let entities = table.entities.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value.name)" }
+        return CoreDataStoreError(
+            .invalidRow,
+            "\(table.root.name)/p\(key ?? .null)",
+            "its entity, Z_ENT, is \(number.summary), and \(table.name) has rows of "
+                + "\(entities.joined(separator: ", ")); delete the row with the app, or take the store from a backup"
+        )
     }
 
     // MARK: Reading

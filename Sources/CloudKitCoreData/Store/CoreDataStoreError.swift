@@ -22,6 +22,8 @@ public struct CoreDataStoreError: Error, Hashable, Sendable, CustomStringConvert
         case unknownName
         /// The database cannot be written.
         case unwritable
+        /// The database would replace a file of the store, or has a log of another one beside it.
+        case conflictingFile
     }
 
     /// The kind of problem.

@@ -28,6 +28,12 @@ struct MirrorReader {
             if missing > 0 {
                 mirror.missingRecords["\(join.owner).\(join.relationship.name)"] = missing
             }
+            let unlinked = try count(Self.withoutLink(join, layout))
+            if unlinked > 0 {
+                mirror.recordsWithoutRow += unlinked
+                mirror.entitiesOfRecordsWithoutRow["\(join.owner).\(join.relationship.name)"] =
+                    unlinked
+            }
         }
         return mirror
     }
@@ -101,11 +107,42 @@ struct MirrorReader {
             """
     }
 
-    /// Returns the SQL of a relationship's links with their records, and whether the rows at both
-    /// ends exist.
+    /// The SQL condition for records of links of which nothing says why the link does not exist.
+    static let isUnexplainedLink = "l.state <> 'deleted' AND NOT l.isPending"
+
+    /// Returns the SQL conditions for records of links that the relationship's end has written, and its inverse.
+    static func writers(
+        _ join: StoreLayout.Join,
+        _ layout: StoreLayout
+    ) -> (own: String, inverse: String) {
+        func isOf(_ relationship: String, _ root: String) -> String {
+            let entities = layout.table(ofRoot: root)?.entities.values.map(\.name.literal) ?? []
+            return "(l.relation = \(relationship.literal) AND l.entity IN "
+                + "(\(entities.sorted().joined(separator: ", "))))"
+        }
+        return (
+            isOf(join.relationship.name, join.ownerRoot), isOf(join.inverse.name, join.targetRoot)
+        )
+    }
+
+    /// Returns the SQL of the number of a relationship's records whose link does not exist, without a reason.
+    private static func withoutLink(_ join: StoreLayout.Join, _ layout: StoreLayout) -> String {
+        let (own, inverse) = writers(join, layout)
+        return """
+            WITH pair AS (
+                SELECT source, target FROM (\(links(join))) WHERE source NOTNULL AND target NOTNULL)
+            SELECT count(DISTINCT l.name) FROM temp.\(MirrorTables.links) l
+            WHERE (\(own) OR \(inverse)) AND \(isUnexplainedLink) AND NOT (
+                \(own) AND (l.source, l.target) IN (SELECT source, target FROM pair)
+                OR \(inverse) AND (l.target, l.source) IN (SELECT source, target FROM pair))
+            """
+    }
+
+    /// Returns the SQL of a relationship's links with their records and those of their ends, and whether the rows at
+    /// both ends exist.
     private static func links(_ join: StoreLayout.Join) -> String {
         """
-        SELECT s.Z_PK NOTNULL AND t.Z_PK NOTNULL AS isWhole, coalesce(
+        SELECT s.Z_PK NOTNULL AND t.Z_PK NOTNULL AS isWhole, a.name AS source, b.name AS target, coalesce(
             (SELECT min(name) FROM temp.\(MirrorTables.links) l
                 WHERE l.relation = \(join.relationship.name.literal)
                 AND l.source = a.name AND l.target = b.name AND l.state <> 'deleted'),

@@ -6,8 +6,10 @@ import GRDB
 struct MirrorTables {
     /// `ent`, `pk`, `name`, `zone`, `state`: the records of rows.
     static let records = "coreDataRecordOfRow"
-    /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`: the records of links, by
+    /// `relation`, `source`, `target`, `name`, `entity`, `zone`, `state`, `isPending`: the records of links, by
     /// the name of a relationship and the records at its ends.
+    ///
+    /// A pending one waits for the record of an end.
     static let links = "coreDataRecordOfLink"
     /// `ent`, `pk`: the rows that the store's history says the app deleted.
     private static let deletions = "coreDataDeletedRow"
@@ -28,17 +30,56 @@ struct MirrorTables {
 
     /// Creates the tables by reading the store's; nil if it was never mirrored.
     init?(_ database: Database, _ tables: StoreTables) throws {
-        guard
-            ["ZENTITYID", "ZENTITYPK", "ZCKRECORDNAME"].allSatisfy({
-                tables.contains("ANSCKRECORDMETADATA", $0)
-            })
-        else { return nil }
+        let names = ["ZENTITYID", "ZENTITYPK", "ZCKRECORDNAME"]
+        guard names.allSatisfy({ tables.contains("ANSCKRECORDMETADATA", $0) }) else {
+            try Self.checkUnmirrored(database, tables)
+            return nil
+        }
         self.database = database
         self.tables = tables
         zones = try readZones()
         try readDeletions()
         try readRecords()
         try readLinks()
+    }
+
+    /// Refuses a store that was mirrored, and whose table of records is missing: new names for its rows would make
+    /// each record a second time.
+    private static func checkUnmirrored(_ database: Database, _ tables: StoreTables) throws {
+        for table in tables.columns.keys.sorted() where table.hasPrefix("ANSCK") {
+            let isUsed = try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM main.\(table.quotedName) NOT INDEXED)"
+            )
+            guard isUsed == true else { continue }
+            throw CoreDataStoreError(
+                .unreadable,
+                "ANSCKRECORDMETADATA",
+                "the store was mirrored to CloudKit, as \(table) shows, but this table of the records is missing or lacks "
+                    + "ZENTITYID, ZENTITYPK or ZCKRECORDNAME; take the store from the device or a backup again"
+            )
+        }
+    }
+
+    /// Descriptions of records whose zone is unknown.
+    func notes() throws -> [String] {
+        let known = zones.keys.sorted().map(String.init).joined(separator: ", ")
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT zone, count(*) FROM (SELECT zone FROM temp.\(Self.records)
+                    UNION ALL SELECT zone FROM temp.\(Self.links))
+                WHERE zone NOTNULL AND zone NOT IN (\(known)) GROUP BY 1 ORDER BY 1 LIMIT 20
+                """
+        )
+        var notes: [String] = []
+        while let row = try rows.next() {
+            notes.append(
+                "CloudKit: the zone of \(row[1] as Int) records, ZRECORDZONE \(row[0] as DatabaseValue), is not in the "
+                    + "store; they are converted without a zone"
+            )
+        }
+        return notes
     }
 
     /// Returns a column, or its replacement in files of systems that do not have it.
@@ -174,7 +215,7 @@ struct MirrorTables {
             sql: """
                 CREATE TEMP TABLE \(Self.links) (
                     relation TEXT, source TEXT, target TEXT, name TEXT, entity TEXT,
-                    zone INTEGER, state TEXT,
+                    zone INTEGER, state TEXT, isPending INTEGER,
                     PRIMARY KEY (relation, source, target, name)
                 ) WITHOUT ROWID
                 """
@@ -193,7 +234,8 @@ struct MirrorTables {
                 SELECT ZRELATIONSHIPNAME, ZRECORDNAME, ZRELATEDRECORDNAME, ZCKRECORDID,
                     ZCDENTITYNAME, \(column("ZRECORDZONE", of: table)),
                     CASE WHEN \(delete) = 1 THEN 'deleted' WHEN \(uploaded) = 0 THEN 'changed'
-                        ELSE 'synced' END
+                        ELSE 'synced' END,
+                    \(column("ZISPENDING", of: table, or: "0")) IS 1
                 FROM main.\(table) NOT INDEXED WHERE \(isText)
                 """
         )

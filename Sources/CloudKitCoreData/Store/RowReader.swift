@@ -74,9 +74,10 @@ struct RowReader: Sendable {
                     "its link is not a row's key"
                 )
             }
-            if case .int64(let number) = (row[position] as DatabaseValue).storage {
-                positions[name] = number
-            }
+            positions[name] = try CoreDataLink.position(
+                row[position],
+                at: "\(entity.name)/p\(key).\(name)"
+            )
         }
         let result = CoreDataRow(
             id: CoreDataObjectID(root: table.root.name, key: key),

@@ -16,8 +16,9 @@ final class StoreCopy: Sendable {
     let name: String
     /// The copy.
     let database: DatabaseQueue
-    /// A sentence for a store whose latest changes may be in a file that is not beside it; nil for another store.
-    let missingLog: String?
+    /// A sentence for a store whose latest changes may be missing, because its log is not beside it or is damaged; nil
+    /// for another store.
+    let logNote: String?
 
     /// Creates a copy of a store and opens it.
     ///
@@ -43,7 +44,8 @@ final class StoreCopy: Sendable {
         }
         do {
             try Self.copy(url, to: folder)
-            missingLog = Self.missingLog(of: folder.appendingPathComponent(name))
+            let file = folder.appendingPathComponent(name)
+            logNote = Self.missingLog(of: file) ?? WriteAheadLog.note(on: file)
             var configuration = Configuration()
             configuration.label = "CoreDataStore"
             // Dangling references in a store are found when rows are read.
@@ -82,7 +84,8 @@ final class StoreCopy: Sendable {
     }
 
     static func message(_ error: any Error) -> String {
-        (error as? DatabaseError)?.message ?? "\(error)"
+        (error as? DatabaseError)?.message ?? (error as? CocoaError)?.localizedDescription
+            ?? "\(error)"
     }
 
     // MARK: Copying

@@ -128,6 +128,7 @@ struct StoreLayoutReader {
         if let found = assignment.additions { additions.append(found) }
         table.values = assignment.values
         table.links = assignment.links
+        for link in table.links { noteOrder(of: link) }
         layout.tables.append(table)
     }
 
@@ -186,7 +187,7 @@ struct StoreLayoutReader {
         model.owner(ofInverseOf: relationship) ?? relationship.destination
     }
 
-    private func join(
+    private mutating func join(
         _ entity: CoreDataModel.Entity,
         _ relationship: CoreDataModel.Relationship,
         _ inverse: CoreDataModel.Relationship,
@@ -210,6 +211,10 @@ struct StoreLayoutReader {
             return nil
         }
         taken.insert(found.table)
+        noteOrder(of: relationship, in: entity.name, found.columns.targetOrder)
+        if relationship != inverse {
+            noteOrder(of: inverse, in: inverseOwner, found.columns.ownerOrder)
+        }
         return StoreLayout.Join(
             owner: entity.name,
             relationship: relationship,
@@ -222,6 +227,34 @@ struct StoreLayoutReader {
             inverseOrderColumn: inverse.isOrdered ? found.columns.ownerOrder : nil,
             ownerRoot: model.root(of: entity).name,
             targetRoot: model.root(of: other).name
+        )
+    }
+
+    // MARK: Orders
+
+    /// Reports whether the order of the objects with a link is in the model and the store alike.
+    private mutating func noteOrder(of link: StoreLayout.Link) {
+        guard let inverse = model.inverse(of: link.relationship), inverse.isToMany else { return }
+        noteOrder(
+            of: inverse,
+            in: declaringEntity(of: inverse, link.relationship),
+            link.orderColumn
+        )
+    }
+
+    private mutating func noteOrder(
+        of relationship: CoreDataModel.Relationship,
+        in entity: String,
+        _ column: String?
+    ) {
+        guard relationship.isOrdered != (column != nil) else { return }
+        let place = "\(entity).\(relationship.name)"
+        layout.notes.append(
+            column.map {
+                "\(place): the model says that it is not ordered; the order in the store's column \($0) is not converted"
+            }
+                ?? "\(place): the model says that it is ordered, and the store has no column with the order; its "
+                + "positions are NULL"
         )
     }
 }

@@ -9,17 +9,17 @@ struct StoredValueReader: Sendable {
     static func expression(_ value: StoreLayout.Value, of row: String) -> String {
         let column = "\(row).\(value.column.quotedName)"
         guard [.string, .uri].contains(value.attribute.type) else { return column }
-        // A number shows that the value is neither text nor NULL.
+        // Bytes that should be text are described by text.
         guard value.isExternal else {
             return """
                 CASE typeof(\(column)) WHEN 'text' THEN CAST(\(column) AS BLOB)
-                WHEN 'null' THEN NULL ELSE 0 END
+                WHEN 'blob' THEN length(\(column)) || ' bytes' ELSE \(column) END
                 """
         }
         return """
             CASE typeof(\(column))
             WHEN 'text' THEN CAST(CAST(x'00' AS TEXT) || \(column) AS BLOB)
-            WHEN 'null' THEN NULL WHEN 'blob' THEN \(column) ELSE 0 END
+            ELSE \(column) END
             """
     }
 
@@ -53,8 +53,15 @@ struct StoredValueReader: Sendable {
         throw CoreDataStoreError(
             .invalidRow,
             "",
-            "its value is no \(value.attribute.type.name)"
+            "its value \(Self.summary(stored, value)) is no \(value.attribute.type.name)"
         )
+    }
+
+    private static func summary(_ stored: DatabaseValue, _ value: StoreLayout.Value) -> String {
+        guard [.string, .uri].contains(value.attribute.type),
+            case .string(let size) = stored.storage
+        else { return stored.summary }
+        return "of \(size)"
     }
 
     private func text(_ data: Data) throws(CoreDataStoreError) -> String {
@@ -97,6 +104,19 @@ struct StoredValueReader: Sendable {
         }
         guard case .decimal(let number)? = CoreDataValue(text, as: .decimal) else { return nil }
         return number
+    }
+}
+
+extension DatabaseValue {
+    /// The value for messages, shortened.
+    var summary: String {
+        switch storage {
+        case .null: "NULL"
+        case .int64(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): String(text.prefix(60)).debugDescription
+        case .blob(let data): "of \(data.count) bytes"
+        }
     }
 }
 

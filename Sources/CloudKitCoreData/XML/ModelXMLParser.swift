@@ -8,7 +8,8 @@ import FoundationXML
 enum ModelXMLParser {
     /// Limits that no app's model approaches.
     enum Limit {
-        static let bytes = 64 << 20
+        /// The limit of libxml2, which `XMLParser` cannot raise.
+        static let bytes = 10_000_000
         static let elements = 200_000
         static let depth = 32
         static let attributesOfElement = 500
@@ -21,7 +22,7 @@ enum ModelXMLParser {
         guard data.count <= Limit.bytes else {
             throw CoreDataModelError(
                 .tooLarge,
-                "the file has \(data.count) bytes; models of up to \(Limit.bytes) are read"
+                "the file has \(data.count) bytes; the XML parser reads models of up to \(Limit.bytes)"
             )
         }
         let text = try ModelXMLCheck.text(of: data)
@@ -30,11 +31,13 @@ enum ModelXMLParser {
         parser.delegate = builder
         let isRead = parser.parse()
         if let failure = builder.failure { throw failure }
-        guard isRead, let top = builder.top else {
-            let reason = (parser.parserError as NSError?).map { ": error \($0.code) of the parser" }
+        // After some errors the parser goes on, and returns true.
+        guard isRead, builder.error == nil, let top = builder.top else {
+            let error = builder.error ?? (parser.lineNumber, parser.parserError as NSError?)
+            let reason = error.reason.map { ": error \($0.code) of the parser" }
             throw CoreDataModelError(
                 .malformed,
-                "line \(parser.lineNumber)",
+                "line \(error.line)",
                 "this is not well-formed XML\(reason ?? "")"
             )
         }
@@ -47,6 +50,8 @@ enum ModelXMLParser {
         private var count = 0
         private(set) var top: ModelXMLNode?
         private(set) var failure: CoreDataModelError?
+        /// The parser's first error, and its line.
+        private(set) var error: (line: Int, reason: NSError?)?
 
         private func fail(_ code: CoreDataModelError.Code, _ message: String, _ parser: XMLParser) {
             guard failure == nil else { return }
@@ -94,6 +99,11 @@ enum ModelXMLParser {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             guard failure == nil, !text.isEmpty, !open.isEmpty else { return }
             open[open.count - 1].text += text
+        }
+
+        func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+            guard self.error == nil else { return }
+            self.error = (parser.lineNumber, error as NSError)
         }
 
         // The previous check refuses these, but the parser might see more.

@@ -45,18 +45,13 @@ struct CoreDataConvertCommand: AsyncParsableCommand {
 
     func run() async throws {
         try overwrite.check(to)
-        let target = URL(fileURLWithPath: to)
-        guard target.standardizedFileURL != URL(fileURLWithPath: options.file).standardizedFileURL
-        else {
-            throw CommandFailure(unusable: "--to is the store itself; give another file")
-        }
         let store = try options.store()
         var conversion = CoreDataConversionOptions()
         conversion.createsMissingRecords = mintRecords
         conversion.deletesRecordsWithoutRow = deleteWithoutRow
         conversion.skipsUnreadableValues = skipUnreadable
         conversion.replacesFile = overwrite.force
-        let report = try store.convert(to: target, options: conversion)
+        let report = try store.convert(to: URL(fileURLWithPath: to), options: conversion)
         try write(report)
     }
 

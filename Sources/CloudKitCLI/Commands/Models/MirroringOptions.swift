@@ -26,4 +26,27 @@ struct MirroringOptions: ParsableArguments {
             isShared: !withoutSharing
         )
     }
+
+    /// Returns the model in a file or folder, or in the store.
+    ///
+    /// - Parameter path: The model's file or folder.
+    /// - Returns: The model with its name.
+    /// - Throws: `CommandFailure` for a model that cannot be read, that has no entities, or that lacks the configuration.
+    func source(_ path: String?) throws -> ModelSource {
+        let source = try ModelSource(path, store: store, version: modelVersion)
+        let entities: [CoreDataModel.Entity]
+        do {
+            entities = try source.model.entities(ofConfiguration: configuration)
+        } catch {
+            throw CommandFailure(unusable: "\(source.name): \(error.description)")
+        }
+        guard !entities.isEmpty else {
+            let part = configuration.map { "the configuration \($0)" } ?? "the model"
+            throw CommandFailure(
+                unusable:
+                    "\(source.name): \(part) has no entities; name the file of the app's model"
+            )
+        }
+        return source
+    }
 }

@@ -39,7 +39,7 @@ struct ModelLintCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let source = try ModelSource(model, store: options.store, version: options.modelVersion)
+        let source = try options.source(model)
         source.sayUnknownParts()
         let findings = try source.model.findings(options.mirroring)
         for finding in findings {
@@ -106,6 +106,13 @@ struct ModelDiffCommand: AsyncParsableCommand {
     func run() async throws {
         let before = try ModelSource(old, store: nil, version: from)
         let after = try ModelSource(new ?? old, store: nil, version: to)
+        if new == nil, from == to {
+            throw CommandFailure(
+                unusable:
+                    "there is nothing to compare: give a second model, or another version with "
+                    + "--from or --to"
+            )
+        }
         let changes = before.model.changes(to: after.model)
         guard !changes.isEmpty else { return }
         try CommandFailure.differ { for change in changes { try write(change) } }
