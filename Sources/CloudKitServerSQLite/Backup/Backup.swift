@@ -44,6 +44,11 @@ package struct Backup {
         self.folder = folder
     }
 
+    /// Returns whether a file is an archive of a backup, complete or not.
+    package static func isArchive(_ path: String) -> Bool {
+        (try? BackupReader(path: path))?.isArchive() ?? false
+    }
+
     /// Writes the archive, reads it again to verify it, and renames it to its final name.
     ///
     /// An existing archive is replaced by one that is good: a damaged one is kept only under a new name.
