@@ -87,6 +87,7 @@ struct AdministrationTests {
             let refused = try await delete()
             #expect(refused.status == 2)
             #expect(refused.errors.contains("--force"), "\(refused.errors)")
+            #expect(refused.errors.contains("Bob (_"), "\(refused.errors)")
             #expect(try await cloud.objects("zones", "list", as: "bob").count == 2)
             let deleted = try await delete("--force", "--json")
             #expect(try deleted.objects().map { $0["givenName"] as? String } == ["Bob"])
@@ -333,6 +334,39 @@ struct AdministrationTests {
             let denied = try await CommandProcess.run(save, settings: settings)
             #expect(denied.errors.contains("ACCESS_DENIED"), "\(denied.errors)")
         }
+    }
+
+    @Test(
+        "A new folder is not made where its first step is refused",
+        arguments: [
+            (["users", "add", "Ada", "--no-password", "--new"], "--container"),
+            (
+                ["users", "add", "Ada", "--no-password", "--new", "--container", "a/b"],
+                "is not a container"
+            ),
+            (
+                ["users", "add", String(repeating: "a", count: 300), "--no-password", "--new"],
+                "at most 255"
+            ),
+            (
+                [
+                    "users", "add", "Ada", "--password-file", "-", "--new", "--container",
+                    "iCloud.a",
+                ], "8 characters"
+            ),
+            (["serve", "--port", "0", "--user", ""], "--user: The user's name is blank"),
+        ]
+    )
+    func refusedFirstStep(arguments: [String], message: String) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent(UUID().uuidString).path
+        let outcome = try await CommandProcess.run(
+            arguments + ["--data", folder],
+            input: "short\n"
+        )
+        #expect(outcome.status == (message == "8 characters" ? 1 : 2))
+        #expect(outcome.errors.contains(message), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
     @Test("A folder that is none of a server is not made by a command that was not to make one")

@@ -72,6 +72,34 @@ struct ExecTests {
         #expect(none.errors.contains("cloudkit exec COMMAND"))
     }
 
+    @Test("A mistyped option is no command to run; what it may have meant is said")
+    func mistypedOption() async throws {
+        let outcome = try await CommandProcess.run(
+            ["exec", "--containr", "iCloud.a", "--", "echo", "ran"]
+        )
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
+        #expect(outcome.errors.contains("did you mean '--container'?"), "\(outcome.errors)")
+    }
+
+    @Test("--export-on-exit replaces a backup, and no other file")
+    func exportOverFile() async throws {
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("ExecTests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("my notes".utf8).write(to: file)
+        let refused = try await Self.run("echo ran", ["--export-on-exit", file.path])
+        #expect(refused.status == 2)
+        #expect(refused.output == "")
+        #expect(refused.errors.contains("is no backup"), "\(refused.errors)")
+        #expect(try String(contentsOf: file, encoding: .utf8) == "my notes")
+        try FileManager.default.removeItem(at: file)
+        for _ in 1...2 {
+            let outcome = try await Self.run("exit 3", ["--export-on-exit", file.path])
+            #expect(outcome.status == 3, "\(outcome.errors)")
+        }
+    }
+
     @Test(
         "A signal to cloudkit reaches the command, which may end as it likes",
         arguments: [SIGTERM, SIGHUP, SIGINT, SIGUSR1]

@@ -93,6 +93,14 @@ extension OperatingTests {
         try await ServedCloud.run { cloud in
             let pipe = cloud.path("pipe")
             #expect(mkfifo(pipe, 0o600) == 0)
+            let link = cloud.path("link")
+            try FileManager.default.createSymbolicLink(
+                atPath: link,
+                withDestinationPath: cloud.path("nothing")
+            )
+            let dangling = try await run("backup", link, "--data", cloud.data, "--force")
+            #expect(dangling.status == 2)
+            #expect(dangling.errors.contains("which is not there"), "\(dangling.errors)")
             for target in [pipe, cloud.folder.path] {
                 let outcome = try await run("backup", target, "--data", cloud.data, "--force")
                 #expect(outcome.status == 2)
@@ -356,7 +364,9 @@ extension OperatingTests {
             let whole = try await CommandProcess.run(save + ["--replace"], settings: settings)
             #expect(whole.status == 0, "\(whole.errors)")
             // The size of the damaged record is no longer known.
-            #expect(try await run("check", "--data", data, "--repair").status == 0)
+            let repaired = try await run("check", "--data", data, "--repair")
+            #expect(repaired.status == 0)
+            #expect(repaired.errors.contains("A server works on"), "\(repaired.errors)")
         }
     }
 

@@ -223,7 +223,8 @@ struct OperatingTests {
                 #expect(over.errors.contains("left as it was"), "\(over.errors)")
                 #expect(try String(contentsOfFile: good, encoding: .utf8) == "the last good one")
                 let restored = try await run("restore", backup, "--data", cloud.path(damage))
-                #expect(restored.status == (damage == "missing" ? 0 : 1))
+                #expect(restored.status == 1)
+                #expect(restored.errors.contains(file.lastPathComponent), "\(restored.errors)")
                 #expect(!restored.errors.contains("when the backup was made"))
                 let found = try await run("check", "--data", cloud.path(damage), "--json")
                 let problems = try found.objects().compactMap { $0["problem"] as? String }

@@ -312,7 +312,7 @@ struct OperatorCommandTests {
             let blank = try await cloud.run("snapshots", "take", "", as: "operator")
             #expect(blank.status == 2 && blank.errors.contains("name is blank"))
             let again = try await cloud.run("snapshots", "take", name, as: "operator")
-            #expect(again.status == 1)
+            #expect(again.status == 2)
             #expect(again.errors.contains("--force"))
             let same = try await cloud.run("snapshots", "diff", name, as: "operator")
             #expect(same.status == 0 && same.output.isEmpty, "\(same.errors)")

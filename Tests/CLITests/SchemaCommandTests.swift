@@ -197,6 +197,9 @@ struct SchemaCommandTests {
                 )
                 #expect(made.status == 0, "\(made.errors)")
             }
+            let mistyped = try await run("diff", data + ":prod", small)
+            #expect(mistyped.status == 2)
+            #expect(mistyped.errors.contains("production"), "\(mistyped.errors)")
             let planned = try await run(
                 "import",
                 small,

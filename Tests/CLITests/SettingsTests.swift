@@ -97,6 +97,7 @@ struct SettingsTests {
             (#"{"max-asset-bytes": 0}"#, [:], "0: the least is 1"),
             (#"{"durability": "some"}"#, [:], "is not full or relaxed"),
             (#"{"port": {"a": 1}}"#, [:], "'port' is not a text"),
+            (#"{"port": null}"#, [:], "'port' is null"),
             ("[]", [:], "not a JSON object"),
             ("{}", ["CLOUDKIT_SERVE_PROT": "1"], "did you mean 'CLOUDKIT_SERVE_PORT'"),
             ("{}", ["CLOUDKIT_SERVE_PORT": "many"], "CLOUDKIT_SERVE_PORT is not a whole number"),

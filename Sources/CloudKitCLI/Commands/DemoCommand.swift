@@ -18,7 +18,7 @@ struct DemoCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print the report as JSON on standard output.")
+    @Flag(help: "Print the report as one line of JSON.")
     var json = false
 
     @Flag(
@@ -52,7 +52,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
         try await serve(from: data) { access, key in
             let report = try await DemoRun(access: access, tables: tables, folder: devices).run()
-            try Console.write(json ? try report.json() : report.text)
+            try Console.write(json ? OutputOptions.line(report) : report.text)
             guard report.equal else { throw DemoError("Device B's values differ from device A's") }
             guard keepServing else { return }
             Console.say("The server continues at \(access.url), until Ctrl-C. To reach it:")

@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudKitServer
 import CloudKitServerCore
 import CloudKitServerSQLite
+import CloudKitWire
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -37,7 +38,7 @@ struct ExecCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("export-on-exit"),
-        help: "Back up to this file after the command, replacing an existing one."
+        help: "Back up to this file after the command, replacing an earlier backup."
     )
     var exportFile: String?
 
@@ -58,9 +59,33 @@ struct ExecCommand: AsyncParsableCommand {
         guard !command.isEmpty else {
             throw ValidationError("Name the command to run: cloudkit exec COMMAND ARGUMENTS")
         }
-        if let exportFile, let problem = OverwriteOptions.problem(withReplacing: exportFile) {
+        if let option = arguments.first, option != "--", option.hasPrefix("-") {
+            throw ValidationError(
+                "Unknown option '\(option)'\(NearestName.advice(for: option, in: Self.options))"
+                    + "; a command of that name goes after --"
+            )
+        }
+        if let exportFile, let problem = Self.problem(withExportTo: exportFile) {
             throw ValidationError("--export-on-exit: \(problem)")
         }
+    }
+
+    /// The command's options, for advice about a mistyped one.
+    private static let options = [
+        "--data", "--import", "--export-on-exit", "--container", "--user", "--any-container",
+        "--user-header", "--types-by-schema", "--grows-schema", "--no-grows-schema", "--quota",
+        "--public-quota", "--request-rate", "--faults", "--virtual-clock", "--verbose", "--color",
+        "--help",
+    ]
+
+    /// Returns the reason why a file must not be written; nil when there is none, or a backup of before.
+    private static func problem(withExportTo path: String) -> String? {
+        if let problem = OverwriteOptions.problem(withReplacing: path) { return problem }
+        guard FileManager.default.fileExists(atPath: path), !Backup.isArchive(path) else {
+            return nil
+        }
+        return
+            "\(path) is no backup, and would be replaced by one; give another name, or move it away"
     }
 
     func run() async throws {

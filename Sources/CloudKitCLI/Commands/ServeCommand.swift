@@ -115,6 +115,14 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let written = try await files.write(access, server.service)
         server.acceptRequests()
+        if choice.configuration.baseURL == nil,
+            ["0.0.0.0", "::"].contains(choice.configuration.host)
+        {
+            Console.say(
+                "The files for clients name \(url), which is no address of a server for other machines; "
+                    + "give theirs with --public-url"
+            )
+        }
         var lines = Self.greeting(access, written, at: url)
         if let key, let operators {
             let page = Self.dashboard(at: url, container, key: key)

@@ -94,8 +94,10 @@ struct UsersAddCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func validate() throws {
-        guard name.contains(where: { !$0.isWhitespace }) else {
-            throw ValidationError("The user's name is empty")
+        do {
+            try CloudService.checkUserName(name)
+        } catch {
+            throw ValidationError(error.reason ?? name)
         }
         if let email {
             do {
@@ -107,11 +109,12 @@ struct UsersAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Checked before a password is typed.
+        // An existing folder is checked before a password is typed; a new one is created after it.
+        let isNew = try folder.createsFolder()
+        var password = isNew ? try self.password() : nil
         let service = try await folder.openForWriting()
         let container = try await folder.containerName(service)
-        let password = try passwordOptions.password()
-        if let password { try CloudService.checkPassword(password) }
+        if !isNew { password = try self.password() }
         let user = try await service.addUser(
             container: container,
             name: name,
@@ -122,6 +125,13 @@ struct UsersAddCommand: AsyncParsableCommand {
             [.success(UserEntry(user, hasPassword: password != nil))],
             UserTable.entries
         )
+    }
+
+    /// Returns the password; nil for none.
+    private func password() throws -> String? {
+        let password = try passwordOptions.password()
+        if let password { try CloudService.checkPassword(password) }
+        return password
     }
 }
 
@@ -316,7 +326,8 @@ struct UsersDeleteCommand: AsyncParsableCommand {
         let user = try await service.user(self.user, in: container)
         guard force else {
             throw CommandFailure(
-                unusable: "\(user.userRecordName) would be deleted with every record of theirs in "
+                unusable:
+                    "\(user.fullName) (\(user.userRecordName)) would be deleted with every record of theirs in "
                     + "\(container); make a backup, and give --force"
             )
         }

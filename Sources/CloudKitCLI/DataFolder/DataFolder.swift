@@ -53,11 +53,31 @@ struct DataFolder {
                         + "with cloudkit serve, or give --new"
                 )
             }
+            try checkNewContainer()
             Console.say("Creating the data folder \(path)")
         }
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .critical
         return try CloudServer(configuration: .init(directory: path), logger: logger).service
+    }
+
+    /// Refuses to create a folder without a container that it can have.
+    private func checkNewContainer() throws {
+        guard let name = requestedContainer else {
+            throw CommandFailure(unusable: noContainer)
+        }
+        guard let problem = ServerOptions.problem(withContainer: name) else { return }
+        throw CommandFailure(unusable: "--container: \(problem)")
+    }
+
+    private var noContainer: String {
+        "\(path) has no container yet; give --new, and --container with the name that the app uses, such "
+            + "as iCloud.com.example.app"
+    }
+
+    /// The container of the options or the environment; nil for the only one.
+    private var requestedContainer: String? {
+        container ?? ProcessInfo.processInfo.environment[ConnectionVariables.Name.container]
     }
 
     /// Returns the folder's service for a command that writes to it.
@@ -86,14 +106,11 @@ struct DataFolder {
     func containerName(_ service: CloudService, makes: Bool = false) async throws -> String {
         let names = try await service.containers()
         let found = names.isEmpty ? "none" : names.joined(separator: ", ")
-        let variables = ProcessInfo.processInfo.environment
-        guard let name = container ?? variables[ConnectionVariables.Name.container] else {
+        guard let name = requestedContainer else {
             guard let name = names.first, names.count == 1 else {
                 throw CommandFailure(
                     unusable: names.isEmpty
-                        ? "\(path) has no container yet; give --new, and --container with the name that the app "
-                            + "uses, such as iCloud.com.example.app"
-                        : "Give --container; \(path) has \(found)"
+                        ? noContainer : "Give --container; \(path) has \(found)"
                 )
             }
             return name

@@ -14,6 +14,9 @@ struct DataOptions: ParsableArguments {
 
     private var folder: DataFolder { DataFolder(path: data, container: container) }
 
+    /// Returns whether the folder has yet to be created, and will be.
+    func createsFolder() throws -> Bool { try new && !folder.hasDatabase() }
+
     /// Returns the folder's service; see `DataFolder.open(makes:)`.
     func open() throws -> CloudService { try folder.open(makes: new) }
 

@@ -24,9 +24,8 @@ struct SchemaSource {
             path = String(source.dropLast(known.rawValue.count + 1))
             kind = known
         }
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
-        {
+        try Self.checkEnvironment(source)
+        if Self.isFolder(path) {
             let folder = DataFolder(path: path, container: container)
             guard try folder.hasDatabase() else {
                 throw CommandFailure(
@@ -45,5 +44,25 @@ struct SchemaSource {
             try await file.parsed { try CloudService.validateSchema($0) }
             text = file.text
         }
+    }
+
+    /// Refuses a folder that is followed by a word other than an environment.
+    private static func checkEnvironment(_ source: String) throws {
+        let kinds = ServiceEnvironment.allCases.map(\.rawValue)
+        guard !isFolder(source), let colon = source.lastIndex(of: ":"),
+            isFolder(String(source[..<colon]))
+        else { return }
+        let word = String(source[source.index(after: colon)...])
+        guard !kinds.contains(word) else { return }
+        throw CommandFailure(
+            unusable: "\(source): '\(word)' is no environment of a folder; one is "
+                + kinds.joined(separator: " or ")
+        )
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && isFolder.boolValue
     }
 }

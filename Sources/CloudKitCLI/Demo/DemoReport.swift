@@ -28,13 +28,6 @@ package struct DemoReport: Codable, Equatable, Sendable {
 }
 
 extension DemoReport {
-    /// Returns the report as one JSON object.
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
     /// The report as text.
     var text: String {
         """

@@ -36,10 +36,10 @@ struct OverwriteOptions: ParsableArguments {
             return type == .typeRegular
                 ? nil : "\(path) is a folder or a device, not a file; give another name"
         }
-        // Only a link has a destination.
+        // A path that is no link has no destination.
         if let target = try? manager.destinationOfSymbolicLink(atPath: path) {
             return
-                "\(path) is a link to \(target), which does not exist; remove it, or give another name"
+                "\(path) is a link to \(target), which is not there; remove it, or give another name"
         }
         let folder = url.deletingLastPathComponent().path
         var isFolder: ObjCBool = false

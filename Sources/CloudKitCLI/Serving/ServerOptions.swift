@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudKitServer
 import CloudKitServerCore
 import CloudKitServerSQLite
+import CloudKitWire
 import Foundation
 
 /// The common options of `serve` and `exec`: users and behavior for tests.
@@ -97,6 +98,7 @@ struct ServerOptions: ParsableArguments {
             throw CommandFailure(unusable: "\(settings.place("container")): \(problem)")
         }
         let users = try settings.texts("user", users, default: Self.usualUsers)
+        for user in users { try Self.check(user, settings.place("user")) }
         let namesUsers = !settings.isDefault("user")
         func flag(_ name: String, _ given: Bool) throws -> Bool {
             try settings.flag(name, given ? true : nil)
@@ -130,6 +132,15 @@ struct ServerOptions: ParsableArguments {
             users: users,
             namesUsers: namesUsers
         )
+    }
+
+    /// Refuses a text that cannot be a user's name.
+    private static func check(_ user: String, _ place: String) throws {
+        do {
+            try CloudService.checkUserName(user)
+        } catch {
+            throw CommandFailure(unusable: "\(place): \(error.reason ?? user)")
+        }
     }
 
     /// Returns the problem of a container's identifier; nil when it is valid.

@@ -56,6 +56,13 @@ struct SettingsFile {
                     + "{\"port\": 8787}"
             )
         }
+        for case (let name, .nothing) in found {
+            throw CommandFailure(
+                unusable:
+                    "--config \(path): '\(name)' is null; leave it out for the default, or give a "
+                    + "value"
+            )
+        }
         self.path = path
         names = Array(found.keys)
         var values: [AbsoluteConfigKey: ConfigValue] = [:]

@@ -58,6 +58,13 @@ struct PasswordOptions: ParsableArguments {
         } catch {
             throw CommandFailure(unusable: "--password-file \(path): the file cannot be read")
         }
+        guard !data.isEmpty else {
+            throw CommandFailure(
+                unusable:
+                    "--password-file \(path): the file is empty; write the password on its first "
+                    + "line"
+            )
+        }
         guard let text = String(validating: data, as: UTF8.self),
             let line = text.split(whereSeparator: \.isNewline).first
         else {

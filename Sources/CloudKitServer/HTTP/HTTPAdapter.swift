@@ -118,6 +118,14 @@ struct HTTPAdapter: HTTPResponder {
                 reason: "Content-Encoding \(encoding) is not supported; send the body as it is"
             )
         }
+        if let coding = request.headers[.transferEncoding], coding.lowercased() != "chunked" {
+            return RequestError(
+                .badRequest,
+                reason:
+                    "Transfer-Encoding \(coding) is not supported; send the body as it is, in chunks "
+                    + "or with a Content-Length"
+            )
+        }
         return nil
     }
 

@@ -166,6 +166,12 @@ struct OriginPolicy: Sendable {
         return ip.hasPrefix("::ffff:") && ip.contains(".") ? String(ip.dropFirst(7)) : ip
     }
 
+    /// Returns whether a text is an address alone, without the port or spaces that a header may add.
+    static func isAddress(_ text: String) -> Bool {
+        let hasPort = text.count { $0 == ":" } == 1 || text.contains("]:")
+        return !hasPort && !text.contains { $0.isWhitespace || $0 == "\"" } && address(text) != nil
+    }
+
     static func isLoopback(_ ip: String) -> Bool {
         HostName(ip.contains(":") ? "[\(ip)]" : ip)?.isLoopback ?? false
     }

@@ -68,10 +68,10 @@ extension CloudServer.Configuration {
                     + "cloud.example.com"
             )
         }
-        for proxy in trustedProxies where OriginPolicy.address(proxy) == nil {
+        for proxy in trustedProxies where !OriginPolicy.isAddress(proxy) {
             throw ServerConfigurationError(
-                "trustedProxies (--trusted-proxy) has '\(proxy)', which is not an address; one is "
-                    + "127.0.0.1"
+                "trustedProxies (--trusted-proxy) has '\(proxy)', which is not an address alone; one is "
+                    + "127.0.0.1, without a port and spaces"
             )
         }
         for callback in signInCallbacks where !OriginPolicy.canBeCallback(callback) {

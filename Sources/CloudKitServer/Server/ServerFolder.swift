@@ -106,6 +106,17 @@ struct ServerFolder {
         return (attributes?[.posixPermissions] as? Int ?? 0) & 0o077 != 0
     }
 
+    /// Returns whether a server works on the folder.
+    var isServed: Bool {
+        do {
+            _ = try lock()
+            return false
+        } catch {
+            // A folder that cannot be locked for another reason is not known to be in use.
+            return error is ServerConfigurationError
+        }
+    }
+
     /// Locks the folder for this process until the lock is released.
     ///
     /// - Throws: `ServerConfigurationError` when another server has locked it.

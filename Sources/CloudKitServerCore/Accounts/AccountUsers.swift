@@ -28,9 +28,7 @@ struct AccountUsers: Sendable {
         password: String? = nil,
         session: NewSession? = nil
     ) async throws -> ServiceUser {
-        if let reason = NameRules.label(name, "The user's name") {
-            throw RequestError(.badRequest, reason: reason)
-        }
+        try Self.checkName(name)
         if let emailAddress { try Self.checkEmailAddress(emailAddress) }
         var user = StoredUser(container: container, fullName: name)
         user.recordName = "_" + Hexadecimal.text(context.randomness.bytes(16))
@@ -58,6 +56,12 @@ struct AccountUsers: Sendable {
             try session?.add(for: row, writer)
             return user
         }
+    }
+
+    /// Checks that a text can be a user's name.
+    static func checkName(_ text: String) throws(RequestError) {
+        guard let reason = NameRules.label(text, "The user's name") else { return }
+        throw RequestError(.badRequest, reason: reason)
     }
 
     /// Checks that a text has the form of an e-mail address.

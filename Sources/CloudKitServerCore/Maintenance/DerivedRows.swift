@@ -32,6 +32,16 @@ package protocol DerivedRows {
     func holders(of checksum: Data) throws -> [RowID<StoredRecord>]
     /// Returns the problems that the engine's own check of its database finds; empty if there are none.
     func fileProblems() throws -> [FileProblem]
+    /// Returns the rows outside of records that contradict each other; empty if there are none.
+    func rowProblems() throws -> [FileProblem]
+    /// Corrects the rows of those problems that are derived, inside a write.
+    func mendRows() throws
+    /// Returns the environments of a known kind, by container and kind.
+    func readableEnvironments() throws -> [StoredEnvironment]
+    /// Calls a closure for each document.
+    func forEachDocument(
+        _ body: (_ collection: String, _ document: StoredDocument) throws -> Void
+    ) throws
 }
 
 /// A storage that can repair what its engine keeps beside the rows themselves.

@@ -79,8 +79,9 @@ struct StorageCheck: Sendable {
         // A write to a damaged table may fail, or hide what the table has lost.
         report.canBeRepaired = try await checkDatabase(repairs, &report)
         let repairs = repairs && report.canBeRepaired == true
-        if repairs { try await IndexRenewal(context: context).run() }
-        for environment in try await context.storage.read({ try $0.environments() }) {
+        let isReadable = try await checkRows(repairs, &report)
+        if repairs, isReadable { try await IndexRenewal(context: context).run() }
+        for environment in try await environments() {
             try await check(environment, repairs, &report)
         }
         try await checkLostAssets(repairs && report.canBeRepaired == true, &report)
@@ -120,6 +121,26 @@ struct StorageCheck: Sendable {
         )
     }
 
+    /// Checks the rows outside of records; returns whether none is damaged for good.
+    private func checkRows(_ repairs: Bool, _ report: inout CheckReport) async throws -> Bool {
+        var findings = try await context.storage.read { try RowCheck.findings($0) }
+        if repairs, findings.contains(where: \.isDerived) {
+            try await context.storage.write { try ($0 as? any DerivedRows)?.mendRows() }
+            for place in findings.indices where findings[place].isDerived {
+                findings[place].isRepaired = true
+            }
+        }
+        report.findings += findings
+        return findings.allSatisfy(\.isDerived)
+    }
+
+    /// Returns the environments; one of an unknown kind is a finding already.
+    private func environments() async throws -> [StoredEnvironment] {
+        try await context.storage.read { reader in
+            try (reader as? any DerivedRows)?.readableEnvironments() ?? reader.environments()
+        }
+    }
+
     /// Returns whether the index keys of all environments have the newest format, without which a
     /// check does not compare them.
     private func comparesAllIndexes() async throws -> Bool {
@@ -142,10 +163,7 @@ struct StorageCheck: Sendable {
                 return try reader.zones(environment.id).map(\.id)
             }
         } catch let error as StorageError where error.code == .corrupt {
-            var finding = CheckFinding("the schema cannot be read; restore it from a backup")
-            finding.container = environment.container
-            finding.environment = environment.kind.rawValue
-            report.findings.append(finding)
+            // The schema cannot be read, which is a finding already.
             return
         }
         for zone in zones {

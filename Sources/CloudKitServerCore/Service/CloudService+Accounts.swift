@@ -54,6 +54,13 @@ extension CloudService {
         return (user, session.token.text(try await context.seal()))
     }
 
+    /// Checks that a text can be a user's name.
+    ///
+    /// - Throws: `RequestError` with `BAD_REQUEST` if it cannot.
+    package static func checkUserName(_ text: String) throws(RequestError) {
+        try AccountUsers.checkName(text)
+    }
+
     /// Checks that a text has the form of an e-mail address.
     ///
     /// - Throws: `RequestError` with `BAD_REQUEST` if it does not.

@@ -44,6 +44,16 @@ final class AssetFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// Opens a plain file for reading; returns nil for anything else, and where it cannot be opened.
+    init?(readable path: String) {
+        // A pipe, in place of a file, would wait for a writer.
+        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0,
+            status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+    }
+
     /// Appends bytes.
     func write(_ data: Data) throws {
         try data.withUnsafeBytes { buffer in

@@ -24,12 +24,14 @@ package struct Backup {
         package var damaged: [String] = []
         /// The number of records whose rows do not match their checksums.
         package var damagedRecords = 0
+        /// The problems of other rows, in the words of a check.
+        package var problems: [String] = []
         /// `false` when the archive was not kept, because it would have replaced an earlier one and
         /// has damaged parts.
         package var isKept = true
 
         /// `true` when everything in the archive is as the server stored it.
-        package var isGood: Bool { damaged.isEmpty && damagedRecords == 0 }
+        package var isGood: Bool { damaged.isEmpty && damagedRecords == 0 && problems.isEmpty }
     }
 
     private static let attempts = 3
@@ -40,6 +42,11 @@ package struct Backup {
     /// Prepares a backup of a folder.
     package init(of folder: String) {
         self.folder = folder
+    }
+
+    /// Returns whether a file is an archive of a backup, complete or not.
+    package static func isArchive(_ path: String) -> Bool {
+        (try? BackupReader(path: path))?.isArchive() ?? false
     }
 
     /// Writes the archive, reads it again to verify it, and renames it to its final name.
@@ -85,6 +92,7 @@ package struct Backup {
             let found = try await write(copy, to: part, seconds)
             let missing = contents.assets.subtracting(found)
             report.damagedRecords = contents.damagedRecords
+            report.problems = contents.problems
             report.assets = found.count
             report.damaged = missing.map { FileAssetStorage.name(of: $0) }.sorted()
             if missing.isEmpty { break }
@@ -127,6 +135,7 @@ package struct Backup {
     private struct Contents {
         var assets: Set<[UInt8]>
         var damagedRecords: Int
+        var problems: [String]
     }
 
     /// Checks the database, copies it, and checks the copy.
@@ -145,6 +154,7 @@ package struct Backup {
             try await source.read { database in
                 try Self.check(database, path)
                 try SQLiteFile.refuseNewer(database, path)
+                try Self.refuseOlder(database, path)
             }
             // SQLite accepts an empty file, which only its owner can read.
             _ = try AssetFile(creating: copy)
@@ -160,7 +170,8 @@ package struct Backup {
                 let connection = SQLiteConnection(database)
                 return Contents(
                     assets: Set(try connection.heldAssets().map { Array($0) }),
-                    damagedRecords: try connection.damagedRecordCount()
+                    damagedRecords: try connection.damagedRecordCount(),
+                    problems: try RowCheck.findings(connection).map(\.problem)
                 )
             }
         } catch let error as DatabaseError {
@@ -177,6 +188,20 @@ package struct Backup {
         throw BackupError(
             "\(path) is damaged (\(damage)), so nothing was written; cloudkit check --repair corrects "
                 + "it, or changes nothing; restore the last backup then"
+        )
+    }
+
+    /// Refuses a database without tables, or without those of this version.
+    private static func refuseOlder(_ database: Database, _ path: String) throws {
+        let migrator = SQLiteTables.migrator
+        guard try !migrator.hasCompletedMigrations(database) else { return }
+        let isOurs = try migrator.appliedIdentifiers(database).contains("1")
+        throw BackupError(
+            isOurs
+                ? "\(path) was written by an earlier version of cloudkit; back it up with that version, "
+                    + "or start cloudkit serve on it once, which brings it up to date"
+                : "\(path) is empty, or not a database of cloudkit; name another folder with --data, or "
+                    + "restore a backup"
         )
     }
 
@@ -216,8 +241,9 @@ package struct Backup {
         // After the database: an asset that is uploaded meanwhile is not in it, and is not needed.
         for checksum in assets() {
             let name = BackupNames.asset(checksum)
-            // An asset that is no longer needed may be removed at any moment.
-            guard let asset = try AssetFile(opening: "\(folder)/\(name)") else { continue }
+            // An asset that is no longer needed may be removed at any moment, and one that cannot be
+            // read is missing in the report.
+            guard let asset = AssetFile(readable: "\(folder)/\(name)") else { continue }
             try await append(TarEntry(name: name, size: asset.size()), asset, to: file, seconds)
             found.insert(checksum)
         }

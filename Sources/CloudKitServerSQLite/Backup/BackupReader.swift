@@ -36,6 +36,14 @@ struct BackupReader {
         return file
     }
 
+    /// Returns whether the file begins as an archive does, of any version.
+    func isArchive() -> Bool {
+        // A file that cannot be read to the end of a header is none.
+        guard let file = try? Self.open(path), let head = try? exactly(TarEntry.block, of: file)
+        else { return false }
+        return (try? TarEntry(header: head))?.name == BackupManifest.name
+    }
+
     /// Reads the entire archive, and returns the assets whose bytes do not match their checksums.
     ///
     /// - Throws: `BackupError` when the archive or its database is incomplete or damaged.

@@ -23,7 +23,8 @@ package struct Restore {
     ///
     /// - Parameter folder: The folder, which is created if it is missing; it must be empty, and
     ///   becomes private to its owner.
-    /// - Returns: The checksums of assets whose bytes do not match them; they are restored unchanged.
+    /// - Returns: The checksums of assets that records hold and that are missing, and of those whose
+    ///   bytes do not match them, which are restored unchanged.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
     package func run(into folder: String) async throws -> [String] {
@@ -47,15 +48,18 @@ package struct Restore {
         let database = "\(folder)/\(BackupNames.database)"
         let part = database + ".part"
         var folders: Set<String> = []
+        var found: Set<[UInt8]> = []
         let damaged = try await BackupReader(path: archive).read { content in
             guard case .asset(let checksum) = content else { return try AssetFile(creating: part) }
+            found.insert(checksum)
             let path = "\(folder)/\(BackupNames.asset(checksum))"
             let own = String(path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex))
             if folders.insert(own).inserted { try Self.makeFolder(own) }
             return try AssetFile(creating: path)
         }
+        let held: Set<[UInt8]>
         do {
-            try await expireTokens(part, folder)
+            held = try await expireTokens(part, folder)
         } catch let error as StorageError where error.code == .corrupt {
             // What cannot be opened came from the archive, which people know by its name.
             throw BackupError(error.message.replacing(part, with: "The database in \(archive)"))
@@ -65,7 +69,7 @@ package struct Restore {
             try AssetFile.sync(name)
         }
         try AssetFile.publish(part, as: database)
-        return damaged.map { FileAssetStorage.name(of: $0) }
+        return (held.subtracting(found) + damaged).map { FileAssetStorage.name(of: $0) }.sorted()
     }
 
     private func make(_ folder: String) throws {
@@ -104,7 +108,8 @@ package struct Restore {
         }
     }
 
-    private func expireTokens(_ database: String, _ folder: String) async throws {
+    /// Expires the change tokens of a database; returns the assets that its records hold.
+    private func expireTokens(_ database: String, _ folder: String) async throws -> Set<[UInt8]> {
         let storage = try SQLiteStorage(path: database)
         let service = CloudService(
             storage: storage,
@@ -115,10 +120,12 @@ package struct Restore {
         for container in try await service.containers() {
             try await service.expireChangeTokens(container: container)
         }
+        let held = try await storage.read { try ($0 as? any DerivedRows)?.heldAssets() ?? [] }
         try storage.close()
         // They are empty now, and would not be renamed with the database.
         for suffix in ["-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: database + suffix)
         }
+        return Set(held.map { Array($0) })
     }
 }

@@ -34,8 +34,14 @@ extension SQLiteConnection {
         }
     }
 
-    func environments() throws -> [StoredEnvironment] {
-        try all(Self.selectEnvironment + " ORDER BY container, kind", [], Self.environment)
+    func environments() throws -> [StoredEnvironment] { try environments(where: "1") }
+
+    func environments(where condition: String) throws -> [StoredEnvironment] {
+        try all(
+            Self.selectEnvironment + " WHERE \(condition) ORDER BY container, kind",
+            [],
+            Self.environment
+        )
     }
 
     func schema(_ id: RowID<StoredEnvironment>) throws -> Data? {

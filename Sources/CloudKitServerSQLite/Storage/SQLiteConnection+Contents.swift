@@ -70,7 +70,7 @@ extension SQLiteConnection {
 
     /// Returns whether there are contents to remove.
     func hasDiscarded() throws -> Bool {
-        try first("SELECT 1 FROM content WHERE isDiscarded LIMIT 1") { _ in true } ?? false
+        try oldestDiscarded() != nil
     }
 
     /// Removes some of the discarded rows, oldest content first.
@@ -78,9 +78,7 @@ extension SQLiteConnection {
     /// - Returns: Whether there may be more.
     func removeDiscarded() throws -> Bool {
         for _ in 0..<Self.contentsOfStep {
-            guard let content = try first(Self.oldestDiscarded, [], { $0[0] as Int64 }) else {
-                return false
-            }
+            guard let content = try oldestDiscarded() else { return false }
             for table in Self.discarded
             where try removeSome(of: content, from: table) > 0 { return true }
             try run("DELETE FROM content WHERE id = ?", [content], to: .contents)
@@ -91,8 +89,13 @@ extension SQLiteConnection {
     /// The number of empty contents that one step removes.
     private static let contentsOfStep = 50
 
-    private static let oldestDiscarded =
-        "SELECT id FROM content WHERE isDiscarded ORDER BY id LIMIT 1"
+    /// Returns the oldest discarded content, except one that a zone or a snapshot has: a mark that
+    /// contradicts those is damage, and must not cost records.
+    private func oldestDiscarded() throws -> Int64? {
+        try first(
+            "SELECT id FROM content WHERE isDiscarded AND NOT \(try isUsed()) ORDER BY id LIMIT 1"
+        ) { $0[0] }
+    }
 
     /// A table from which each step removes rows for some milliseconds, during which a write may
     /// have to wait.

@@ -45,6 +45,7 @@ struct BackupCommand: AsyncParsableCommand {
                     + Amount.text(Int(report.bytes), "byte")
             )
         }
+        if !output.json { for text in report.problems { Console.say(DisplayText(text).text) } }
         if let problem = Self.problem(report, file) { throw CommandFailure(problem) }
     }
 
@@ -60,6 +61,12 @@ struct BackupCommand: AsyncParsableCommand {
         if !report.damaged.isEmpty {
             parts.append(
                 "these assets are missing or damaged: " + report.damaged.joined(separator: ", ")
+            )
+        }
+        if !report.problems.isEmpty {
+            parts.append(
+                Amount.text(report.problems.count, "other thing is", "other things are")
+                    + " wrong with the database itself"
             )
         }
         let fate =

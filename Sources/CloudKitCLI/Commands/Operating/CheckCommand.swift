@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudKitServer
 import CloudKitServerCore
 
 /// A command that checks a server's data.
@@ -32,6 +33,12 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = DataFolder(path: data, container: nil)
         try folder.check()
+        if repair, CloudServer.isServing(data) {
+            Console.say(
+                "A server works on \(data) while this repairs it; stop it, and repair again if anything "
+                    + "is left"
+            )
+        }
         let service = try folder.open()
         let report = try await service.check(repairs: repair)
         if output.json {

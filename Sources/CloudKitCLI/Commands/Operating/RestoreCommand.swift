@@ -38,10 +38,10 @@ struct RestoreCommand: AsyncParsableCommand {
         if let problem = Self.problem(damaged, file) { throw CommandFailure(problem) }
     }
 
-    /// Returns which assets of a backup are damaged; nil if none is.
+    /// Returns which assets of a backup are missing or damaged; nil if none is.
     static func problem(_ damaged: [String], _ file: String) -> String? {
         guard !damaged.isEmpty else { return nil }
-        return "These assets in \(file) do not match their checksums: "
+        return "These assets are missing in \(file), or do not match their checksums: "
             + damaged.joined(separator: ", ")
             + "; they were damaged before the backup, or the file was damaged later: try another one"
     }

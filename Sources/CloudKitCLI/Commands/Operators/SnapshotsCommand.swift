@@ -98,7 +98,8 @@ extension SnapshotsCommand {
             let known: Snapshots = try await container.call("GET", "snapshots")
             guard force || !known.snapshots.contains(where: { $0.name == name }) else {
                 throw CommandFailure(
-                    "There is a snapshot \(name); give another name, or --force to replace it"
+                    unusable:
+                        "There is a snapshot \(name); give another name, or --force to replace it"
                 )
             }
             let taken: StoredSnapshot = try await container.call("PUT", path)
