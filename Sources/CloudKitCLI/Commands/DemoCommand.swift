@@ -39,7 +39,12 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        let tables = try TimeZoneTables(directory: zoneinfo)
+        let tables: TimeZoneTables
+        do {
+            tables = try TimeZoneTables(directory: zoneinfo)
+        } catch {
+            throw CommandFailure(unusable: error.description)
+        }
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cloudkit-demo-\(UUID().uuidString)")
         let (data, devices) = (

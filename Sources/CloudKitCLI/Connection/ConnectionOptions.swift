@@ -26,7 +26,7 @@ struct ConnectionOptions: ParsableArguments {
     var privateKeyFile: String?
 
     func validate() throws {
-        if let container, let problem = ServerOptions.problem(withContainer: container) {
+        if let container, let problem = ContainerName.problem(container) {
             throw ValidationError("--container: \(problem)")
         }
         // A failed connection to an address without a scheme would print the address.

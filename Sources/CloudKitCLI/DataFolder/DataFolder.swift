@@ -66,7 +66,7 @@ struct DataFolder {
         guard let name = requestedContainer else {
             throw CommandFailure(unusable: noContainer)
         }
-        guard let problem = ServerOptions.problem(withContainer: name) else { return }
+        guard let problem = ContainerName.problem(name) else { return }
         throw CommandFailure(unusable: "--container: \(problem)")
     }
 

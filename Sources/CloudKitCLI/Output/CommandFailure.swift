@@ -62,7 +62,6 @@ struct CommandFailure: Error, CustomStringConvertible {
                 .contains(error.code)
             self = isRefused ? .init(error.description) : .init(unusable: error.description)
         case let error as ServerConfigurationError: self.init(unusable: error.description)
-        case let error as TimeZoneTableError: self.init(unusable: error.description)
         case let error as BackupError: self.init(unusable: error.description)
         case let error as StorageError:
             let remedy =

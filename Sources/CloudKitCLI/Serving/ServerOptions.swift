@@ -94,7 +94,7 @@ struct ServerOptions: ParsableArguments {
     func choice(from settings: inout ServerSettings) throws -> Choice {
         var configuration = CloudServer.Configuration()
         let container = try settings.text("container", container)
-        if let container, let problem = Self.problem(withContainer: container) {
+        if let container, let problem = ContainerName.problem(container) {
             throw CommandFailure(unusable: "\(settings.place("container")): \(problem)")
         }
         let users = try settings.texts("user", users, default: Self.usualUsers)
@@ -141,15 +141,6 @@ struct ServerOptions: ParsableArguments {
         } catch {
             throw CommandFailure(unusable: "\(place): \(error.reason ?? user)")
         }
-    }
-
-    /// Returns the problem of a container's identifier; nil when it is valid.
-    static func problem(withContainer name: String) -> String? {
-        let isFit = name.utf8.allSatisfy {
-            (0x21...0x7E).contains($0) && !"/?#%\\\"'".utf8.contains($0)
-        }
-        guard name.isEmpty || name.utf8.count > 255 || !isFit else { return nil }
-        return "'\(name)' is not a container; a name looks like iCloud.com.example.app"
     }
 
     /// Returns the faults in a file, or in standard input for `-`: a plan, or the lines that

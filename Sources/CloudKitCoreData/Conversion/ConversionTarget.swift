@@ -87,7 +87,10 @@ struct ConversionTarget {
 
     /// Removes what is left of the written file; after a success there is nothing.
     func removePart() {
-        for file in Self.files(of: part) { try? FileManager.default.removeItem(at: file) }
+        for file in Self.files(of: part) {
+            // Most of them were never made.
+            try? FileManager.default.removeItem(at: file)
+        }
     }
 
     /// Returns a database's file, and those that SQLite keeps beside it.

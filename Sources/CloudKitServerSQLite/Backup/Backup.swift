@@ -46,6 +46,7 @@ package struct Backup {
 
     /// Returns whether a file is an archive of a backup, complete or not.
     package static func isArchive(_ path: String) -> Bool {
+        // What cannot be read is none.
         (try? BackupReader(path: path))?.isArchive() ?? false
     }
 
