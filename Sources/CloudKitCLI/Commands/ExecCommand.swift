@@ -70,13 +70,10 @@ struct ExecCommand: AsyncParsableCommand {
         }
     }
 
-    /// The command's options, for advice about a mistyped one.
-    private static let options = [
-        "--data", "--import", "--export-on-exit", "--container", "--user", "--any-container",
-        "--user-header", "--types-by-schema", "--grows-schema", "--no-grows-schema", "--quota",
-        "--public-quota", "--request-rate", "--faults", "--virtual-clock", "--verbose", "--color",
-        "--help",
-    ]
+    /// The names that the help shows, for advice about a mistyped one.
+    private static var options: [String] {
+        helpMessage().matches(of: /--[a-z][a-z-]*/).map { String($0.output) }
+    }
 
     /// Returns the reason why a file must not be written; nil when there is none, or a backup of before.
     private static func problem(withExportTo path: String) -> String? {
