@@ -3,13 +3,18 @@
     dashboard_check.py CLOUDKIT [CHECK ... | --images | --renew-pictures]
 
 CLOUDKIT is the built command; Scripts/dashboard runs this. Each check is a function that begins with `check_` and gets a
-demo's cloud of its own making and the page; all but `many` run in the order of the file. Exits 0 when everything holds. With --images
-the guide's pictures are taken instead, and with --renew-pictures those with which rooms are compared.
+demo's cloud of its own making and the page. All but `many` run, side by side; those that are named, one by one. Exits 0 when
+everything holds. With --images the guide's pictures are taken instead, and with --renew-pictures those with which rooms are
+compared.
 """
 
+import contextlib
 import copy
 import hashlib
+import io
 import json
+import multiprocessing
+import os
 import pathlib
 import re
 import subprocess
@@ -17,6 +22,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import traceback
 from datetime import date
 
 from selenium.webdriver.common.by import By
@@ -2316,6 +2322,88 @@ CHECKS |= ATTACKS(check, no_trouble, ROOMS)
 CHECKS |= TYPED(check, no_trouble)
 # By name only: saving 100,000 records takes minutes.
 LONG = {"many"}
+# A name of another site that leads to this machine, for the checks that attack the page.
+RESOLVER = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+
+
+def run(name, command, browser):
+    started = time.monotonic()
+    print(f"-- {name}", flush=True)
+    cloud = Cloud(command)
+    try:
+        page = Page(browser, cloud)
+        page.troubles()
+        CHECKS[name](cloud, page)
+    finally:
+        # A page that is open would go on asking a server that is gone.
+        browser.get("about:blank")
+        cloud.stop()
+    print(f"   {time.monotonic() - started:.0f} s", flush=True)
+
+
+def run_all(names, command):
+    """Runs checks one after the other in one browser."""
+    browser = start_browser(RESOLVER)
+    try:
+        for name in names:
+            run(name, command, browser)
+    finally:
+        browser.quit()
+
+
+def work(names, command, results):
+    """Runs the checks of a queue until one fails, and keeps the output of each together."""
+    browser = start_browser(RESOLVER)
+    try:
+        while name := names.get():
+            output, failure = io.StringIO(), None
+            try:
+                with contextlib.redirect_stdout(output):
+                    run(name, command, browser)
+            except SystemExit as error:
+                failure = str(error)
+            except Exception:
+                failure = traceback.format_exc()
+            results.put((output.getvalue(), failure))
+            if failure:
+                break
+    finally:
+        browser.quit()
+        results.put(None)
+
+
+def run_side_by_side(names, command):
+    """Runs checks in as many browsers as there are processors: each waits for its page half of the time."""
+    tasks, results = multiprocessing.Queue(), multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=work, args=(tasks, command, results)) for _ in range(os.cpu_count() or 1)]
+    for name in names:
+        tasks.put(name)
+    for worker in workers:
+        tasks.put(None)
+        worker.start()
+    failures, working, ended = [], len(workers), 0
+    while working:
+        result = results.get()
+        if result is None:
+            working -= 1
+            continue
+        output, failure = result
+        print(output, end="", flush=True)
+        ended += 1
+        if failure:
+            failures.append(failure)
+            # The others end after the check that they are in.
+            while not tasks.empty():
+                tasks.get()
+            for _ in workers:
+                tasks.put(None)
+    for worker in workers:
+        worker.join()
+    if failures:
+        sys.exit("\n".join(failures))
+    # A browser that does not start ends its worker without a result.
+    if ended < len(names):
+        sys.exit(f"dashboard: only {ended} of {len(names)} checks ran")
 
 
 def main():
@@ -2326,23 +2414,11 @@ def main():
         CHECKS["--renew-pictures"] = lambda cloud, page: (furnish(cloud), pictures.renew(page, ROOMS))
     if unknown := set(names) - set(CHECKS):
         sys.exit(f"dashboard: there is no check {', '.join(unknown)}; there are {', '.join(CHECKS)}")
-    browser = start_browser("--host-resolver-rules=MAP evil.example 127.0.0.1")
-    try:
-        for name in names or [each for each in CHECKS if each not in LONG]:
-            started = time.monotonic()
-            print(f"-- {name}", flush=True)
-            cloud = Cloud(command)
-            try:
-                page = Page(browser, cloud)
-                page.troubles()
-                CHECKS[name](cloud, page)
-            finally:
-                # A page that is open would go on asking a server that is gone.
-                browser.get("about:blank")
-                cloud.stop()
-            print(f"   {time.monotonic() - started:.0f} s", flush=True)
-    finally:
-        browser.quit()
+    if names:
+        run_all(names, command)
+    else:
+        # The longest are at the end of the file; they begin first, so that none is left alone.
+        run_side_by_side([name for name in reversed(CHECKS) if name not in LONG], command)
 
 
 if __name__ == "__main__":
