@@ -24,11 +24,12 @@ extension RecordCommit {
         // Before any row changes: afterwards nothing shows who saw the records.
         let viewers = try isShareable ? sightChanges.viewers(of: doomed, writer) : nil
         let shares = try doomed.filter { $0.type == WireRecord.shareType }
-            .compactMap { try writer.record($0.id) }
+            .compactMap { try writer.record($0.id, in: $0.zone) }
         if !shares.isEmpty { try sightChanges.shareWillChange(writer) }
+        try writer.prepare { .records(Self.first(of: heads).map(\.record.id), in: zone.zone.id) }
         // Records are read one at a time because all together may exceed the memory.
         for head in doomed {
-            guard let record = try writer.record(head.id) else { continue }
+            guard let record = try writer.record(head.id, in: head.zone) else { continue }
             try bury(record, seenBy: viewers.map { $0[record.name] ?? [] })
         }
         let names = Set(doomed.map(\.name))
@@ -92,7 +93,13 @@ extension RecordCommit {
         var found = [StoredRecordHead(of: record)]
         var seen: Set = [record.id]
         var next = 0
+        var prepared = 0
         while next < found.count {
+            if next == prepared {
+                // All records of one distance at once.
+                try prepare(deleting: found[next...].map(\.record))
+                prepared = found.count
+            }
             let target = found[next].record
             next += 1
             // A share is deleted with its root.
@@ -103,13 +110,48 @@ extension RecordCommit {
             }
             for reference in try references(to: target)
             where reference.kind == .deleteSelf && seen.insert(reference.source).inserted {
-                guard let source = try writer.head(of: reference.source),
+                guard let source = try writer.head(of: reference.source, in: target.zone),
                     !source.record.isDeleted
                 else { continue }
                 found.append(source)
             }
         }
         return found
+    }
+
+    /// Returns the first records, as many as memory has room for without doubt.
+    private static func first(of heads: [StoredRecordHead]) -> ArraySlice<StoredRecordHead> {
+        var room = 4 << 20
+        return heads.prefix { head in
+            room -= head.fieldBytes
+            return room > 0
+        }
+    }
+
+    /// Announces what the deletion of some records reads to find others.
+    private func prepare(deleting targets: [StoredRecord]) throws {
+        let zone = self.zone.zone.id
+        try writer.prepare {
+            var needs = StorageNeeds()
+            needs.zone(zone) { contents in
+                for target in targets {
+                    if let share = target.share { contents.records.append(share) }
+                    let circle = References.circle(of: target.created.user, in: self.zone.database)
+                    guard let circle else { continue }
+                    contents.references.append(.init(to: target.name, in: circle))
+                }
+            }
+            return needs
+        }
+        try writer.prepare {
+            let sources = try targets.flatMap { try references(to: $0) }
+                .filter { $0.kind == .deleteSelf }.map(\.source)
+            var needs = StorageNeeds()
+            needs.zone(zone) { contents in
+                contents.heads = sources
+            }
+            return needs
+        }
     }
 
     /// Refuses a deletion that would delete too much, before anything is written.
@@ -135,7 +177,7 @@ extension RecordCommit {
     private mutating func entryCount(of head: StoredRecordHead) throws -> Int {
         let keys = indexKeys(of: head.record.type)
         if let count = keys.fixedCount { return count }
-        guard let record = try writer.record(head.record.id) else { return 0 }
+        guard let record = try writer.record(head.record.id, in: head.record.zone) else { return 0 }
         return keys.entries(of: record, try RecordFields(of: record), zone.home()).count
     }
 
@@ -145,7 +187,8 @@ extension RecordCommit {
         for target in doomed {
             for reference in try references(to: target)
             where reference.kind != .deleteSelf && !going.contains(reference.source) {
-                guard let source = try writer.record(reference.source), !source.isDeleted,
+                guard let source = try writer.record(reference.source, in: target.zone),
+                    !source.isDeleted,
                     try !isGoing(source.name, others)
                 else { continue }
                 let what = reference.kind == .parent ? "is the parent of" : "is validated by"
@@ -196,8 +239,8 @@ extension RecordCommit {
         for entry in indexKeys(of: record.type).entries(of: record, fields, zone.home()) {
             try writer.removeEntry(entry, in: record.zone)
         }
-        try writer.removeReferences(from: record.id)
-        if record.hasAssets { try writer.setAssets([], of: record.id) }
+        try writer.removeReferences(from: record.id, in: record.zone)
+        if record.hasAssets { try writer.setAssets([], of: record.id, in: record.zone) }
         if record.type == WireRecord.shareType { sharedTops = nil }
         var tombstone = record
         tombstone.sequence = takeSequence()

@@ -93,6 +93,8 @@ struct QueryRun {
             )
             skipToStart(&scan)
             while true {
+                // An entry is of little use without its record.
+                try reader.prepare { .scan(scan) }
                 let entries = try reader.entries(scan)
                 for entry in entries {
                     guard try visit(entry, in: zone) else { return }
@@ -142,7 +144,7 @@ struct QueryRun {
         if isOutsidePage(entry.record) { return true }
         if isSpent, results.count <= limit, breakOff(before: entry) { return false }
         previous = entry
-        guard let record = try reader.record(entry.record), !record.isDeleted,
+        guard let record = try reader.record(entry.record, in: zone.zone.id), !record.isDeleted,
             let result = try result(record, entry, zone)
         else { return true }
         insert(result)
