@@ -95,7 +95,7 @@ struct ZoneChangesPage {
             start.isReverse
             ? try reader.sightings(id, of: viewer, before: place, limit: limit)
             : try reader.sightings(id, of: viewer, after: place, limit: limit)
-        try reader.prepare { .records(seen.map(\.record), in: id) }
+        try reader.prepare { _ in .records(seen.map(\.record), in: id) }
         let sightings = try seen.compactMap { sighting in
             try reader.record(sighting.record, in: id).map {
                 Entry(record: $0, sequence: sighting.sequence, isSighting: true)

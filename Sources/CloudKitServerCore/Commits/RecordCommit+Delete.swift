@@ -26,7 +26,6 @@ extension RecordCommit {
         let shares = try doomed.filter { $0.type == WireRecord.shareType }
             .compactMap { try writer.record($0.id, in: $0.zone) }
         if !shares.isEmpty { try sightChanges.shareWillChange(writer) }
-        try writer.prepare { .records(Self.first(of: heads).map(\.record.id), in: zone.zone.id) }
         // Records are read one at a time because all together may exceed the memory.
         for head in doomed {
             guard let record = try writer.record(head.id, in: head.zone) else { continue }
@@ -93,13 +92,7 @@ extension RecordCommit {
         var found = [StoredRecordHead(of: record)]
         var seen: Set = [record.id]
         var next = 0
-        var prepared = 0
         while next < found.count {
-            if next == prepared {
-                // All records of one distance at once.
-                try prepare(deleting: found[next...].map(\.record))
-                prepared = found.count
-            }
             let target = found[next].record
             next += 1
             // A share is deleted with its root.
@@ -117,41 +110,6 @@ extension RecordCommit {
             }
         }
         return found
-    }
-
-    /// Returns the first records, as many as memory has room for without doubt.
-    private static func first(of heads: [StoredRecordHead]) -> ArraySlice<StoredRecordHead> {
-        var room = 4 << 20
-        return heads.prefix { head in
-            room -= head.fieldBytes
-            return room > 0
-        }
-    }
-
-    /// Announces what the deletion of some records reads to find others.
-    private func prepare(deleting targets: [StoredRecord]) throws {
-        let zone = self.zone.zone.id
-        try writer.prepare {
-            var needs = StorageNeeds()
-            needs.zone(zone) { contents in
-                for target in targets {
-                    if let share = target.share { contents.records.append(share) }
-                    let circle = References.circle(of: target.created.user, in: self.zone.database)
-                    guard let circle else { continue }
-                    contents.references.append(.init(to: target.name, in: circle))
-                }
-            }
-            return needs
-        }
-        try writer.prepare {
-            let sources = try targets.flatMap { try references(to: $0) }
-                .filter { $0.kind == .deleteSelf }.map(\.source)
-            var needs = StorageNeeds()
-            needs.zone(zone) { contents in
-                contents.heads = sources
-            }
-            return needs
-        }
     }
 
     /// Refuses a deletion that would delete too much, before anything is written.

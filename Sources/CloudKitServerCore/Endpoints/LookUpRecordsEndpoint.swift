@@ -26,7 +26,9 @@ struct LookUpRecordsEndpoint: Sendable {
         } _: { reader in
             let zone = try ZoneDirectory(call: call, reader: reader).zone(zoneID)
             if zone.viewer != nil {
-                try reader.prepare { .records(request.records.map(\.recordName), in: zone.zone.id) }
+                try reader.prepare { _ in
+                    .records(request.records.map(\.recordName), in: zone.zone.id)
+                }
             }
             let sight = try zone.sight(call, context.schemas, reader)
             let records = RecordResponseWriter(

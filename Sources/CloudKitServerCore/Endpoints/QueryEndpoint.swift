@@ -61,10 +61,10 @@ struct QueryEndpoint: Sendable {
         needs.documents.insert(IndexForm(environment: call.environment.id).key)
         guard let name = call.ownZoneName(request.zoneID ?? .defaultZone) else { return }
         needs.zone(name)
-        // A page that continues another one counts nothing. Neither a schema that is not known yet nor
-        // a query that will be refused is worth a round trip of its own.
+        // A page that continues another one counts nothing.
         guard request.continuationMarker == nil,
             let schema = context.schemas.known(call.environment.schemaVersion),
+            // The read refuses it with the reason.
             let query = try? CompiledQuery(request.query, in: schema, call)
         else { return }
         let owner = call.path.database == .public ? nil : call.caller.user?.recordName

@@ -35,7 +35,7 @@ struct PushTokenDirectory {
         let registered = try reader.documents(
             Self.collection(environment.rawValue, user.rawValue)
         )
-        try reader.prepare {
+        try reader.prepare { _ in
             var needs = StorageNeeds()
             for document in registered {
                 needs.documents.insert(DocumentKey(Self.tokens, Self.name(document.body)))

@@ -58,7 +58,7 @@ struct ShareDirectory {
             // A damaged membership opens nothing.
             try? JSONDecoder().decode(Place.self, from: document.body)
         }
-        try reader.prepare {
+        try reader.prepare { _ in
             var needs = StorageNeeds()
             for place in places {
                 needs.zone(RowID(rawValue: place.zone)) { $0.records.append(place.share) }
@@ -91,7 +91,7 @@ struct ShareDirectory {
         _ reader: any StorageReader
     ) throws -> [(name: String, part: SharePart)] {
         let names = try asked ?? Set(reader.shares(zone) + [SharePart.zoneShareName])
-        try reader.prepare { .records(names.sorted(), in: zone) }
+        try reader.prepare { _ in .records(names.sorted(), in: zone) }
         return try names.sorted().compactMap { name in
             let place = Place(zone: zone.rawValue, share: name)
             return try share(at: place, reader).map { (name, $0.part) }
@@ -113,7 +113,7 @@ struct ShareDirectory {
                 opened[user, default: []].append(opening)
             }
         }
-        try reader.prepare {
+        try reader.prepare { _ in
             var needs = StorageNeeds()
             needs.users = Set(members)
             return needs

@@ -12,10 +12,12 @@ public import CloudKitWire
 public protocol StorageReader {
     /// Announces what is about to be read, so that an engine across a network can read it at once.
     ///
-    /// It changes no result. An engine that answers without waiting does not ask for the needs.
+    /// It changes no result. An engine that answers without waiting does not ask for the needs, so that
+    /// finding them out costs it nothing.
     ///
+    /// - Parameter needs: Returns the needs, and may itself read for them, by a reader that counts nothing.
     /// - Throws: `StorageError`.
-    func prepare(_ needs: () throws -> StorageNeeds) throws
+    func prepare(_ needs: (_ reader: any StorageReader) throws -> StorageNeeds) throws
 
     /// Returns a value of the service itself, such as its signing key.
     func setting(_ name: String) throws -> Data?
@@ -173,7 +175,9 @@ public protocol StorageReader {
 
 extension StorageReader {
     /// Does nothing because every read is answered without waiting.
-    public func prepare(_ needs: () throws -> StorageNeeds) throws {}
+    public func prepare(
+        _ needs: (_ reader: any StorageReader) throws -> StorageNeeds
+    ) throws {}
 
     /// Refuses: an engine that compares snapshots says so itself.
     public func snapshotDifferences(

@@ -20,7 +20,9 @@ struct MeteredReader: Metered {
 }
 
 extension Metered {
-    func prepare(_ needs: () throws -> StorageNeeds) throws { try source.prepare(needs) }
+    func prepare(_ needs: (_ reader: any StorageReader) throws -> StorageNeeds) throws {
+        try source.prepare(needs)
+    }
 
     func setting(_ name: String) throws -> Data? {
         try work.spend(1)
