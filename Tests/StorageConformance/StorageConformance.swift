@@ -15,7 +15,7 @@ public struct StorageConformance: Sendable {
 
     public static let checks: [Check] =
         transactions + rows + feeds + tombstones + indexes + snapshots + snapshotSteps
-        + pushes
+        + pushes + announcements + values
 }
 
 struct Refused: Error, Equatable {

@@ -58,30 +58,24 @@ final class PostgresConnection {
             throw PostgresFailure(code: "", message: "There is no memory for a connection")
         }
         connection = opened
+        // From here on the connection is this object's, which ends it in any case.
         guard PQstatus(opened) == CONNECTION_OK else {
-            let failure = PostgresFailure(code: "", message: Self.message(of: opened))
-            PQfinish(opened)
-            throw failure
+            throw PostgresFailure(code: "", message: Self.message(of: opened))
         }
         // Notices are for people at a terminal.
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
         PQsetnonblocking(opened, 1)
         guard PQenterPipelineMode(opened) == 1 else {
-            PQfinish(opened)
             throw PostgresFailure(code: "", message: "The connection has no pipeline mode")
         }
-        do {
-            let all = settings.map { setting in
+        try run(
+            settings.map { setting in
                 Statement(
                     sql: "SELECT set_config($1, $2, false)",
                     parameters: [.text(setting.name), .text(setting.value)]
                 )
             }
-            try run(all)
-        } catch {
-            PQfinish(opened)
-            throw error
-        }
+        )
     }
 
     deinit { PQfinish(connection) }

@@ -93,7 +93,7 @@ final class Worker {
             let transaction = PostgresTransaction(connection, memory, .nothing)
             let start = connection.roundTrips
             do {
-                try transaction.prepare(job.needs)
+                transaction.announce(job.needs())
                 try job.run(transaction)
                 if let failure = transaction.failure { throw failure }
                 count(transaction, connection.roundTrips - start)
@@ -143,7 +143,7 @@ final class Worker {
         let (group, reach) = try reach(of: jobs, connection, &again)
         guard !group.isEmpty else { return again }
         let transaction = PostgresTransaction(connection, memory, reach)
-        for job in group { try transaction.prepare(job.needs) }
+        for job in group { transaction.announce(job.needs()) }
         var outcomes: [(job: Job, error: (any Error)?)] = []
         for job in group {
             let before = group.count > 1 ? transaction.state : PostgresTransaction.State()

@@ -16,7 +16,10 @@ struct ContentChanges {
 
     private struct ReferenceRow: Hashable {
         var zone: RowID<StoredZone>
-        var reference: StoredReference
+        var source: RowID<StoredRecord>
+        var kind: StoredReference.Kind
+        var target: ByteText
+        var circle: ByteText
     }
 
     private struct SightingKey: Hashable {
@@ -84,13 +87,21 @@ struct ContentChanges {
     }
 
     mutating func add(_ reference: StoredReference, in zone: RowID<StoredZone>) {
-        references.insert(ReferenceRow(zone: zone, reference: reference))
+        references.insert(
+            ReferenceRow(
+                zone: zone,
+                source: reference.source,
+                kind: reference.kind,
+                target: ByteText(reference.target),
+                circle: ByteText(reference.circle)
+            )
+        )
     }
 
     mutating func removeReferences(from source: RowID<StoredRecord>) {
         cleared.insert(source)
         if !references.isEmpty {
-            references = references.filter { $0.reference.source != source }
+            references = references.filter { $0.source != source }
         }
     }
 
@@ -164,9 +175,9 @@ struct ContentChanges {
             ON CONFLICT DO NOTHING
             """,
             [
-                .ints(rows.map(\.zone.rawValue)), .texts(rows.map(\.reference.target)),
-                .texts(rows.map(\.reference.circle)), .ints(rows.map(\.reference.kind.rawValue)),
-                .ints(rows.map(\.reference.source.rawValue)),
+                .ints(rows.map(\.zone.rawValue)), .texts(rows.map(\.target.text)),
+                .texts(rows.map(\.circle.text)), .ints(rows.map(\.kind.rawValue)),
+                .ints(rows.map(\.source.rawValue)),
             ]
         )
     }

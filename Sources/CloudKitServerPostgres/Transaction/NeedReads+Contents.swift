@@ -131,22 +131,22 @@ extension NeedReads {
         of place: Place,
         withParents: Bool
     ) {
-        var targets: [String: Set<String>] = [:]
+        var targets: [ByteText: Set<ByteText>] = [:]
         for key in keys {
             if let zone = place.zone {
                 let known = RowCache.ReferenceKey(zone: zone, key: key)
                 if transaction.cache.references[known] != nil { continue }
                 if !withParents, transaction.cache.owningReferences[known] != nil { continue }
             }
-            targets[key.circle, default: []].insert(key.target)
+            targets[ByteText(key.circle), default: []].insert(ByteText(key.target))
         }
         for (circle, targets) in targets {
-            addReferences(to: targets, in: circle, of: place, withParents: withParents)
+            addReferences(to: targets, in: circle.text, of: place, withParents: withParents)
         }
     }
 
     private mutating func addReferences(
-        to targets: Set<String>,
+        to targets: Set<ByteText>,
         in circle: String,
         of place: Place,
         withParents: Bool
@@ -159,16 +159,16 @@ extension NeedReads {
                         \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
                     ORDER BY target, source, kind
                     """,
-                parameters: place.parameters + [.texts(Array(targets)), .text(circle)]
+                parameters: place.parameters + [.texts(targets.map(\.text)), .text(circle)]
             ) { [transaction] rows in
                 guard let zone = Self.zone(of: place, transaction) else { return }
-                var found: [String: [StoredReference]] = [:]
+                var found: [ByteText: [StoredReference]] = [:]
                 for target in targets { found[target] = [] }
                 for row in rows {
                     guard let kind = StoredReference.Kind(rawValue: row.int(2)) else {
                         throw StorageError(.corrupt, "A reference is of an unknown kind")
                     }
-                    found[row.text(0), default: []].append(
+                    found[ByteText(row.text(0)), default: []].append(
                         StoredReference(
                             source: RowID(rawValue: row.int(1)),
                             target: row.text(0),
@@ -180,7 +180,7 @@ extension NeedReads {
                 for (target, list) in found {
                     let key = RowCache.ReferenceKey(
                         zone: zone,
-                        key: StorageNeeds.ReferenceKey(to: target, in: circle)
+                        key: StorageNeeds.ReferenceKey(to: target.text, in: circle)
                     )
                     if withParents {
                         transaction.cache.references[key] = list

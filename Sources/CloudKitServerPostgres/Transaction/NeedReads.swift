@@ -61,7 +61,9 @@ struct NeedReads {
         add(environments: needs.environments)
         add(users: needs.users)
         for collection in needs.collections
-        where transaction.cache.collections[collection] == nil && isNew("c", collection) {
+        where transaction.cache.collections[ByteText(collection)] == nil
+            && isNew("c", ByteText(collection))
+        {
             statements.append(documents(of: collection))
         }
         add(documents: needs.documents)
@@ -126,28 +128,32 @@ struct NeedReads {
             sql: "SELECT name, body FROM document WHERE collection = $1 ORDER BY name",
             parameters: [.text(collection)]
         ) { [transaction] rows in
-            transaction.cache.collections[collection] = rows.map {
+            transaction.cache.collections[ByteText(collection)] = rows.map {
                 StoredDocument(name: $0.text(0), body: $0.bytes(1))
             }
         }
     }
 
     private mutating func add(documents keys: Set<DocumentKey>) {
-        var names: [String: [String]] = [:]
-        for key in keys where transaction.cache.document(key) == nil && isNew("d", key) {
-            names[key.collection, default: []].append(key.name)
+        var names: [ByteText: [String]] = [:]
+        for key in keys {
+            let name = RowCache.DocumentName(key)
+            guard transaction.cache.document(name) == nil, isNew("d", name) else { continue }
+            names[name.collection, default: []].append(key.name)
         }
         for (collection, names) in names {
+            let collection = collection.text
             statements.append(
                 Statement(
                     sql: "SELECT name, body FROM document WHERE collection = $1 AND name = ANY($2)",
                     parameters: [.text(collection), .texts(names)]
                 ) { [transaction] rows in
                     for name in names {
-                        transaction.cache.documents[DocumentKey(collection, name)] = .some(nil)
+                        let key = RowCache.DocumentName(collection, name)
+                        transaction.cache.documents[key] = .some(nil)
                     }
                     for row in rows {
-                        let key = DocumentKey(collection, row.text(0))
+                        let key = RowCache.DocumentName(collection, row.text(0))
                         transaction.cache.documents[key] = .some(row.bytes(1))
                     }
                 }

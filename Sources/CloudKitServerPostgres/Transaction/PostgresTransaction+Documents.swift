@@ -13,23 +13,25 @@ import Foundation
 extension PostgresTransaction {
     func document(_ collection: String, _ name: String) throws -> Data? {
         let key = DocumentKey(collection, name)
-        if let known = cache.document(key) { return known }
+        let place = RowCache.DocumentName(key)
+        if let known = cache.document(place) { return known }
         var needs = StorageNeeds()
         needs.documents.insert(key)
         try read(needs)
-        return cache.document(key) ?? nil
+        return cache.document(place) ?? nil
     }
 
     func documents(_ collection: String) throws -> [StoredDocument] {
-        if let known = cache.collections[collection] { return known }
+        let place = ByteText(collection)
+        if let known = cache.collections[place] { return known }
         var needs = StorageNeeds()
         needs.collections.insert(collection)
         try read(needs)
-        return cache.collections[collection] ?? []
+        return cache.collections[place] ?? []
     }
 
     func putDocument(_ collection: String, _ document: StoredDocument) throws {
-        let key = DocumentKey(collection, document.name)
+        let key = RowCache.DocumentName(collection, document.name)
         let names: [Parameter] = [.text(collection), .text(document.name), .bytes(document.body)]
         switch changeable(key) {
         case .anything:
@@ -61,7 +63,7 @@ extension PostgresTransaction {
     }
 
     func removeDocument(_ collection: String, _ name: String) throws {
-        let key = DocumentKey(collection, name)
+        let key = RowCache.DocumentName(collection, name)
         let names: [Parameter] = [.text(collection), .text(name)]
         switch changeable(key) {
         case .anything:
@@ -111,7 +113,7 @@ extension PostgresTransaction {
         case known(Data)
     }
 
-    private func changeable(_ key: DocumentKey) -> Expected {
+    private func changeable(_ key: RowCache.DocumentName) -> Expected {
         // Nothing else writes, or the transaction has the row already.
         guard reach != .everything, !state.ownDocuments.contains(key) else { return .anything }
         return switch cache.document(key) {
@@ -121,7 +123,7 @@ extension PostgresTransaction {
         }
     }
 
-    private func written(_ key: DocumentKey, _ body: Data?) {
+    private func written(_ key: RowCache.DocumentName, _ body: Data?) {
         state.ownDocuments.insert(key)
         cache.put(key, body)
     }

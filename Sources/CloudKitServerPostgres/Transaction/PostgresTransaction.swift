@@ -32,7 +32,7 @@ final class PostgresTransaction {
         var cache = RowCache()
         var changes = PendingChanges()
         /// The documents that this transaction has written.
-        var ownDocuments: Set<DocumentKey> = []
+        var ownDocuments: Set<RowCache.DocumentName> = []
     }
 
     /// About how many bytes of changes may wait for the end.
@@ -158,7 +158,12 @@ final class PostgresTransaction {
     // MARK: Round trips
 
     /// Announces reads, which go along with the next one that has to be made.
-    func prepare(_ needs: () throws -> StorageNeeds) throws { pending.append(try needs()) }
+    func prepare(_ needs: (_ reader: any StorageReader) throws -> StorageNeeds) throws {
+        announce(try needs(self))
+    }
+
+    /// Adds needs to what goes along with the next read.
+    func announce(_ needs: StorageNeeds) { pending.append(needs) }
 
     /// Reads what some needs name, with everything that waits.
     func read(_ needs: StorageNeeds) throws {

@@ -21,19 +21,49 @@ struct RowCache {
     /// A record by its name.
     struct RecordName: Hashable {
         var zone: RowID<StoredZone>
-        var name: String
+        var name: ByteText
+
+        init(zone: RowID<StoredZone>, name: String) {
+            self.zone = zone
+            self.name = ByteText(name)
+        }
     }
 
     /// A zone by its name.
     struct ZoneName: Hashable {
         var database: RowID<StoredDatabase>
-        var name: String
+        var name: ByteText
+
+        init(database: RowID<StoredDatabase>, name: String) {
+            self.database = database
+            self.name = ByteText(name)
+        }
+    }
+
+    /// A document by its names.
+    struct DocumentName: Hashable {
+        var collection: ByteText
+        var name: ByteText
+
+        init(_ collection: String, _ name: String) {
+            self.collection = ByteText(collection)
+            self.name = ByteText(name)
+        }
+
+        init(_ key: DocumentKey) { self.init(key.collection, key.name) }
     }
 
     /// References of a circle to a record.
     struct ReferenceKey: Hashable {
         var zone: RowID<StoredZone>
-        var key: StorageNeeds.ReferenceKey
+        var target: ByteText
+        var circle: ByteText
+
+        init(zone: RowID<StoredZone>, key: StorageNeeds.ReferenceKey) {
+            self.zone = zone
+            target = ByteText(key.target)
+            circle = ByteText(key.circle)
+        }
     }
 
     /// A page of a feed.
@@ -61,8 +91,8 @@ struct RowCache {
     var owningReferences: [ReferenceKey: [StoredReference]] = [:]
     var scans: [IndexScan: [IndexEntry]] = [:]
     var counts: [IndexScan: Int] = [:]
-    var collections: [String: [StoredDocument]] = [:]
-    var documents: [DocumentKey: Data?] = [:]
+    var collections: [ByteText: [StoredDocument]] = [:]
+    var documents: [DocumentName: Data?] = [:]
 
     // MARK: Rows that were read
 
@@ -83,22 +113,22 @@ struct RowCache {
     }
 
     /// Returns a document, if it is known whether it is there.
-    func document(_ key: DocumentKey) -> Data?? {
+    func document(_ key: DocumentName) -> Data?? {
         if let known = documents[key] { return known }
         guard let collection = collections[key.collection] else { return nil }
-        return .some(collection.first { $0.name == key.name }?.body)
+        return .some(collection.first { ByteText($0.name) == key.name }?.body)
     }
 
     // MARK: Rows that were written
 
-    mutating func put(_ key: DocumentKey, _ body: Data?) {
+    mutating func put(_ key: DocumentName, _ body: Data?) {
         documents[key] = .some(body)
         guard var collection = collections[key.collection] else { return }
-        collection.removeAll { $0.name == key.name }
+        collection.removeAll { ByteText($0.name) == key.name }
         if let body {
-            let place = collection.firstIndex { key.name.precedesByBytes($0.name) }
+            let place = collection.firstIndex { key.name.text.precedesByBytes($0.name) }
             collection.insert(
-                StoredDocument(name: key.name, body: body),
+                StoredDocument(name: key.name.text, body: body),
                 at: place ?? collection.endIndex
             )
         }
