@@ -376,7 +376,9 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerPostgresTests",
             dependencies: [
-                "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitWire", "ServerFixtures",
+                "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitServerSQLite",
+                "CloudKitWire",
+                "ServerFixtures",
                 "StorageConformance",
             ]
         ),

@@ -23,7 +23,7 @@ final class PostgresServer: Sendable {
     private let input = Pipe()
     private let count = Mutex(0)
 
-    private init() throws {
+    init() throws {
         let output = Pipe()
         // PostgreSQL does not run as root.
         let user = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --clear-groups " : ""
