@@ -48,6 +48,10 @@ let server: Set = ["Server"]
 let clientOrServer: Set = ["Client", "Server"]
 let storeOrServer: Set = ["Store", "Server"]
 
+/// libpq as the system has it, with the trait that needs it.
+let postgres: Target.Dependency =
+    .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"]))
+
 /// A product of another package, which is fetched and built with one of the traits.
 func external(
     _ product: String,
@@ -105,6 +109,7 @@ let package = Package(
         .library(name: "CloudKitWebClient", targets: ["CloudKitWebClient"]),
         .library(name: "CloudKitServerCore", targets: ["CloudKitServerCore"]),
         .library(name: "CloudKitServer", targets: ["CloudKitServer"]),
+        .library(name: "CloudKitServerPostgres", targets: ["CloudKitServerPostgres"]),
         .library(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
         .library(name: "CloudKitStoreTesting", targets: ["CloudKitStoreTesting"]),
         .executable(name: "cloudkit", targets: ["CloudKitTool"]),
@@ -128,6 +133,10 @@ let package = Package(
         .trait(
             name: "Macros",
             description: "@CloudKitRecord: mapping, field keys and queries at compile time"
+        ),
+        .trait(
+            name: "PostgreSQL",
+            description: "CloudKitServerPostgres over the system's libpq; with Server"
         ),
     ],
     dependencies: [
@@ -167,6 +176,13 @@ let package = Package(
         .systemLibrary(
             name: "CloudKitZlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+
+        // Rank 0: libpq as the system has it; needed with the trait `PostgreSQL` alone.
+        .systemLibrary(
+            name: "CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
 
         // Rank 0: the files of the dashboard, which the preprocessor embeds: in Swift an array of their
@@ -211,7 +227,8 @@ let package = Package(
             ]
         ),
 
-        // Rank 3: Apple's API over the web client; one storage engine for the core.
+        // Rank 3: Apple's API over the web client; the storage engines for the core, of which the one on
+        // PostgreSQL is empty without its trait.
         .target(
             name: "CloudKit",
             dependencies: [
@@ -225,6 +242,11 @@ let package = Package(
                 "CloudKitBasics", "CloudKitFiles", "CloudKitServerCore", "CloudKitWire", crypto,
                 grdb,
             ]
+        ),
+
+        .target(
+            name: "CloudKitServerPostgres",
+            dependencies: ["CloudKitServerCore", "CloudKitWire", postgres]
         ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
@@ -349,6 +371,15 @@ let package = Package(
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
                 "StorageConformance", grdb,
+            ]
+        ),
+        .testTarget(
+            name: "CloudKitServerPostgresTests",
+            dependencies: [
+                "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitServerSQLite",
+                "CloudKitWire",
+                "ServerFixtures",
+                "StorageConformance",
             ]
         ),
         .testTarget(

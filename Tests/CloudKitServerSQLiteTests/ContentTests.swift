@@ -38,7 +38,7 @@ struct ContentTests {
                     StoredReference(source: row, target: "t", kind: .validate),
                     in: zone
                 )
-                try writer.setAssets([Data([1])], of: row)
+                try writer.setAssets([Data([1])], of: row, in: zone)
             }
             return Place(environment: environment, database: database)
         }
@@ -186,7 +186,10 @@ struct ContentTests {
         let rows = try Rows(copy)
         #expect(try rows.count == 5 * Self.records)
         let storage = try SQLiteStorage(path: copy)
-        #expect(try await storage.read { try $0.record(RowID(rawValue: 1)) } == nil)
+        let gone = try await storage.read { reader in
+            try reader.record(RowID(rawValue: 1), in: RowID(rawValue: 1))
+        }
+        #expect(gone == nil)
         #expect(try await storage.read { try $0.holdsAsset(Data([1])) } == false)
         while try rows.count + rows.contents > 0 { await Task.yield() }
     }

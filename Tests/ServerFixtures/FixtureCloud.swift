@@ -20,6 +20,9 @@ public struct FixtureCloud: Sendable {
     @TaskLocal public static var opening:
         (@Sendable (CloudService) async throws -> any ConformanceConnection)?
 
+    /// Creates the storage of a new cloud; nil for one in memory.
+    @TaskLocal public static var newStorage: (@Sendable () async throws -> any Storage)?
+
     /// A response: its status and its body.
     public struct Response: Sendable {
         public var status: Int
@@ -57,8 +60,9 @@ public struct FixtureCloud: Sendable {
         clock = FixtureClock()
         self.environment = environment
         assets = try FileAssetStorage.temporary()
+        let given = if let storage { storage } else { try await Self.newStorage?() }
         service = CloudService(
-            storage: try storage ?? SQLiteStorage(path: nil),
+            storage: try given ?? SQLiteStorage(path: nil),
             assets: assets,
             configuration: configuration,
             clock: clock,

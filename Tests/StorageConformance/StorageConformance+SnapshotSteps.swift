@@ -38,8 +38,8 @@ extension StorageConformance {
                 _ = try writer.addRecord(tombstone)
                 try writer.addSnapshot(stage.snapshot("s"), of: [stage.environment], documents: [])
                 try writer.removeZones(of: stage.environment)
-                #expect(try writer.record(row) == nil)
-                #expect(try writer.head(of: row) == nil)
+                #expect(try writer.record(row, in: zone) == nil)
+                #expect(try writer.head(of: row, in: zone) == nil)
                 #expect(try writer.tombstones(modifiedBefore: .max, limit: 9) == [])
                 // The file stays, because the snapshot may restore its record.
                 #expect(try writer.holdsAsset(asset))
@@ -55,7 +55,7 @@ extension StorageConformance {
                 let stage = try SnapshotStage(writer)
                 let row = try #require(try writer.record(try stage.zone, name: "a")).id
                 try writer.addSnapshot(stage.snapshot("s"), of: [stage.environment], documents: [])
-                try writer.setAssets([Data([9])], of: row)
+                try writer.setAssets([Data([9])], of: row, in: stage.zone)
                 #expect(try writer.holdsAsset(Data([8])))
                 #expect(try writer.holdsAsset(Data([9])))
                 try writer.removeSnapshot("c", "s")
@@ -154,13 +154,13 @@ private struct SnapshotStage {
         try writer.addEntry(IndexEntry(index: 2, key: key, record: row), in: zone)
         let reference = StoredReference(source: row, target: "t", kind: .validate)
         try writer.addReference(reference, in: zone)
-        try writer.setAssets(asset.map { [$0] } ?? [], of: row)
+        try writer.setAssets(asset.map { [$0] } ?? [], of: row, in: zone)
     }
 
     private func remove(_ row: RowID<StoredRecord>) throws {
         try writer.removeEntries(of: row, in: zone)
-        try writer.removeReferences(from: row)
-        try writer.setAssets([], of: row)
+        try writer.removeReferences(from: row, in: zone)
+        try writer.setAssets([], of: row, in: zone)
     }
 
     private func change() throws {
@@ -177,7 +177,7 @@ private struct SnapshotStage {
     private func delete() throws {
         guard var record = try writer.record(zone, name: "a") else { return }
         try remove(record.id)
-        guard !record.isDeleted else { return try writer.removeRecord(record.id) }
+        guard !record.isDeleted else { return try writer.removeRecord(record.id, in: zone) }
         record.isDeleted = true
         record.sequence += 100
         try writer.updateRecord(record)
@@ -202,7 +202,7 @@ private struct SnapshotStage {
         let records = try writer.changedRecords(zone, after: -1, limit: 99)
         let names = Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0.name) })
         func name(_ row: RowID<StoredRecord>) throws -> String {
-            let record = try #require(try writer.record(row))
+            let record = try #require(try writer.record(row, in: zone))
             #expect(try writer.record(zone, name: record.name) == record)
             return try #require(names[row])
         }

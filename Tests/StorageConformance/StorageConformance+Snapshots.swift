@@ -107,7 +107,7 @@ extension StorageConformance {
                 let added = try writer.addRecord(Self.record("a", empty.id, 8))
                 #expect(try differences("none", nil, implicitZone: "zone") == [more])
                 #expect(try differences("none", "empty", implicitZone: "zone") == [])
-                try writer.removeRecord(added)
+                try writer.removeRecord(added, in: empty.id)
                 #expect(try differences("none", nil, implicitZone: "zone") == [])
             }
         },
@@ -155,7 +155,7 @@ extension StorageConformance {
             StoredReference(source: record, target: "t", kind: .deleteSelf),
             in: zone.id
         )
-        try writer.setAssets([Data([8])], of: record)
+        try writer.setAssets([Data([8])], of: record, in: zone.id)
         for collection in ["1", "1/x", "12"] {
             try writer.putDocument(
                 "\(documents)/\(collection)",

@@ -22,7 +22,7 @@ extension StorageConformance {
                 let old = try writer.tombstones(modifiedBefore: 30, limit: 9)
                 #expect(old.map(\.name) == ["first", "second"])
                 #expect(try writer.tombstones(modifiedBefore: 30, limit: 1).count == 1)
-                for record in old { try writer.removeRecord(record.id) }
+                for record in old { try writer.removeRecord(record.id, in: zone) }
                 #expect(try writer.record(zone, name: "first") == nil)
                 #expect(try writer.record(zone, name: "late") != nil)
                 #expect(try writer.tombstones(modifiedBefore: 30, limit: 9).isEmpty)
@@ -49,7 +49,7 @@ extension StorageConformance {
                 _ = try writer.addRecord(stranger)
                 let old = try writer.tombstones(modifiedBefore: 9, limit: 9)
                 #expect(Set(old.map(\.name)) == ["named elsewhere", "child"])
-                try writer.removeRecord(row)
+                try writer.removeRecord(row, in: zone)
                 let next = try writer.tombstones(modifiedBefore: 9, limit: 9)
                 #expect(Set(next.map(\.name)) == ["named elsewhere", "parent"])
             }

@@ -15,7 +15,7 @@ public struct StorageConformance: Sendable {
 
     public static let checks: [Check] =
         transactions + rows + feeds + tombstones + indexes + snapshots + snapshotSteps
-        + pushes
+        + pushes + announcements + values
 }
 
 struct Refused: Error, Equatable {
@@ -145,15 +145,15 @@ extension StorageConformance {
                 record.hasAssets = true
                 record.fields = Data([0, 255])
                 try writer.updateRecord(record)
-                #expect(try writer.record(record.id) == record)
+                #expect(try writer.record(record.id, in: zone) == record)
                 #expect(try writer.record(zone, name: "R") == nil)
                 record.extra = Data([7])
                 try writer.updateRecord(record)
-                let head = try writer.head(of: record.id)
+                let head = try writer.head(of: record.id, in: zone)
                 record.fields = Data()
                 record.extra = nil
                 #expect(head == StoredRecordHead(record, fieldBytes: 2))
-                #expect(try writer.head(of: RowID(rawValue: -1)) == nil)
+                #expect(try writer.head(of: RowID(rawValue: -1), in: zone) == nil)
             }
         },
         Check(testDescription: "A removed user is found by its row alone, without name and address")
@@ -215,9 +215,9 @@ extension StorageConformance {
                 #expect(try writer.references(zone, to: "t", in: "you").isEmpty)
                 #expect(try writer.referenceCount(zone, to: "t", .validate, in: "") == 1)
                 #expect(try writer.referenceCount(zone, to: "t", .validate, in: "you") == 0)
-                try writer.removeReferences(from: one)
+                try writer.removeReferences(from: one, in: zone)
                 #expect(try writer.references(zone, to: "t", in: "").map(\.source) == [two])
-                try writer.removeReferences(from: two)
+                try writer.removeReferences(from: two, in: zone)
                 #expect(try writer.references(zone, to: "t", in: "me").isEmpty)
             }
         },
@@ -265,11 +265,15 @@ extension StorageConformance {
                     let record = try writer.addRecord(Self.record("r", id, 1))
                     let entry = IndexEntry(index: 1, key: Data([1]), record: record)
                     try writer.addEntry(entry, in: id)
-                    try writer.setAssets([Data([9]), Data([UInt8(id.rawValue)])], of: record)
+                    try writer.setAssets(
+                        [Data([9]), Self.checksum(of: id)],
+                        of: record,
+                        in: id
+                    )
                 }
-                #expect(try writer.holdsAsset(Data([UInt8(zone.rawValue)])))
+                #expect(try writer.holdsAsset(Self.checksum(of: zone)))
                 try writer.removeContents(of: zone)
-                #expect(try !writer.holdsAsset(Data([UInt8(zone.rawValue)])))
+                #expect(try !writer.holdsAsset(Self.checksum(of: zone)))
                 #expect(try writer.holdsAsset(Data([9])))
                 #expect(try writer.record(zone, name: "r") == nil)
                 #expect(try writer.entries(IndexScan(zone: zone, index: 1, limit: 9)).isEmpty)
@@ -381,6 +385,11 @@ extension StorageConformance {
             modified: .init(milliseconds: 2, user: "_b"),
             fields: Data("{}".utf8)
         )
+    }
+
+    /// A checksum that stands for a zone.
+    private static func checksum(of zone: RowID<StoredZone>) -> Data {
+        Data("\(zone.rawValue)".utf8)
     }
 
     static func entry(_ key: [UInt8], _ record: Int64) -> IndexEntry {

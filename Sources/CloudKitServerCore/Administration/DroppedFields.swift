@@ -74,7 +74,7 @@ struct DroppedFields: Sendable {
                         limit: Self.recordsPerCommit
                     )
                 )
-                let records = try entries.compactMap { try reader.record($0.record) }
+                let records = try entries.compactMap { try reader.record($0.record, in: zone) }
                 let isEnd = entries.count < Self.recordsPerCommit
                 return (try holders(among: records), isEnd ? nil : entries.last)
             }
@@ -124,7 +124,8 @@ struct DroppedFields: Sendable {
             var removal = try ValueRemoval(in: zone, Schema(writer.schema(environment)), writer)
         else { return }
         for id in records {
-            guard let record = try writer.record(id), let names = names[record.type] else {
+            guard let record = try writer.record(id, in: zone), let names = names[record.type]
+            else {
                 continue
             }
             try removal.remove(names, from: record)

@@ -43,6 +43,23 @@ struct ZoneChangesPage {
         self.next = next
     }
 
+    /// Returns the part of the feed that a page reads; nil if it depends on the zone.
+    static func feed(
+        after text: String?,
+        isReverse: Bool,
+        limit: Int,
+        _ seal: TokenSeal
+    ) -> StorageNeeds.Feed? {
+        let token = text.flatMap { SyncToken.open($0, with: seal, for: .zoneChanges) }
+        let isReverse = token?.isReverse ?? isReverse
+        if token == nil, isReverse { return nil }
+        return StorageNeeds.Feed(
+            from: token?.sequence ?? 0,
+            isReverse: isReverse,
+            limit: limit + 1
+        )
+    }
+
     /// Returns each record once because every entry shows its latest state.
     private static func withoutRepetitions(_ page: ArraySlice<Entry>) -> [Entry] {
         var places: [RowID<StoredRecord>: Int] = [:]
@@ -78,8 +95,9 @@ struct ZoneChangesPage {
             start.isReverse
             ? try reader.sightings(id, of: viewer, before: place, limit: limit)
             : try reader.sightings(id, of: viewer, after: place, limit: limit)
+        try reader.prepare { _ in .records(seen.map(\.record), in: id) }
         let sightings = try seen.compactMap { sighting in
-            try reader.record(sighting.record).map {
+            try reader.record(sighting.record, in: id).map {
                 Entry(record: $0, sequence: sighting.sequence, isSighting: true)
             }
         }

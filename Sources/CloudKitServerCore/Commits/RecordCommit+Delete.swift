@@ -24,11 +24,11 @@ extension RecordCommit {
         // Before any row changes: afterwards nothing shows who saw the records.
         let viewers = try isShareable ? sightChanges.viewers(of: doomed, writer) : nil
         let shares = try doomed.filter { $0.type == WireRecord.shareType }
-            .compactMap { try writer.record($0.id) }
+            .compactMap { try writer.record($0.id, in: $0.zone) }
         if !shares.isEmpty { try sightChanges.shareWillChange(writer) }
         // Records are read one at a time because all together may exceed the memory.
         for head in doomed {
-            guard let record = try writer.record(head.id) else { continue }
+            guard let record = try writer.record(head.id, in: head.zone) else { continue }
             try bury(record, seenBy: viewers.map { $0[record.name] ?? [] })
         }
         let names = Set(doomed.map(\.name))
@@ -103,7 +103,7 @@ extension RecordCommit {
             }
             for reference in try references(to: target)
             where reference.kind == .deleteSelf && seen.insert(reference.source).inserted {
-                guard let source = try writer.head(of: reference.source),
+                guard let source = try writer.head(of: reference.source, in: target.zone),
                     !source.record.isDeleted
                 else { continue }
                 found.append(source)
@@ -135,7 +135,7 @@ extension RecordCommit {
     private mutating func entryCount(of head: StoredRecordHead) throws -> Int {
         let keys = indexKeys(of: head.record.type)
         if let count = keys.fixedCount { return count }
-        guard let record = try writer.record(head.record.id) else { return 0 }
+        guard let record = try writer.record(head.record.id, in: head.record.zone) else { return 0 }
         return keys.entries(of: record, try RecordFields(of: record), zone.home()).count
     }
 
@@ -145,7 +145,8 @@ extension RecordCommit {
         for target in doomed {
             for reference in try references(to: target)
             where reference.kind != .deleteSelf && !going.contains(reference.source) {
-                guard let source = try writer.record(reference.source), !source.isDeleted,
+                guard let source = try writer.record(reference.source, in: target.zone),
+                    !source.isDeleted,
                     try !isGoing(source.name, others)
                 else { continue }
                 let what = reference.kind == .parent ? "is the parent of" : "is validated by"
@@ -196,8 +197,8 @@ extension RecordCommit {
         for entry in indexKeys(of: record.type).entries(of: record, fields, zone.home()) {
             try writer.removeEntry(entry, in: record.zone)
         }
-        try writer.removeReferences(from: record.id)
-        if record.hasAssets { try writer.setAssets([], of: record.id) }
+        try writer.removeReferences(from: record.id, in: record.zone)
+        if record.hasAssets { try writer.setAssets([], of: record.id, in: record.zone) }
         if record.type == WireRecord.shareType { sharedTops = nil }
         var tombstone = record
         tombstone.sequence = takeSequence()

@@ -183,11 +183,11 @@ extension RecordCommit {
         if let existing, existing.isDamaged {
             try writer.removeEntries(of: existing.id, in: row.zone)
             try writer.addEntries(new, in: row.zone)
-            try writer.removeReferences(from: row.id)
+            try writer.removeReferences(from: row.id, in: row.zone)
         } else if let existing, let before {
             let old = indexKeys(of: row.type).entries(of: existing, before, zone.home())
             try writer.replaceEntries(old, with: new, in: row.zone)
-            try writer.removeReferences(from: row.id)
+            try writer.removeReferences(from: row.id, in: row.zone)
         } else {
             try writer.addEntries(new, in: row.zone)
         }
@@ -195,7 +195,11 @@ extension RecordCommit {
             try writer.addReference(reference, in: row.zone)
         }
         if row.hasAssets || existing?.hasAssets == true {
-            try writer.setAssets(fields.assets.compactMap(\.checksumData), of: row.id)
+            try writer.setAssets(
+                fields.assets.compactMap(\.checksumData),
+                of: row.id,
+                in: row.zone
+            )
         }
         return row
     }

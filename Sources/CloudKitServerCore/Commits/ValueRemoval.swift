@@ -57,11 +57,15 @@ struct ValueRemoval {
             in: zone.id
         )
         if record.hasAssets {
-            try writer.setAssets(fields.assets.compactMap(\.checksumData), of: row.id)
+            try writer.setAssets(
+                fields.assets.compactMap(\.checksumData),
+                of: row.id,
+                in: zone.id
+            )
         }
         let links = References(fields: fields, parent: row.parent)
         guard links != References(fields: before, parent: row.parent) else { return }
-        try writer.removeReferences(from: row.id)
+        try writer.removeReferences(from: row.id, in: zone.id)
         for link in links.stored(from: row, in: database) {
             try writer.addReference(link, in: zone.id)
         }

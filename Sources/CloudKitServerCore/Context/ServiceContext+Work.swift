@@ -8,13 +8,21 @@ import Foundation
 
 extension ServiceContext {
     /// Runs a read for a request, within its budget.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - needs: Adds what it is going to read beside the database of its path.
+    ///   - body: The read.
+    /// - Returns: The result of the read.
+    /// - Throws: The error of the read, or `RequestError` if it exceeds the budget.
     func read<Value: Sendable>(
         _ call: Call,
+        needing needs: @escaping @Sendable (inout StorageNeeds) -> Void = { _ in },
         _ body: @escaping @Sendable (any StorageReader) throws -> Value
     ) async throws -> Value {
         let (work, mark) = (call.work, call.work.mark)
         return try await withMemory(work) {
-            try await self.storage.read { reader in
+            try await self.storage.read(needing: { call.needs(needs) }) { reader in
                 work.begin(at: mark)
                 return try body(MeteredReader(source: reader, work: work))
             }
@@ -28,10 +36,12 @@ extension ServiceContext {
     ///   caller was looked up, which another process may have done.
     func write<Value: Sendable>(
         _ call: Call,
+        _ scope: WriteScope = .everything,
+        needing needs: @escaping @Sendable (inout StorageNeeds) -> Void = { _ in },
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         do {
-            return try await writeInTurn(call, body)
+            return try await writeInTurn(call, scope, needs, body)
         } catch is DeletedUser {
             // Reads are refused from now on, too.
             callers.removeAll()
@@ -41,6 +51,8 @@ extension ServiceContext {
 
     private func writeInTurn<Value: Sendable>(
         _ call: Call,
+        _ scope: WriteScope,
+        _ needs: @escaping @Sendable (inout StorageNeeds) -> Void,
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
         let (work, mark) = (call.work, call.work.mark)
@@ -48,7 +60,7 @@ extension ServiceContext {
         let user = call.caller.user?.id.rawValue ?? -call.environment.id.rawValue
         return try await withMemory(work) { [storage, writerTurns] in
             do {
-                return try await storage.write { writer in
+                return try await storage.write(scope, needing: { call.needs(needs) }) { writer in
                     // Another request of the user may have been found slow while this one waited.
                     guard !writerTurns.isSlow(user) else { throw NeedsOwnTurn() }
                     try call.checkUser(writer)

@@ -19,9 +19,17 @@ struct LookUpRecordsEndpoint: Sendable {
         try call.checkCount(request.records.count, "records")
         for item in request.records { try call.work.check(name: item.recordName) }
         let links = try await context.links(for: call)
-        return try await context.read(call) { reader in
-            let zone = try ZoneDirectory(call: call, reader: reader)
-                .zone(request.zoneID ?? .defaultZone)
+        let zoneID = request.zoneID ?? .defaultZone
+        return try await context.read(call) { needs in
+            guard let name = call.ownZoneName(zoneID) else { return }
+            needs.zone(name) { $0.records = request.records.map(\.recordName) }
+        } _: { reader in
+            let zone = try ZoneDirectory(call: call, reader: reader).zone(zoneID)
+            if zone.viewer != nil {
+                try reader.prepare { _ in
+                    .records(request.records.map(\.recordName), in: zone.zone.id)
+                }
+            }
             let sight = try zone.sight(call, context.schemas, reader)
             let records = RecordResponseWriter(
                 zone: zone,

@@ -144,9 +144,12 @@ struct ModifyRecordsEndpoint: Sendable {
         var batch = batch
         batch.prepared = prepared(batch, call)
         do {
-            let (outcomes, zone, news) = try await context.write(call) {
-                [batch] writer in
+            let (outcomes, zone, news) = try await context.write(call, call.scope) {
+                [batch] needs in
+                batch.addNeeds(call, context.configuration, to: &needs)
+            } _: { [batch] writer in
                 var zone = try ZoneDirectory(call: call, reader: writer).zone(batch.zone)
+                try batch.prepare(in: zone, call, writer)
                 let environment = try writer.environment(call.environment.id) ?? call.environment
                 let rules = SchemaRules(
                     schema: try context.schemas.schema(of: environment, writer),

@@ -14,7 +14,9 @@ struct QueryEndpoint: Sendable {
     func query(_ call: Call) async throws -> Data {
         let request = try call.message(QueryRecordsRequest.self)
         let links = try await context.links(for: call)
-        return try await context.read(call) { reader in
+        return try await context.read(call) { needs in
+            addNeeds(of: request, call, to: &needs)
+        } _: { reader in
             var writer = JSONWriter(capacity: 16 * 1024)
             try writePage(of: request, call, reader, links, to: &writer)
             return writer.data
@@ -29,7 +31,9 @@ struct QueryEndpoint: Sendable {
         let request = try call.message(QueryBatchRequest.self)
         try call.checkCount(request.batch.count, "queries")
         let links = try await context.links(for: call)
-        return try await context.read(call) { reader in
+        return try await context.read(call) { needs in
+            for query in request.batch { addNeeds(of: query, call, to: &needs) }
+        } _: { reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key(QueryBatchRequest.CodingKeys.batch)
@@ -46,6 +50,26 @@ struct QueryEndpoint: Sendable {
             writer.closeObject()
             return writer.data
         }
+    }
+
+    /// Adds what a query reads before its walk: which index it takes depends on their numbers of entries.
+    private func addNeeds(
+        of request: QueryRecordsRequest,
+        _ call: Call,
+        to needs: inout StorageNeeds
+    ) {
+        needs.documents.insert(IndexForm(environment: call.environment.id).key)
+        guard let name = call.ownZoneName(request.zoneID ?? .defaultZone) else { return }
+        needs.zone(name)
+        // A page that continues another one counts nothing.
+        guard request.continuationMarker == nil,
+            let schema = context.schemas.known(call.environment.schemaVersion),
+            // The read refuses it with the reason.
+            let query = try? CompiledQuery(request.query, in: schema, call)
+        else { return }
+        let owner = call.path.database == .public ? nil : call.caller.user?.recordName
+        let home = ReferenceHome(zoneName: name, owner: owner ?? ZoneDirectory.publicOwner)
+        needs.zone(name) { $0.counts += QueryPlan.counts(of: query, home) }
     }
 
     private func writePage(

@@ -17,7 +17,11 @@ struct ZoneChangesEndpoint: Sendable {
         try call.checkCount(request.zones.count, "zones")
         try Self.checkChangesExist(call)
         let links = try await context.links(for: call)
-        return try await context.read(call) { reader in
+        return try await context.read(call) { needs in
+            for zone in request.zones {
+                Self.addNeeds(of: zone, of: request, call, links.seal, to: &needs)
+            }
+        } _: { reader in
             var writer = JSONWriter(capacity: 64 * 1024)
             writer.openObject()
             writer.key(ZoneChangesResponse.CodingKeys.zones)
@@ -49,7 +53,9 @@ struct ZoneChangesEndpoint: Sendable {
         try Self.checkChangesExist(call)
         let links = try await context.links(for: call)
         let request = ZoneChangesRequest(zones: [zone])
-        return try await context.read(call) { reader in
+        return try await context.read(call) { needs in
+            Self.addNeeds(of: zone, of: request, call, links.seal, to: &needs)
+        } _: { reader in
             let page = try Self.page(zone, of: request, call, reader, links.seal)
             var writer = JSONWriter(capacity: 64 * 1024)
             try Self.write(page, zone, of: request, call, reader, links, to: &writer)
@@ -62,6 +68,23 @@ struct ZoneChangesEndpoint: Sendable {
     private static func checkChangesExist(_ call: Call) throws {
         try call.checkIsNotPublic()
         _ = try call.user()
+    }
+
+    private static func addNeeds(
+        of asked: ZoneChangesRequest.Zone,
+        of request: ZoneChangesRequest,
+        _ call: Call,
+        _ seal: TokenSeal,
+        to needs: inout StorageNeeds
+    ) {
+        guard let name = call.ownZoneName(asked.zoneID) else { return }
+        let feed = ZoneChangesPage.feed(
+            after: asked.syncToken,
+            isReverse: asked.reverse ?? request.reverse ?? false,
+            limit: Limits.pageSize(asked.resultsLimit ?? request.resultsLimit),
+            seal
+        )
+        needs.zone(name) { $0.feeds += feed.map { [$0] } ?? [] }
     }
 
     private static func page(

@@ -33,7 +33,11 @@ struct ZonesEndpoint: Sendable {
         let request = try call.message(LookupZonesRequest.self)
         try call.checkCount(request.zones.count, "zones")
         let seal = try await context.seal()
-        let zones = try await context.read(call) { reader in
+        let zones = try await context.read(call) { needs in
+            for id in request.zones {
+                if let name = call.ownZoneName(id) { needs.zone(name) }
+            }
+        } _: { reader in
             let directory = ZoneDirectory(call: call, reader: reader)
             return try request.zones.map { id in
                 try Self.item(zone: id) { try directory.zone(id).wire(call, seal, reader) }
@@ -60,7 +64,9 @@ struct ZonesEndpoint: Sendable {
         _ = try call.user()
         try call.checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
         let seal = try await context.seal()
-        let (zones, news) = try await context.write(call) { writer in
+        let (zones, news) = try await context.write(call, call.scope) { needs in
+            for operation in request.operations { needs.zone(operation.zone.zoneID.zoneName) }
+        } _: { writer in
             var news = PushNews()
             let zones = try request.operations.map { operation in
                 try Self.item(zone: operation.zone.zoneID) {

@@ -22,6 +22,9 @@ struct IndexForm {
     /// The collection of the version, which is kept with the data so that snapshots include it.
     var collection: String { "indexForm/\(environment.rawValue)" }
 
+    /// The document of the version.
+    var key: DocumentKey { DocumentKey(collection, Self.name) }
+
     /// Returns whether every key has the newest format.
     func isCurrent(_ reader: any StorageReader) throws -> Bool {
         try reader.document(collection, Self.name) == Self.current
@@ -83,7 +86,9 @@ struct IndexUpdate {
     ) throws {
         let keys = IndexKeys(type)
         for entry in records {
-            guard let record = try writer.record(entry.record), !record.isDeleted else { continue }
+            guard let record = try writer.record(entry.record, in: zone),
+                !record.isDeleted
+            else { continue }
             let fields = try RecordFields(stored: record.fields)
             let new = keys.entries(of: record, fields, home)
             if record.share != nil {

@@ -151,7 +151,9 @@ struct SchemaMigration {
         let keys = IndexKeys(partial)
         var homes = ReferenceHomes()
         for record in try writer.records(of: type, in: environment.id, limit: .max) {
-            guard let row = try writer.record(record), !row.isDeleted else { continue }
+            guard let row = try writer.record(record.id, in: record.zone), !row.isDeleted else {
+                continue
+            }
             let fields = try RecordFields(of: row)
             let home = try homes.home(of: row.zone, writer)
             for entry in keys.entries(of: row, fields, home) where entry.index != type.nameIndex {
@@ -167,12 +169,12 @@ extension StorageReader {
         of type: RecordTypeSchema,
         in environment: RowID<StoredEnvironment>,
         limit: Int
-    ) throws -> [RowID<StoredRecord>] {
-        var records: [RowID<StoredRecord>] = []
+    ) throws -> [(id: RowID<StoredRecord>, zone: RowID<StoredZone>)] {
+        var records: [(id: RowID<StoredRecord>, zone: RowID<StoredZone>)] = []
         for zone in try zones(environment) where records.count < limit {
             records += try entries(
                 IndexScan(zone: zone.id, index: type.nameIndex, limit: limit)
-            ).map(\.record)
+            ).map { ($0.record, zone.id) }
         }
         return records
     }

@@ -45,7 +45,7 @@ struct Cleaning: Sendable {
                 var horizons: [RowID<StoredZone>: Int64] = [:]
                 for record in old {
                     horizons[record.zone] = max(horizons[record.zone] ?? 0, record.sequence)
-                    try writer.removeRecord(record.id)
+                    try writer.removeRecord(record.id, in: record.zone)
                 }
                 for (id, horizon) in horizons {
                     guard var zone = try writer.zone(id), zone.horizonSequence < horizon else {

@@ -25,11 +25,13 @@ package protocol DerivedRows {
     ) throws
     /// Returns the IDs of nonexistent records that the derived data lists as holders of assets.
     func ownersOfLostAssets() throws -> [RowID<StoredRecord>]
+    /// Removes those assets, inside a write.
+    func removeLostAssets() throws
     /// Returns the checksums of all assets that records, or those in snapshots, hold; each once, in
     /// order.
     func heldAssets() throws -> [Data]
     /// Returns the records that hold an asset according to the derived data, in order.
-    func holders(of checksum: Data) throws -> [RowID<StoredRecord>]
+    func holders(of checksum: Data) throws -> [StoredRecord]
     /// Returns the problems that the engine's own check of its database finds; empty if there are none.
     func fileProblems() throws -> [FileProblem]
     /// Returns the rows outside of records that contradict each other; empty if there are none.

@@ -237,7 +237,7 @@ struct StorageCheck: Sendable {
         )
         if repairs {
             try await context.storage.write { writer in
-                for record in lost { try writer.setAssets([], of: record) }
+                try (writer as? any DerivedRows)?.removeLostAssets()
             }
             finding.isRepaired = true
         }
@@ -278,8 +278,8 @@ struct StorageCheck: Sendable {
         _ reader: any StorageReader
     ) throws -> [CheckFinding] {
         let holders = try (reader as? any DerivedRows)?.holders(of: checksum) ?? []
-        let findings = try holders.compactMap { id -> CheckFinding? in
-            guard let record = try reader.record(id), let zone = try reader.zone(record.zone),
+        let findings = try holders.compactMap { record -> CheckFinding? in
+            guard let zone = try reader.zone(record.zone),
                 let database = try reader.database(zone.database)
             else { return nil }
             let environment = try reader.environment(database.environment)

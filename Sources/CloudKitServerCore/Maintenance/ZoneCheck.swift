@@ -117,14 +117,14 @@ struct ZoneCheck {
                 .stored(from: record, in: zone.database)
         if references != RowSum(links) {
             try note("its references are not noted as they are", record) { writer in
-                try writer.removeReferences(from: record.id)
+                try writer.removeReferences(from: record.id, in: place)
                 for link in links { try writer.addReference(link, in: place) }
             }
         }
         let held = fields.assets.compactMap(\.checksumData)
         if assets != RowSum(held) {
             try note("its assets are not noted as they are", record) { writer in
-                try writer.setAssets(held, of: record.id)
+                try writer.setAssets(held, of: record.id, in: place)
             }
         }
     }
@@ -209,7 +209,7 @@ struct ZoneCheck {
             var removal = try ValueRemoval(in: zone.zone.id, schema, writer)
         else { return }
         for (id, names) in strays {
-            guard let record = try writer.record(id) else { continue }
+            guard let record = try writer.record(id, in: zone.zone.id) else { continue }
             try removal.remove(names, from: record)
         }
         try removal.finish()
@@ -226,7 +226,7 @@ struct ZoneCheck {
         }
         for id in sums.references.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             try note("there are references of a record that is not there", nil) { writer in
-                try writer.removeReferences(from: id)
+                try writer.removeReferences(from: id, in: place)
             }
         }
     }

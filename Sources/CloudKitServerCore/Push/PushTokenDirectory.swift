@@ -32,7 +32,17 @@ struct PushTokenDirectory {
         now: Int64,
         _ reader: any StorageReader
     ) throws -> [(hash: Data, token: PushToken)] {
-        try reader.documents(Self.collection(environment.rawValue, user.rawValue)).compactMap {
+        let registered = try reader.documents(
+            Self.collection(environment.rawValue, user.rawValue)
+        )
+        try reader.prepare { _ in
+            var needs = StorageNeeds()
+            for document in registered {
+                needs.documents.insert(DocumentKey(Self.tokens, Self.name(document.body)))
+            }
+            return needs
+        }
+        return try registered.compactMap {
             guard let token = try token($0.body, now: now, reader) else { return nil }
             return ($0.body, token)
         }

@@ -34,6 +34,18 @@ struct SubscriptionCollection {
         name = "subscription/\(environment.rawValue)/\(database.rawValue)/\(user.rawValue)"
     }
 
+    /// Adds all subscriptions.
+    func addNeeds(to needs: inout StorageNeeds) { needs.collections.insert(name) }
+
+    /// Adds the users who subscribe to records of a type in the public database.
+    static func addNeeds(
+        ofUsersWatching type: String,
+        in environment: RowID<StoredEnvironment>,
+        to needs: inout StorageNeeds
+    ) {
+        needs.collections.insert(directory(of: type, in: environment))
+    }
+
     /// Returns all subscriptions, by name.
     func all(_ reader: any StorageReader) throws -> [WireSubscription] {
         try reader.documents(name).map { try Self.decode($0.body) }

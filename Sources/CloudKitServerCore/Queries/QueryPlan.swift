@@ -36,10 +36,9 @@ struct QueryPlan {
         var best: (choice: Int, count: Int)?
         for (choice, condition) in query.conditions.enumerated() {
             guard let driver = QueryDriver(condition) else { continue }
-            let isWalkedAgain = query.sorts.isEmpty && !driver.hasOneKey
-            let limit = isWalkedAgain ? unorderedLimit : countLimit
+            let limit = limit(of: query, driver)
             let count = try count(condition, in: zones, reader, limit: limit)
-            if isWalkedAgain, count >= limit { continue }
+            if limit == unorderedLimit, count >= limit { continue }
             if count < best?.count ?? .max { best = (choice, count) }
         }
         // A walk in the order of the results ends with the page; any other has to visit all
@@ -48,6 +47,33 @@ struct QueryPlan {
             return QueryPlan(query, choice: orderChoice)
         }
         return QueryPlan(query, choice: best?.choice ?? allChoice)
+    }
+
+    /// Returns the number of entries up to which those of a condition are counted.
+    private static func limit(of query: CompiledQuery, _ driver: QueryDriver) -> Int {
+        query.sorts.isEmpty && !driver.hasOneKey ? unorderedLimit : countLimit
+    }
+
+    /// Returns the scans that are counted to choose an index for a query in one zone, each as it is
+    /// counted first.
+    static func counts(of query: CompiledQuery, _ home: ReferenceHome) -> [StorageNeeds.Scan] {
+        query.conditions.flatMap { condition -> [StorageNeeds.Scan] in
+            guard let general = QueryDriver(condition),
+                let driver = QueryDriver(condition.resolved(in: home)),
+                let range = driver.ranges.first
+            else { return [] }
+            return [
+                StorageNeeds.Scan(
+                    IndexScan(
+                        zone: RowID(rawValue: 0),
+                        index: driver.index,
+                        lowerBound: range.lower,
+                        upperBound: range.upper,
+                        limit: limit(of: query, general)
+                    )
+                )
+            ]
+        }
     }
 
     /// Returns the plan for one zone.

@@ -79,6 +79,9 @@ struct QueryRun {
         )
     }
 
+    /// The number of entries that are read at once where a page does not say how many it takes.
+    private static let portion = 500
+
     private mutating func walk(_ zone: ZoneView) throws {
         previous = nil
         let ranges = plan.isDescending ? plan.driver.ranges.reversed() : plan.driver.ranges
@@ -89,18 +92,22 @@ struct QueryRun {
                 lowerBound: range.lower,
                 upperBound: range.upper,
                 isDescending: plan.isDescending,
-                limit: limit + 1
+                // A walk that has no order ends with its last entry, and not with the page.
+                limit: plan.isOrdered ? limit + 1 : Self.portion
             )
             skipToStart(&scan)
             while true {
+                // An entry is of little use without its record.
+                try reader.prepare { _ in .scan(scan) }
                 let entries = try reader.entries(scan)
                 for entry in entries {
                     guard try visit(entry, in: zone) else { return }
                 }
                 guard entries.count == scan.limit, let last = entries.last else { break }
+                if isBeyondPage(last) { return }
                 // The first portion fills most pages; where it does not, larger ones follow.
                 scan.after = last
-                scan.limit = 500
+                scan.limit = Self.portion
             }
         }
     }
@@ -128,25 +135,26 @@ struct QueryRun {
 
     /// Visits an entry; returns whether the walk through the zone continues.
     private mutating func visit(_ entry: IndexEntry, in zone: ZoneView) throws -> Bool {
-        if plan.isOrdered, results.count > limit, let last = results.last {
-            let lastKey = IndexKey.shortened(last.keys[0])
-            let beyond = compare(entry.key, lastKey, isDescending: plan.isDescending)
-            if beyond == .orderedDescending { return false }
-            if plan.isExactlyOrdered, beyond == .orderedSame, !IndexKey.isShortened(entry.key),
-                !comesFirst(entry.record, last.record.id)
-            {
-                return false
-            }
-        }
+        if isBeyondPage(entry) { return false }
         let isSpent = try work.look()
         if isOutsidePage(entry.record) { return true }
         if isSpent, results.count <= limit, breakOff(before: entry) { return false }
         previous = entry
-        guard let record = try reader.record(entry.record), !record.isDeleted,
+        guard let record = try reader.record(entry.record, in: zone.zone.id), !record.isDeleted,
             let result = try result(record, entry, zone)
         else { return true }
         insert(result)
         return true
+    }
+
+    /// Returns whether the page is full, and the walk at its end or behind it.
+    private func isBeyondPage(_ entry: IndexEntry) -> Bool {
+        guard plan.isOrdered, results.count > limit, let last = results.last else { return false }
+        let lastKey = IndexKey.shortened(last.keys[0])
+        let beyond = compare(entry.key, lastKey, isDescending: plan.isDescending)
+        if beyond == .orderedDescending { return true }
+        return plan.isExactlyOrdered && beyond == .orderedSame
+            && !IndexKey.isShortened(entry.key) && !comesFirst(entry.record, last.record.id)
     }
 
     /// Returns whether a record cannot be on this page, if records are ordered by their numbers.

@@ -24,6 +24,16 @@ struct ShareDirectory {
         "shareMembership/\(environment.rawValue)/\(user.rawValue)"
     }
 
+    /// Adds what is read to find the zones that are shared with a user.
+    func addNeeds(of user: RowID<StoredUser>, to needs: inout StorageNeeds) {
+        needs.collections.insert(memberships(user))
+    }
+
+    /// Adds the members of a zone.
+    func addNeeds(ofMembersOf zone: RowID<StoredZone>, to needs: inout StorageNeeds) {
+        needs.collections.insert(members(zone))
+    }
+
     /// Returns the share of a link, if it exists.
     func share(
         _ shortGUID: String,
@@ -44,10 +54,19 @@ struct ShareDirectory {
         of user: StoredUser,
         _ reader: any StorageReader
     ) throws -> [(zone: RowID<StoredZone>, opening: ZoneAccess.Opening)] {
-        try reader.documents(memberships(user.id)).compactMap { document in
+        let places = try reader.documents(memberships(user.id)).compactMap { document in
             // A damaged membership opens nothing.
-            guard let place = try? JSONDecoder().decode(Place.self, from: document.body),
-                let share = try share(at: place, reader),
+            try? JSONDecoder().decode(Place.self, from: document.body)
+        }
+        try reader.prepare { _ in
+            var needs = StorageNeeds()
+            for place in places {
+                needs.zone(RowID(rawValue: place.zone)) { $0.records.append(place.share) }
+            }
+            return needs
+        }
+        return try places.compactMap { place in
+            guard let share = try share(at: place, reader),
                 let opening = share.part.opening(for: user.recordName, share: place.share)
             else { return nil }
             return (share.row.zone, opening)
@@ -72,6 +91,7 @@ struct ShareDirectory {
         _ reader: any StorageReader
     ) throws -> [(name: String, part: SharePart)] {
         let names = try asked ?? Set(reader.shares(zone) + [SharePart.zoneShareName])
+        try reader.prepare { _ in .records(names.sorted(), in: zone) }
         return try names.sorted().compactMap { name in
             let place = Place(zone: zone.rawValue, share: name)
             return try share(at: place, reader).map { (name, $0.part) }
@@ -92,6 +112,11 @@ struct ShareDirectory {
             for (user, opening) in part.openings(share: name) {
                 opened[user, default: []].append(opening)
             }
+        }
+        try reader.prepare { _ in
+            var needs = StorageNeeds()
+            needs.users = Set(members)
+            return needs
         }
         // An earlier version added owners who opened their own links.
         let owner = try reader.zone(zone).flatMap { try reader.database($0.database) }?.owner

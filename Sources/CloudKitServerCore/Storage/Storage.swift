@@ -25,6 +25,31 @@ public protocol Storage: Sendable {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
+    /// Runs a closure on one consistent state of the data, and announces what it is going to read.
+    ///
+    /// An engine that answers without waiting does not ask for the needs.
+    ///
+    /// - Throws: The error of the closure, or `StorageError`.
+    func read<Value: Sendable>(
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value
+
+    /// Runs a closure whose changes are kept entirely or not at all, and announces what it is going
+    /// to change and to read.
+    ///
+    /// - Parameters:
+    ///   - scope: The rows that the closure changes at most.
+    ///   - needs: The rows that it is going to read.
+    ///   - body: The closure, which may run more than once.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure, or `StorageError`; nothing changes then.
+    func write<Value: Sendable>(
+        _ scope: WriteScope,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value
+
     /// Runs a closure in the same way as `write`, but never together with other writes.
     ///
     /// Use it for work that takes so long that others should not wait for it; they may overtake it
@@ -52,6 +77,23 @@ public protocol Storage: Sendable {
 }
 
 extension Storage {
+    /// Runs a closure as a read, which is answered without waiting.
+    public func read<Value: Sendable>(
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
+        try await read(body)
+    }
+
+    /// Runs a closure as a write; writes run one after the other, whatever they change.
+    public func write<Value: Sendable>(
+        _ scope: WriteScope,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await write(body)
+    }
+
     /// Runs a closure as a write; every write runs alone.
     public func writeExclusively<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value

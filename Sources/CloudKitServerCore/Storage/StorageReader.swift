@@ -6,7 +6,19 @@ public import Foundation
 public import CloudKitWire
 
 /// The reading functions of one `Storage.read` or `Storage.write`; used on one thread at a time.
+///
+/// Every read may be made at any time. A reader to which they were announced, by ``prepare(_:)`` or by the call
+/// that began the read, may have the rows already.
 public protocol StorageReader {
+    /// Announces what is about to be read, so that an engine across a network can read it at once.
+    ///
+    /// It changes no result. An engine that answers without waiting does not ask for the needs, so that
+    /// finding them out costs it nothing.
+    ///
+    /// - Parameter needs: Returns the needs, and may itself read for them, by a reader that counts nothing.
+    /// - Throws: `StorageError`.
+    func prepare(_ needs: (_ reader: any StorageReader) throws -> StorageNeeds) throws
+
     /// Returns a value of the service itself, such as its signing key.
     func setting(_ name: String) throws -> Data?
 
@@ -72,10 +84,16 @@ public protocol StorageReader {
 
     /// Returns a record or tombstone by name.
     func record(_ zone: RowID<StoredZone>, name: String) throws -> StoredRecord?
-    /// Returns a record or tombstone by its row.
-    func record(_ id: RowID<StoredRecord>) throws -> StoredRecord?
-    /// Returns a record or tombstone by its row, without the parts that may be large.
-    func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead?
+    /// Returns a record or tombstone of a zone by its row.
+    func record(
+        _ id: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws -> StoredRecord?
+    /// Returns a record or tombstone of a zone by its row, without the parts that may be large.
+    func head(
+        of id: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws -> StoredRecordHead?
     /// Returns records and tombstones whose newest change has a higher number, in that order.
     func changedRecords(
         _ zone: RowID<StoredZone>,
@@ -156,6 +174,11 @@ public protocol StorageReader {
 }
 
 extension StorageReader {
+    /// Does nothing because every read is answered without waiting.
+    public func prepare(
+        _ needs: (_ reader: any StorageReader) throws -> StorageNeeds
+    ) throws {}
+
     /// Refuses: an engine that compares snapshots says so itself.
     public func snapshotDifferences(
         of container: String,

@@ -78,7 +78,7 @@ public protocol StorageWriter: StorageReader {
     /// Replaces a record's row.
     func updateRecord(_ record: StoredRecord) throws
     /// Removes a record's row, which must no longer have index entries, references and assets.
-    func removeRecord(_ id: RowID<StoredRecord>) throws
+    func removeRecord(_ id: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws
     /// Adds index entries; existing ones are kept.
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws
     /// Removes an index entry if it exists.
@@ -110,9 +110,16 @@ public protocol StorageWriter: StorageReader {
     /// Adds a reference.
     func addReference(_ reference: StoredReference, in zone: RowID<StoredZone>) throws
     /// Removes the references that a record holds.
-    func removeReferences(from source: RowID<StoredRecord>) throws
+    func removeReferences(
+        from source: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws
     /// Replaces the checksums of the assets that a record holds.
-    func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws
+    func setAssets(
+        _ checksums: [Data],
+        of record: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws
 
     // MARK: Snapshots
 

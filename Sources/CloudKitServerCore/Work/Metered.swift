@@ -20,6 +20,10 @@ struct MeteredReader: Metered {
 }
 
 extension Metered {
+    func prepare(_ needs: (_ reader: any StorageReader) throws -> StorageNeeds) throws {
+        try source.prepare(needs)
+    }
+
     func setting(_ name: String) throws -> Data? {
         try work.spend(1)
         return try source.setting(name)
@@ -146,14 +150,20 @@ extension Metered {
         return try source.record(zone, name: name)
     }
 
-    func record(_ id: RowID<StoredRecord>) throws -> StoredRecord? {
+    func record(
+        _ id: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws -> StoredRecord? {
         try work.spend(1)
-        return try source.record(id)
+        return try source.record(id, in: zone)
     }
 
-    func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead? {
+    func head(
+        of id: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws -> StoredRecordHead? {
         try work.spend(1)
-        return try source.head(of: id)
+        return try source.head(of: id, in: zone)
     }
 
     func changedRecords(

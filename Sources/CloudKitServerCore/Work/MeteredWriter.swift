@@ -127,9 +127,9 @@ struct MeteredWriter: Metered, StorageWriter {
         try base.updateRecord(record)
     }
 
-    func removeRecord(_ id: RowID<StoredRecord>) throws {
+    func removeRecord(_ id: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws {
         try work.spend(1)
-        try base.removeRecord(id)
+        try base.removeRecord(id, in: zone)
     }
 
     func addEntries(_ entries: [IndexEntry], in zone: RowID<StoredZone>) throws {
@@ -168,9 +168,12 @@ struct MeteredWriter: Metered, StorageWriter {
         try base.addReference(reference, in: zone)
     }
 
-    func removeReferences(from source: RowID<StoredRecord>) throws {
+    func removeReferences(
+        from source: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws {
         try work.spend(1)
-        try base.removeReferences(from: source)
+        try base.removeReferences(from: source, in: zone)
     }
 
     func putSightings(
@@ -182,9 +185,13 @@ struct MeteredWriter: Metered, StorageWriter {
         try base.putSightings(sightings, of: viewer, in: zone)
     }
 
-    func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
+    func setAssets(
+        _ checksums: [Data],
+        of record: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws {
         try work.spend(1)
-        try base.setAssets(checksums, of: record)
+        try base.setAssets(checksums, of: record, in: zone)
     }
 
     func removeZones(of environment: RowID<StoredEnvironment>) throws {

@@ -64,10 +64,19 @@ extension SQLiteConnection: DerivedRows {
         return try all("SELECT checksum FROM (\(parts)) ORDER BY checksum") { $0[0] }
     }
 
-    func holders(of checksum: Data) throws -> [RowID<StoredRecord>] {
-        try all("SELECT record FROM asset WHERE checksum = ? ORDER BY record", [checksum]) {
-            RowID(rawValue: $0[0])
-        }
+    func removeLostAssets() throws {
+        try run("DELETE FROM asset WHERE record NOT IN (SELECT id FROM record)", to: .contents)
+    }
+
+    func holders(of checksum: Data) throws -> [StoredRecord] {
+        try all(
+            Self.selectRecord + """
+                 WHERE id IN (SELECT record FROM asset WHERE checksum = ?) ORDER BY id
+                """,
+            [checksum]
+        ) { row in
+            try zone(withContent: row[1]).map { Self.record(row, $0) }
+        }.compactMap(\.self)
     }
 
     func fileProblems() throws -> [FileProblem] {

@@ -14,15 +14,23 @@ extension SQLiteConnection {
         }
     }
 
-    func record(_ id: RowID<StoredRecord>) throws -> StoredRecord? {
-        try first(Self.selectRecord + " WHERE id = ?", [id.rawValue]) { row in
-            try zone(withContent: row[1]).map { Self.record(row, $0) }
+    func record(
+        _ id: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws -> StoredRecord? {
+        let content = try content(zone)
+        return try first(Self.selectRecord + " WHERE id = ?", [id.rawValue]) { row in
+            row[1] == content ? Self.record(row, zone) : nil
         } ?? nil
     }
 
-    func head(of id: RowID<StoredRecord>) throws -> StoredRecordHead? {
+    func head(
+        of id: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws -> StoredRecordHead? {
+        let content = try content(zone)
         // The length of a value precedes it, so that large values are not read.
-        try first(
+        return try first(
             """
             SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
                 isDeleted, parent, share, hasAssets, x'' AS fields, NULL AS extra,
@@ -31,9 +39,8 @@ extension SQLiteConnection {
             """,
             [id.rawValue]
         ) { row in
-            try zone(withContent: row[1]).map { zone in
-                StoredRecordHead(Self.record(row, zone), fieldBytes: row[16])
-            }
+            row[1] == content
+                ? StoredRecordHead(Self.record(row, zone), fieldBytes: row[16]) : nil
         } ?? nil
     }
 
@@ -110,7 +117,7 @@ extension SQLiteConnection {
         }.compactMap(\.self)
     }
 
-    func removeRecord(_ id: RowID<StoredRecord>) throws {
+    func removeRecord(_ id: RowID<StoredRecord>, in zone: RowID<StoredZone>) throws {
         try run("DELETE FROM sighting WHERE record = ?", [id.rawValue])
         try run("DELETE FROM record WHERE id = ?", [id.rawValue])
     }
@@ -179,7 +186,10 @@ extension SQLiteConnection {
         )
     }
 
-    func removeReferences(from source: RowID<StoredRecord>) throws {
+    func removeReferences(
+        from source: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws {
         try run("DELETE FROM reference WHERE source = ?", [source.rawValue], to: .contents)
     }
 
@@ -202,7 +212,11 @@ extension SQLiteConnection {
         return false
     }
 
-    func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) throws {
+    func setAssets(
+        _ checksums: [Data],
+        of record: RowID<StoredRecord>,
+        in zone: RowID<StoredZone>
+    ) throws {
         try run("DELETE FROM asset WHERE record = ?", [record.rawValue], to: .contents)
         for checksum in checksums {
             try run(

@@ -1,0 +1,207 @@
+#if PostgreSQL
+public import CloudKitServerCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A storage engine in a PostgreSQL database, which several nodes may share.
+///
+/// ```swift
+/// let storage = try await PostgresStorage.open("postgres://cloud@db.example.com/cloud")
+/// ```
+///
+/// Writes of different databases of users go side by side, also from different nodes. Writes that wait
+/// share a transaction. All calls of libpq are made on threads of the storage's own.
+public final class PostgresStorage: Storage {
+    /// The guarantee for a completed write.
+    public enum Durability: Hashable, Sendable {
+        /// The write survives whatever the server's own setting of `synchronous_commit` promises.
+        case full
+        /// The write survives the end of this process; a failure of the server can undo the most
+        /// recent writes.
+        case relaxed
+    }
+
+    /// The time for which a request waits for its turn, for a connection, or for another attempt.
+    private static let patience = Duration.seconds(20)
+
+    private let workers: Workers
+    private let counters: Counters
+
+    /// Connects to a database, and creates or updates its tables.
+    ///
+    /// - Parameters:
+    ///   - address: A URL such as `postgres://user@host:5432/database`, or the keywords of libpq; what
+    ///     is missing comes from the environment: `PGHOST`, `PGPASSWORD` and others.
+    ///   - durability: The guarantee for a completed write.
+    ///   - connections: The maximum number of connections.
+    ///   - partitions: The number of partitions of the tables that are divided by the users' databases,
+    ///     if the tables do not exist yet; 0 for none.
+    /// - Returns: The storage.
+    /// - Throws: `StorageError` when there is no connection, or the tables belong to a newer version.
+    public static func open(
+        _ address: String,
+        durability: Durability = .full,
+        connections: Int = 8,
+        partitions: Int = 0
+    ) async throws -> PostgresStorage {
+        let settings = [
+            // Statements are prepared once, and each has an index for its one way to go.
+            ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("jit", "off"),
+            ("lock_timeout", "30s"), ("idle_in_transaction_session_timeout", "60s"),
+        ]
+        let relaxed = [("synchronous_commit", "off")]
+        let storage = PostgresStorage(
+            Connector(
+                address: address,
+                settings: settings + (durability == .full ? [] : relaxed)
+            ),
+            connections: max(1, connections)
+        )
+        do {
+            try await storage.migrate(PostgresTables(partitions: partitions))
+        } catch {
+            storage.workers.close()
+            throw error
+        }
+        return storage
+    }
+
+    private init(_ connector: Connector, connections: Int) {
+        let memory = NodeMemory()
+        let counters = Counters()
+        self.counters = counters
+        workers = Workers(limit: connections) { workers in
+            Worker(connector: connector, memory: memory, counters: counters).work(for: workers)
+        }
+    }
+
+    deinit { workers.close() }
+
+    /// Ends all connections once their transactions have ended.
+    package func close() { workers.close() }
+
+    /// The costs of the transactions so far.
+    package var counts: Counters.Counts { counters.counts }
+
+    // MARK: Transactions
+
+    /// Runs a closure on one consistent state of the data.
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
+        try await read(needing: { StorageNeeds() }, body)
+    }
+
+    /// Runs a closure on one consistent state of the data, of which the needs are read in one round trip.
+    public func read<Value: Sendable>(
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageReader) throws -> Value
+    ) async throws -> Value {
+        try await run(.read, needing: needs) { try body($0) }
+    }
+
+    /// Runs a closure whose changes are kept entirely or not at all.
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await write(.everything, needing: { StorageNeeds() }, body)
+    }
+
+    /// Runs a closure whose changes are kept entirely or not at all, beside writes to other databases.
+    public func write<Value: Sendable>(
+        _ scope: WriteScope,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await run(.write(scope), needing: needs) { try body($0) }
+    }
+
+    /// Returns a number that changes with every commit to the database.
+    public func externalChangeCount() async throws -> Int64? {
+        try await run(.read, needing: { StorageNeeds() }) { transaction in
+            // The transactions that have ended and those that have not: a commit changes both.
+            let text = try transaction.all("SELECT pg_current_snapshot()::text", []) { $0.text(0) }
+            return text.joined().utf8.reduce(0) { $0 &* 1_099_511_628_211 ^ Int64($1) }
+        }
+    }
+
+    private func migrate(_ tables: PostgresTables) async throws {
+        try await run(.write(.everything), needing: { StorageNeeds() }) { transaction in
+            let connection = transaction.connection
+            guard connection.serverVersion >= 140_000 else {
+                throw StorageError(.other, "PostgreSQL 14 or later is needed")
+            }
+            try tables.migrate(connection)
+        }
+    }
+
+    private func run<Value: Sendable>(
+        _ kind: Job.Kind,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let outcome = Outcome(continuation)
+            let job = Job(
+                kind: kind,
+                needs: needs,
+                run: { transaction in outcome.set(try body(transaction)) },
+                finish: { error in outcome.resume(error) },
+                end: .now + Self.patience
+            )
+            guard !workers.add(job) else { return }
+            outcome.resume(StorageError(.busy, "Too many requests wait for PostgreSQL"))
+        }
+    }
+}
+
+/// The result of a job until its transaction has ended.
+private final class Outcome<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let continuation: CheckedContinuation<Value, any Error>
+
+    init(_ continuation: CheckedContinuation<Value, any Error>) {
+        self.continuation = continuation
+    }
+
+    func set(_ value: Value) { self.value.withLock { $0 = value } }
+
+    func resume(_ error: (any Error)?) {
+        if let error {
+            continuation.resume(throwing: (error as? PostgresFailure)?.storageError ?? error)
+        } else if let value = value.withLock({ $0 }) {
+            continuation.resume(returning: value)
+        } else {
+            continuation.resume(throwing: StorageError(.other, "A transaction has no result"))
+        }
+    }
+}
+
+/// Counts the costs of transactions.
+package final class Counters: Sendable {
+    /// Numbers of what happened so far.
+    package struct Counts: Hashable, Sendable {
+        /// Transactions that ended well.
+        package var transactions = 0
+        /// Round trips for which a request waited.
+        package var roundTrips = 0
+        /// Reads that nobody had announced.
+        package var unannouncedReads = 0
+        /// Transactions that had to run again.
+        package var repetitions = 0
+        /// Commits whose result was unknown, and was looked up.
+        package var resolutions = 0
+    }
+
+    private let state = Mutex(Counts())
+
+    package var counts: Counts { state.withLock { $0 } }
+
+    func add(_ change: (inout Counts) -> Void) { state.withLock { change(&$0) } }
+}
+#endif

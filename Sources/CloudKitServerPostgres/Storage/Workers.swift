@@ -1,0 +1,279 @@
+#if PostgreSQL
+import CloudKitServerCore
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A read or a write that waits for a connection.
+struct Job: Sendable {
+    /// The rows that a job changes.
+    enum Kind: Hashable, Sendable {
+        case read
+        case write(WriteScope)
+    }
+
+    var kind: Kind
+    /// `true` when the job may change anything, whatever it announced.
+    var isAlone = false
+    /// `true` when the job shares its transaction with no other one.
+    var isSingle = false
+    var needs: @Sendable () -> StorageNeeds
+    /// Runs the closure on a transaction, and keeps its result.
+    var run: @Sendable (PostgresTransaction) throws -> Void
+    /// Ends the wait for the job, with an error or with the result.
+    var finish: @Sendable ((any Error)?) -> Void
+    /// The time at which the job no longer waits for its turn.
+    var end: ContinuousClock.Instant
+    /// The number of times that the job has run in vain.
+    var tries = 0
+}
+
+/// The jobs of the connections, in order.
+///
+/// Writes of different databases go side by side; those of one database, and those that may change
+/// anything, wait for each other here, where they keep no connection busy.
+struct JobQueue {
+    private var reads: [Job] = []
+    private var firstRead = 0
+    private var writes: [Job] = []
+    /// The databases that running jobs change.
+    private var running: Set<DatabaseKey> = []
+    private var writers = 0
+    private var isEverythingRunning = false
+    var isClosed = false
+
+    /// The number of waiting jobs.
+    var count: Int { reads.count - firstRead + writes.count }
+
+    mutating func add(_ job: Job) {
+        if job.kind == .read { reads.append(job) } else { writes.append(job) }
+    }
+
+    /// Puts jobs back to the front.
+    mutating func putBack(_ jobs: [Job]) { writes.insert(contentsOf: jobs, at: 0) }
+
+    /// Takes the next read, or the next writes that share a transaction.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of transactions that write at a time.
+    ///   - size: The maximum number of writes that share one.
+    /// - Returns: The jobs; empty if none can run.
+    mutating func next(writers limit: Int, size: Int) -> [Job] {
+        if writers < limit, let group = nextWrites(writers: limit, size: size) { return group }
+        guard firstRead < reads.count else { return [] }
+        let job = reads[firstRead]
+        firstRead += 1
+        if firstRead == reads.count || firstRead > 1024 {
+            reads.removeFirst(firstRead)
+            firstRead = 0
+        }
+        return [job]
+    }
+
+    private mutating func nextWrites(writers limit: Int, size: Int) -> [Job]? {
+        guard !isEverythingRunning else { return nil }
+        var group: [Job] = []
+        var keys: Set<DatabaseKey> = []
+        var blocked: Set<DatabaseKey> = []
+        var rest: [Job] = []
+        // The others of a crowd are for the other connections.
+        let share = max(1, min(size, (writes.count + limit - 1) / limit))
+        var place = 0
+        while place < writes.count {
+            let job = writes[place]
+            guard case .write(.database(let key)) = job.kind, !job.isAlone else {
+                // Whatever may change anything waits until nothing runs, and lets nobody overtake it.
+                if place == 0, writers == 0 {
+                    writes.removeFirst()
+                    writers += 1
+                    isEverythingRunning = true
+                    return [job]
+                }
+                break
+            }
+            let isFull = group.count >= (keys.contains(key) ? size : share)
+            let fits = job.isSingle ? group.isEmpty : !isFull && group.first?.isSingle != true
+            if fits, !running.contains(key), !blocked.contains(key) {
+                group.append(job)
+                keys.insert(key)
+            } else {
+                blocked.insert(key)
+                rest.append(job)
+            }
+            place += 1
+        }
+        guard !group.isEmpty else { return nil }
+        writes.replaceSubrange(0..<place, with: rest)
+        running.formUnion(keys)
+        writers += 1
+        return group
+    }
+
+    /// Notes the end of jobs that were taken.
+    mutating func end(_ jobs: [Job]) {
+        guard let first = jobs.first, first.kind != .read else { return }
+        writers -= 1
+        if case .write(.everything) = first.kind { isEverythingRunning = false }
+        if first.isAlone { isEverythingRunning = false }
+        for job in jobs {
+            if case .write(.database(let key)) = job.kind { running.remove(key) }
+        }
+    }
+
+    /// Takes all jobs.
+    mutating func takeAll() -> [Job] {
+        defer { (reads, firstRead, writes) = ([], 0, []) }
+        return Array(reads[firstRead...]) + writes
+    }
+}
+
+/// Threads that have a connection each, so that no call of libpq runs on a thread of Swift's.
+final class Workers: Sendable {
+    private struct State {
+        var queue = JobQueue()
+        var threads = 0
+        var idle = 0
+    }
+
+    private static let stackBytes = 2 * 1024 * 1024
+    /// The number of jobs beyond which new ones are refused.
+    private static let waitingLimit = 10_000
+    /// The number of writes that share a transaction.
+    private static let groupLimit = 64
+
+    private let limit: Int
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+    private let work: @Sendable (Workers) -> Void
+
+    /// - Parameters:
+    ///   - limit: The maximum number of threads.
+    ///   - work: What each of them does until there is no more work.
+    init(limit: Int, work: @escaping @Sendable (Workers) -> Void) {
+        self.limit = limit
+        self.work = work
+    }
+
+    /// The number of transactions that write at a time, so that reads always find a connection.
+    private var writers: Int { max(1, limit * 3 / 4) }
+
+    /// Adds a job; returns whether there was room for it.
+    func add(_ job: Job) -> Bool {
+        let next = state.withLock { state -> Step in
+            guard !state.queue.isClosed, state.queue.count < Self.waitingLimit else {
+                return .refused
+            }
+            state.queue.add(job)
+            return step(&state)
+        }
+        perform(next)
+        return next != .refused
+    }
+
+    /// Waits for the next jobs; nil when there will be none.
+    func next() -> [Job]? {
+        while true {
+            let jobs = state.withLock { state -> [Job]? in
+                if state.queue.isClosed { return nil }
+                let jobs = state.queue.next(writers: writers, size: Self.groupLimit)
+                if jobs.isEmpty { state.idle += 1 }
+                return jobs
+            }
+            guard let jobs else { return nil }
+            if !jobs.isEmpty { return jobs }
+            signal.wait()
+        }
+    }
+
+    /// Notes the end of jobs, and puts some back; others may run now.
+    func end(_ jobs: [Job], puttingBack again: [Job] = []) {
+        let woken = state.withLock { state -> Int in
+            state.queue.end(jobs)
+            state.queue.putBack(again)
+            let woken = min(state.idle, state.queue.count)
+            state.idle -= woken
+            return woken
+        }
+        for _ in 0..<woken { signal.signal() }
+    }
+
+    /// Ends all threads after their current jobs; jobs that wait are refused.
+    func close() {
+        let (waiting, idle) = state.withLock { state in
+            state.queue.isClosed = true
+            defer { state.idle = 0 }
+            return (state.queue.takeAll(), state.idle)
+        }
+        for _ in 0..<idle { signal.signal() }
+        for job in waiting { job.finish(StorageError(.other, "The storage was closed")) }
+    }
+
+    private enum Step {
+        case refused, nothing, wake, start
+    }
+
+    private func step(_ state: inout State) -> Step {
+        if state.idle > 0 {
+            state.idle -= 1
+            return .wake
+        }
+        guard state.threads < limit else { return .nothing }
+        state.threads += 1
+        return .start
+    }
+
+    private func perform(_ step: Step) {
+        switch step {
+        case .refused, .nothing: return
+        case .wake: signal.signal()
+        case .start: start()
+        }
+    }
+
+    private func start() {
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        defer { attributes.deallocate() }
+        pthread_attr_init(attributes)
+        defer { pthread_attr_destroy(attributes) }
+        pthread_attr_setstacksize(attributes, Self.stackBytes)
+        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        let workers = Unmanaged.passRetained(self)
+        let failure = pthread_create(
+            &thread,
+            attributes,
+            { argument in
+                #if canImport(Darwin)
+                let workers = Unmanaged<Workers>.fromOpaque(argument).takeRetainedValue()
+                #else
+                guard let argument else { return nil }
+                let workers = Unmanaged<Workers>.fromOpaque(argument).takeRetainedValue()
+                #endif
+                workers.work(workers)
+                return nil
+            },
+            workers.toOpaque()
+        )
+        guard failure != 0 else { return }
+        // The machine has no room for another thread: the existing ones do the work.
+        workers.release()
+        state.withLock { state in
+            state.threads -= 1
+            precondition(state.threads > 0, "The process cannot start a thread")
+        }
+    }
+}
+#endif

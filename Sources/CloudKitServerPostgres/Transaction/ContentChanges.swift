@@ -1,0 +1,269 @@
+#if PostgreSQL
+import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The changes of the rows of one database's zones, by table.
+struct ContentChanges {
+    private struct EntryKey: Hashable {
+        var zone: RowID<StoredZone>
+        var entry: IndexEntry
+    }
+
+    private struct ReferenceRow: Hashable {
+        var zone: RowID<StoredZone>
+        var source: RowID<StoredRecord>
+        var kind: StoredReference.Kind
+        var target: ByteText
+        var circle: ByteText
+    }
+
+    private struct SightingKey: Hashable {
+        var record: RowID<StoredRecord>
+        var viewer: RowID<StoredUser>
+    }
+
+    private struct SightingRow {
+        var zone: RowID<StoredZone>
+        var sequence: Int64
+    }
+
+    /// The rows in the order in which they were added or first changed.
+    private struct Records {
+        var rows: [StoredRecord] = []
+        var places: [RowID<StoredRecord>: Int] = [:]
+
+        mutating func put(_ record: StoredRecord) {
+            if let place = places[record.id] {
+                rows[place] = record
+            } else {
+                places[record.id] = rows.count
+                rows.append(record)
+            }
+        }
+
+        mutating func remove(_ id: RowID<StoredRecord>) -> Bool {
+            guard let place = places.removeValue(forKey: id) else { return false }
+            rows.remove(at: place)
+            for (other, position) in places where position > place { places[other] = position - 1 }
+            return true
+        }
+    }
+
+    private var added = Records()
+    private var updated = Records()
+    private var removed: [RowID<StoredRecord>] = []
+    /// `true` for entries to add, `false` for those to remove.
+    private var entries: [EntryKey: Bool] = [:]
+    private var cleared: Set<RowID<StoredRecord>> = []
+    private var references: Set<ReferenceRow> = []
+    private var assets: [RowID<StoredRecord>: [Data]] = [:]
+    private var sightings: [SightingKey: SightingRow] = [:]
+
+    // MARK: Changes
+
+    mutating func add(_ record: StoredRecord) { added.put(record) }
+
+    mutating func update(_ record: StoredRecord) {
+        if added.places[record.id] != nil { added.put(record) } else { updated.put(record) }
+    }
+
+    mutating func remove(_ id: RowID<StoredRecord>) {
+        sightings = sightings.filter { $0.key.record != id }
+        _ = updated.remove(id)
+        if !added.remove(id) { removed.append(id) }
+    }
+
+    mutating func setEntry(
+        _ entry: IndexEntry,
+        in zone: RowID<StoredZone>,
+        isThere: Bool
+    ) {
+        entries[EntryKey(zone: zone, entry: entry)] = isThere
+    }
+
+    mutating func add(_ reference: StoredReference, in zone: RowID<StoredZone>) {
+        references.insert(
+            ReferenceRow(
+                zone: zone,
+                source: reference.source,
+                kind: reference.kind,
+                target: ByteText(reference.target),
+                circle: ByteText(reference.circle)
+            )
+        )
+    }
+
+    mutating func removeReferences(from source: RowID<StoredRecord>) {
+        cleared.insert(source)
+        if !references.isEmpty {
+            references = references.filter { $0.source != source }
+        }
+    }
+
+    mutating func setAssets(_ checksums: [Data], of record: RowID<StoredRecord>) {
+        assets[record] = checksums
+    }
+
+    mutating func put(
+        _ sighting: StoredSighting,
+        of viewer: RowID<StoredUser>,
+        in zone: RowID<StoredZone>
+    ) {
+        sightings[SightingKey(record: sighting.record, viewer: viewer)] = SightingRow(
+            zone: zone,
+            sequence: sighting.sequence
+        )
+    }
+
+    // MARK: Statements
+
+    /// Returns the statements that make the changes: removals before additions, which may have the
+    /// same keys.
+    func statements(in database: Int64) -> [Statement] {
+        var statements: [Statement] = []
+        let key = Parameter.int(database)
+        func add(_ sql: String, _ parameters: [Parameter]) {
+            statements.append(Statement(sql: sql, parameters: [key] + parameters))
+        }
+        if !removed.isEmpty {
+            let rows = Parameter.ints(removed.map(\.rawValue))
+            add("DELETE FROM sighting WHERE database = $1 AND record = ANY($2)", [rows])
+            add("DELETE FROM record WHERE database = $1 AND id = ANY($2)", [rows])
+        }
+        if !updated.rows.isEmpty { add(Self.updateRecords, Self.columns(of: updated.rows)) }
+        if !added.rows.isEmpty { add(Self.addRecords, Self.columns(of: added.rows)) }
+        addEntries(add)
+        addReferences(add)
+        addAssets(add)
+        if !sightings.isEmpty { add(Self.putSightings, sightingColumns) }
+        return statements
+    }
+
+    private func addEntries(_ add: (String, [Parameter]) -> Void) {
+        for (isThere, sql) in [(false, Self.removeEntries), (true, Self.addEntries)] {
+            let rows = entries.filter { $0.value == isThere }.map(\.key)
+            guard !rows.isEmpty else { continue }
+            add(
+                sql,
+                [
+                    .ints(rows.map(\.zone.rawValue)), .ints(rows.map(\.entry.index)),
+                    .manyBytes(rows.map(\.entry.key)), .ints(rows.map(\.entry.record.rawValue)),
+                ]
+            )
+        }
+    }
+
+    private func addReferences(_ add: (String, [Parameter]) -> Void) {
+        if !cleared.isEmpty {
+            add(
+                "DELETE FROM reference WHERE database = $1 AND source = ANY($2)",
+                [.ints(cleared.map(\.rawValue))]
+            )
+        }
+        guard !references.isEmpty else { return }
+        let rows = Array(references)
+        add(
+            """
+            INSERT INTO reference (database, zone, target, circle, kind, source)
+            SELECT $1, * FROM unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::bigint[],
+                $6::bigint[])
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                .ints(rows.map(\.zone.rawValue)), .texts(rows.map(\.target.text)),
+                .texts(rows.map(\.circle.text)), .ints(rows.map(\.kind.rawValue)),
+                .ints(rows.map(\.source.rawValue)),
+            ]
+        )
+    }
+
+    private func addAssets(_ add: (String, [Parameter]) -> Void) {
+        guard !assets.isEmpty else { return }
+        add(
+            "DELETE FROM asset WHERE database = $1 AND record = ANY($2)",
+            [.ints(assets.keys.map(\.rawValue))]
+        )
+        let rows = assets.flatMap { record, checksums in checksums.map { (record, $0) } }
+        guard !rows.isEmpty else { return }
+        add(
+            """
+            INSERT INTO asset (database, record, checksum)
+            SELECT $1, * FROM unnest($2::bigint[], $3::bytea[]) ON CONFLICT DO NOTHING
+            """,
+            [.ints(rows.map(\.0.rawValue)), .manyBytes(rows.map(\.1))]
+        )
+    }
+
+    private var sightingColumns: [Parameter] {
+        let rows = Array(sightings)
+        return [
+            .ints(rows.map(\.value.zone.rawValue)), .ints(rows.map(\.key.viewer.rawValue)),
+            .ints(rows.map(\.value.sequence)), .ints(rows.map(\.key.record.rawValue)),
+        ]
+    }
+
+    private static func columns(of records: [StoredRecord]) -> [Parameter] {
+        [
+            .ints(records.map(\.id.rawValue)), .ints(records.map(\.zone.rawValue)),
+            .texts(records.map(\.name)), .texts(records.map(\.type)),
+            .ints(records.map(\.sequence)), .ints(records.map(\.created.milliseconds)),
+            .texts(records.map(\.created.user)), .ints(records.map(\.modified.milliseconds)),
+            .texts(records.map(\.modified.user)), .bools(records.map(\.isDeleted)),
+            .texts(records.map(\.parent)), .texts(records.map(\.share)),
+            .bools(records.map(\.hasAssets)), .manyBytes(records.map(\.fields)),
+            .manyBytes(records.map(\.extra)),
+        ]
+    }
+
+    private static let recordArrays = """
+        unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[],
+            $8::bytea[], $9::bigint[], $10::bytea[], $11::boolean[], $12::bytea[], $13::bytea[],
+            $14::boolean[], $15::bytea[], $16::bytea[])
+        """
+
+    private static let recordColumns = """
+        id, zone, name, type, sequence, created_at, created_by, modified_at, modified_by,
+        is_deleted, parent, share, has_assets, fields, extra
+        """
+
+    private static let addRecords = """
+        INSERT INTO record (database, \(recordColumns)) SELECT $1, * FROM \(recordArrays)
+        """
+
+    private static let updateRecords = """
+        UPDATE record SET name = new.name, type = new.type, sequence = new.sequence,
+            created_at = new.created_at, created_by = new.created_by,
+            modified_at = new.modified_at, modified_by = new.modified_by,
+            is_deleted = new.is_deleted, parent = new.parent, share = new.share,
+            has_assets = new.has_assets, fields = new.fields, extra = new.extra
+        FROM \(recordArrays) AS new (\(recordColumns))
+        WHERE record.database = $1 AND record.id = new.id
+        """
+
+    private static let entryArrays = "unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[])"
+
+    private static let addEntries = """
+        INSERT INTO index_entry (database, zone, number, key, record)
+        SELECT $1, * FROM \(entryArrays) ON CONFLICT DO NOTHING
+        """
+
+    private static let removeEntries = """
+        DELETE FROM index_entry AS entry
+        USING \(entryArrays) AS old (zone, number, key, record)
+        WHERE entry.database = $1 AND entry.zone = old.zone AND entry.number = old.number
+            AND entry.key = old.key AND entry.record = old.record
+        """
+
+    private static let putSightings = """
+        INSERT INTO sighting (database, zone, viewer, sequence, record)
+        SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+        ON CONFLICT (database, record, viewer)
+        DO UPDATE SET zone = excluded.zone, sequence = excluded.sequence
+        """
+}
+#endif

@@ -1,0 +1,313 @@
+#if PostgreSQL
+import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// The rows of zones.
+extension NeedReads {
+    /// Adds the reads of a zone's rows.
+    mutating func add(_ contents: StorageNeeds.Contents, of place: Place) {
+        add(records: contents.records, of: place)
+        add(rows: contents.rows, of: place)
+        add(heads: contents.heads, of: place)
+        if contents.hasShares, place.zone.map({ transaction.cache.shares[$0] == nil }) ?? true {
+            addShares(of: place)
+        }
+        addReferences(contents.references, of: place, withParents: true)
+        addReferences(contents.referenceCounts, of: place, withParents: false)
+        for feed in contents.feeds { add(feed, of: place) }
+        for scan in contents.scans { add(scan, of: place) }
+        for scan in contents.counts { add(count: scan, of: place) }
+    }
+
+    /// Returns the zone of a place whose name was looked up before; nil if there is none.
+    private static func zone(
+        of place: Place,
+        _ transaction: PostgresTransaction
+    ) -> RowID<StoredZone>? {
+        if let zone = place.zone { return zone }
+        let name = RowCache.ZoneName(database: place.database, name: place.name)
+        return (transaction.cache.zones[name] ?? nil)?.id
+    }
+
+    // MARK: Records
+
+    private mutating func add(records names: [String], of place: Place) {
+        let missing = names.filter { name in
+            guard let zone = place.zone else { return true }
+            return transaction.cache.records[RowCache.RecordName(zone: zone, name: name)] == nil
+        }
+        guard !missing.isEmpty else { return }
+        append(
+            Statement(
+                sql: PostgresTransaction.selectRecord
+                    + " WHERE \(place.condition()) AND name = ANY($3)",
+                parameters: place.parameters + [.texts(missing)]
+            ) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                for name in missing {
+                    transaction.cache.records[RowCache.RecordName(zone: zone, name: name)] =
+                        .some(nil)
+                }
+                for row in rows { transaction.cache.store(PostgresTransaction.record(row)) }
+            }
+        )
+    }
+
+    private mutating func add(rows ids: [RowID<StoredRecord>], of place: Place) {
+        guard let zone = place.zone else { return }
+        let missing = ids.filter {
+            transaction.cache.recordRows[RowCache.RecordRow(zone: zone, id: $0)] == nil
+        }
+        guard !missing.isEmpty else { return }
+        append(
+            Statement(
+                sql: PostgresTransaction.selectRecord
+                    + " WHERE database = $1 AND id = ANY($3) AND zone = $2",
+                parameters: place.parameters + [.ints(missing.map(\.rawValue))]
+            ) { [transaction] rows in
+                for id in missing {
+                    transaction.cache.recordRows[RowCache.RecordRow(zone: zone, id: id)] =
+                        .some(nil)
+                }
+                for row in rows { transaction.cache.store(PostgresTransaction.record(row)) }
+            }
+        )
+    }
+
+    private mutating func add(heads ids: [RowID<StoredRecord>], of place: Place) {
+        guard let zone = place.zone else { return }
+        let missing = ids.filter {
+            let row = RowCache.RecordRow(zone: zone, id: $0)
+            return transaction.cache.recordRows[row] == nil && transaction.cache.heads[row] == nil
+        }
+        guard !missing.isEmpty else { return }
+        append(
+            Statement(
+                sql: """
+                    SELECT zone, id, name, type, sequence, created_at, created_by, modified_at,
+                        modified_by, is_deleted, parent, share, has_assets, ''::bytea, NULL::bytea,
+                        length(fields)
+                    FROM record WHERE database = $1 AND id = ANY($3) AND zone = $2
+                    """,
+                parameters: place.parameters + [.ints(missing.map(\.rawValue))]
+            ) { [transaction] rows in
+                for id in missing {
+                    transaction.cache.heads[RowCache.RecordRow(zone: zone, id: id)] = .some(nil)
+                }
+                for row in rows {
+                    let record = PostgresTransaction.record(row)
+                    transaction.cache.heads[RowCache.RecordRow(zone: zone, id: record.id)] =
+                        StoredRecordHead(record, fieldBytes: Int(row.int(15)))
+                }
+            }
+        )
+    }
+
+    private mutating func addShares(of place: Place) {
+        append(
+            Statement(
+                sql: """
+                    SELECT DISTINCT share FROM record
+                    WHERE \(place.condition()) AND share IS NOT NULL AND NOT is_deleted
+                    ORDER BY share
+                    """,
+                parameters: place.parameters
+            ) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                transaction.cache.shares[zone] = rows.map { $0.text(0) }
+            }
+        )
+    }
+
+    // MARK: References
+
+    private mutating func addReferences(
+        _ keys: [StorageNeeds.ReferenceKey],
+        of place: Place,
+        withParents: Bool
+    ) {
+        var targets: [ByteText: Set<ByteText>] = [:]
+        for key in keys {
+            if let zone = place.zone {
+                let known = RowCache.ReferenceKey(zone: zone, key: key)
+                if transaction.cache.references[known] != nil { continue }
+                if !withParents, transaction.cache.owningReferences[known] != nil { continue }
+            }
+            targets[ByteText(key.circle), default: []].insert(ByteText(key.target))
+        }
+        for (circle, targets) in targets {
+            addReferences(to: targets, in: circle.text, of: place, withParents: withParents)
+        }
+    }
+
+    private mutating func addReferences(
+        to targets: Set<ByteText>,
+        in circle: String,
+        of place: Place,
+        withParents: Bool
+    ) {
+        append(
+            Statement(
+                sql: """
+                    SELECT target, source, kind FROM reference
+                    WHERE \(place.condition()) AND target = ANY($3) AND circle = $4
+                        \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
+                    ORDER BY target, source, kind
+                    """,
+                parameters: place.parameters + [.texts(targets.map(\.text)), .text(circle)]
+            ) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                var found: [ByteText: [StoredReference]] = [:]
+                for target in targets { found[target] = [] }
+                for row in rows {
+                    guard let kind = StoredReference.Kind(rawValue: row.int(2)) else {
+                        throw StorageError(.corrupt, "A reference is of an unknown kind")
+                    }
+                    found[ByteText(row.text(0)), default: []].append(
+                        StoredReference(
+                            source: RowID(rawValue: row.int(1)),
+                            target: row.text(0),
+                            kind: kind,
+                            circle: circle
+                        )
+                    )
+                }
+                for (target, list) in found {
+                    let key = RowCache.ReferenceKey(
+                        zone: zone,
+                        key: StorageNeeds.ReferenceKey(to: target.text, in: circle)
+                    )
+                    if withParents {
+                        transaction.cache.references[key] = list
+                    } else {
+                        transaction.cache.owningReferences[key] = list
+                    }
+                }
+            }
+        )
+    }
+
+    // MARK: Feeds and scans
+
+    private mutating func add(_ feed: StorageNeeds.Feed, of place: Place) {
+        if let zone = place.zone,
+            transaction.cache.feeds[RowCache.Feed(zone: zone, page: feed)] != nil
+        {
+            return
+        }
+        let order =
+            feed.isReverse
+            ? "sequence < $3 ORDER BY sequence DESC" : "sequence > $3 ORDER BY sequence"
+        append(
+            Statement(
+                sql: PostgresTransaction.selectRecord
+                    + " WHERE \(place.condition()) AND \(order) LIMIT $4",
+                parameters: place.parameters + [.int(feed.sequence), .int(Int64(feed.limit))]
+            ) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                let records = rows.map(PostgresTransaction.record)
+                for record in records { transaction.cache.store(record) }
+                transaction.cache.feeds[RowCache.Feed(zone: zone, page: feed)] = records
+            }
+        )
+    }
+
+    private mutating func add(_ scan: StorageNeeds.Scan, of place: Place) {
+        let scan = scan.scan(in: place.zone ?? RowID(rawValue: 0))
+        if place.zone != nil, transaction.cache.scans[scan] != nil { return }
+        let (entries, parameters) = Self.entries(scan, of: place)
+        let direction = scan.isDescending ? "DESC" : "ASC"
+        append(
+            Statement(
+                sql: """
+                    SELECT \(PostgresTransaction.recordColumns("record.")), entry.key, entry.record
+                    FROM (\(entries)) AS entry
+                    LEFT JOIN record ON record.database = $1 AND record.id = entry.record
+                    ORDER BY entry.key \(direction), entry.record \(direction)
+                    """,
+                parameters: parameters
+            ) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                var found: [IndexEntry] = []
+                for row in rows {
+                    let id = RowID<StoredRecord>(rawValue: row.int(16))
+                    found.append(IndexEntry(index: scan.index, key: row.bytes(15), record: id))
+                    guard !row.isNull(0) else { continue }
+                    let record = PostgresTransaction.record(row)
+                    if record.zone == zone { transaction.cache.store(record) }
+                }
+                var place = scan
+                place.zone = zone
+                transaction.cache.scans[place] = found
+            }
+        )
+    }
+
+    private mutating func add(count scan: StorageNeeds.Scan, of place: Place) {
+        let scan = scan.scan(in: place.zone ?? RowID(rawValue: 0))
+        if place.zone != nil, transaction.cache.counts[scan] != nil { return }
+        let (sql, parameters) = Self.count(scan, of: place)
+        append(
+            Statement(sql: sql, parameters: parameters) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                var place = scan
+                place.zone = zone
+                for row in rows { transaction.cache.counts[place] = Int(row.int(0)) }
+            }
+        )
+    }
+
+    /// Returns the query of a scan's entries.
+    static func entries(_ scan: IndexScan, of place: Place) -> (String, [Parameter]) {
+        let direction = scan.isDescending ? "DESC" : "ASC"
+        let (condition, parameters) = condition(scan, of: place)
+        return (
+            """
+            SELECT key, record FROM index_entry WHERE \(condition)
+            ORDER BY key \(direction), record \(direction) LIMIT $4
+            """,
+            parameters
+        )
+    }
+
+    /// Returns the query of the number of a scan's entries, which counts no more than its limit.
+    static func count(_ scan: IndexScan, of place: Place) -> (String, [Parameter]) {
+        let (condition, parameters) = condition(scan, of: place)
+        return (
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM index_entry WHERE \(condition) LIMIT $4
+            ) AS entry
+            """,
+            parameters
+        )
+    }
+
+    private static func condition(
+        _ scan: IndexScan,
+        of place: Place
+    ) -> (String, [Parameter]) {
+        var condition = "\(place.condition()) AND number = $3"
+        var parameters = place.parameters + [.int(scan.index), .int(Int64(scan.limit))]
+        func next(_ parameter: Parameter) -> String {
+            parameters.append(parameter)
+            return "$\(parameters.count)"
+        }
+        if !scan.lowerBound.isEmpty { condition += " AND key >= \(next(.bytes(scan.lowerBound)))" }
+        if let upperBound = scan.upperBound {
+            condition += " AND key < \(next(.bytes(upperBound)))"
+        }
+        if let after = scan.after {
+            // As a pair, so that none of the records with the same key is passed over.
+            let pair = "(\(next(.bytes(after.key))), \(next(.int(after.record.rawValue))))"
+            condition += " AND (key, record) \(scan.isDescending ? "<" : ">") \(pair)"
+        }
+        return (condition, parameters)
+    }
+}
+#endif

@@ -1,0 +1,241 @@
+#if PostgreSQL
+import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The statements that read what needs name, except what a transaction knows already.
+struct NeedReads {
+    /// A zone, by its row or by the name that the same round trip looks up.
+    struct Place {
+        var database: RowID<StoredDatabase>
+        var zone: RowID<StoredZone>?
+        var name = ""
+
+        /// The condition for rows of the zone, with the places 1 and 2 of a statement.
+        func condition(_ table: String = "") -> String {
+            let zone =
+                zone == nil
+                ? "(SELECT id FROM zone WHERE database = $1 AND name = $2)" : "$2"
+            return "\(table)database = $1 AND \(table)zone = \(zone)"
+        }
+
+        var parameters: [Parameter] {
+            [.int(database.rawValue), zone.map { .int($0.rawValue) } ?? .text(name)]
+        }
+    }
+
+    let transaction: PostgresTransaction
+    private(set) var statements: [Statement] = []
+    private var asked: Set<AnyHashable> = []
+
+    init(_ transaction: PostgresTransaction) {
+        self.transaction = transaction
+    }
+
+    /// Returns the reads without which it is not known in which databases needs are.
+    func unknownPlaces(of needs: [StorageNeeds]) -> [Statement] {
+        var keys: Set<DatabaseKey> = []
+        var zones: Set<RowID<StoredZone>> = []
+        for need in needs {
+            if let key = need.database, !need.zones.isEmpty || need.listsZones,
+                transaction.cache.databases[key] == nil, transaction.number(of: key) == nil
+            {
+                keys.insert(key)
+            }
+            for (id, contents) in need.zoneRows
+            where !contents.isEmpty && transaction.cache.zoneRows[id] == nil
+                && transaction.knownHome(of: id) == nil
+            {
+                zones.insert(id)
+            }
+        }
+        return keys.map(database) + zones.map(zoneByNumber)
+    }
+
+    /// Adds the reads of needs.
+    mutating func add(_ needs: StorageNeeds) {
+        add(environments: needs.environments)
+        add(users: needs.users)
+        for collection in needs.collections
+        where transaction.cache.collections[ByteText(collection)] == nil
+            && isNew("c", ByteText(collection))
+        {
+            statements.append(documents(of: collection))
+        }
+        add(documents: needs.documents)
+        if let key = needs.database { add(needs, of: key) }
+        for (id, contents) in needs.zoneRows {
+            if transaction.cache.zoneRows[id] == nil, isNew("z", id) {
+                statements.append(zoneByNumber(id))
+            }
+            guard !contents.isEmpty, let home = transaction.knownHome(of: id)
+            else { continue }
+            add(contents, of: Place(database: RowID(rawValue: home), zone: id))
+        }
+    }
+
+    /// Returns whether something was not asked for in this round trip yet.
+    private mutating func isNew(_ kind: String, _ key: some Hashable) -> Bool {
+        asked.insert(AnyHashable([AnyHashable(kind), AnyHashable(key)])).inserted
+    }
+
+    mutating func append(_ statement: Statement) { statements.append(statement) }
+
+    // MARK: Directories
+
+    private mutating func add(environments: Set<RowID<StoredEnvironment>>) {
+        for id in environments
+        where transaction.cache.environments[id] == nil && isNew("e", id) {
+            statements.append(
+                Statement(
+                    sql: PostgresTransaction.selectEnvironment + " WHERE id = $1",
+                    parameters: [.int(id.rawValue)]
+                ) { [transaction] rows in
+                    transaction.cache.environments[id] = .some(nil)
+                    for row in rows {
+                        transaction.cache.environments[id] = try PostgresTransaction.environment(
+                            row
+                        )
+                    }
+                }
+            )
+        }
+    }
+
+    private mutating func add(users: Set<RowID<StoredUser>>) {
+        let missing = users.filter { transaction.cache.users[$0] == nil && isNew("u", $0) }
+        guard !missing.isEmpty else { return }
+        statements.append(
+            Statement(
+                sql: PostgresTransaction.selectUser + " WHERE id = ANY($1)",
+                parameters: [.ints(missing.map(\.rawValue))]
+            ) { [transaction] rows in
+                for id in missing { transaction.cache.users[id] = .some(nil) }
+                for row in rows {
+                    let user = PostgresTransaction.user(row)
+                    transaction.cache.users[user.id] = .some(user)
+                }
+            }
+        )
+    }
+
+    private func documents(of collection: String) -> Statement {
+        Statement(
+            sql: "SELECT name, body FROM document WHERE collection = $1 ORDER BY name",
+            parameters: [.text(collection)]
+        ) { [transaction] rows in
+            transaction.cache.collections[ByteText(collection)] = rows.map {
+                StoredDocument(name: $0.text(0), body: $0.bytes(1))
+            }
+        }
+    }
+
+    private mutating func add(documents keys: Set<DocumentKey>) {
+        var names: [ByteText: [String]] = [:]
+        for key in keys {
+            let name = RowCache.DocumentName(key)
+            guard transaction.cache.document(name) == nil, isNew("d", name) else { continue }
+            names[name.collection, default: []].append(key.name)
+        }
+        for (collection, names) in names {
+            let collection = collection.text
+            statements.append(
+                Statement(
+                    sql: "SELECT name, body FROM document WHERE collection = $1 AND name = ANY($2)",
+                    parameters: [.text(collection), .texts(names)]
+                ) { [transaction] rows in
+                    for name in names {
+                        let key = RowCache.DocumentName(collection, name)
+                        transaction.cache.documents[key] = .some(nil)
+                    }
+                    for row in rows {
+                        let key = RowCache.DocumentName(collection, row.text(0))
+                        transaction.cache.documents[key] = .some(row.bytes(1))
+                    }
+                }
+            )
+        }
+    }
+
+    private func database(_ key: DatabaseKey) -> Statement {
+        Statement(
+            sql: PostgresTransaction.selectDatabase + " WHERE environment = $1 AND owner = $2",
+            parameters: [.int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0)]
+        ) { [transaction] rows in
+            transaction.cache.databases[key] = .some(nil)
+            for row in rows { transaction.cache.store(PostgresTransaction.database(row)) }
+        }
+    }
+
+    private func zoneByNumber(_ id: RowID<StoredZone>) -> Statement {
+        let home = transaction.knownHome(of: id)
+        return Statement(
+            sql: PostgresTransaction.selectZone
+                + (home == nil ? " WHERE id = $1" : " WHERE database = $2 AND id = $1"),
+            parameters: [.int(id.rawValue)] + (home.map { [.int($0)] } ?? [])
+        ) { [transaction] rows in
+            transaction.cache.zoneRows[id] = .some(nil)
+            for row in rows { transaction.cache.store(PostgresTransaction.zone(row)) }
+        }
+    }
+
+    // MARK: Zones
+
+    private mutating func add(_ needs: StorageNeeds, of key: DatabaseKey) {
+        if transaction.cache.databases[key] == nil, isNew("b", key) {
+            statements.append(database(key))
+        }
+        guard let number = transaction.number(of: key) else { return }
+        let database = RowID<StoredDatabase>(rawValue: number)
+        if needs.listsZones, transaction.cache.zoneLists[database] == nil,
+            isNew("l", database)
+        {
+            statements.append(zones(of: database))
+        }
+        let names = needs.zones.keys.filter {
+            let name = RowCache.ZoneName(database: database, name: $0)
+            return transaction.cache.zones[name] == nil && isNew("n", name)
+        }
+        if !names.isEmpty { statements.append(zones(names, of: database)) }
+        for (name, contents) in needs.zones where !contents.isEmpty {
+            var place = Place(database: database, name: name)
+            if let known = transaction.cache.zones[
+                RowCache.ZoneName(database: database, name: name)
+            ] {
+                guard let known else { continue }
+                place.zone = known.id
+            }
+            add(contents, of: place)
+        }
+    }
+
+    private func zones(of database: RowID<StoredDatabase>) -> Statement {
+        Statement(
+            sql: PostgresTransaction.selectZone
+                + " WHERE database = $1 AND NOT is_deleted ORDER BY name",
+            parameters: [.int(database.rawValue)]
+        ) { [transaction] rows in
+            let zones = rows.map(PostgresTransaction.zone)
+            for zone in zones { transaction.cache.store(zone) }
+            transaction.cache.zoneLists[database] = zones
+        }
+    }
+
+    private func zones(_ names: [String], of database: RowID<StoredDatabase>) -> Statement {
+        Statement(
+            sql: PostgresTransaction.selectZone + " WHERE database = $1 AND name = ANY($2)",
+            parameters: [.int(database.rawValue), .texts(names)]
+        ) { [transaction] rows in
+            for name in names {
+                transaction.cache.zones[RowCache.ZoneName(database: database, name: name)] =
+                    .some(nil)
+            }
+            for row in rows { transaction.cache.store(PostgresTransaction.zone(row)) }
+        }
+    }
+}
+#endif
