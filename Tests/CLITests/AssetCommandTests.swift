@@ -128,7 +128,7 @@ struct AssetCommandTests {
         }
     }
 
-    /// Makes a file of 60 MB that takes no room.
+    /// Creates a file of 60 MB that takes no room.
     private func largeFile(in cloud: ServedCloud) throws -> String {
         let file = try cloud.file("large.mov", "")
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))

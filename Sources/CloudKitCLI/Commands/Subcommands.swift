@@ -14,10 +14,12 @@ enum Subcommands {
         _ = try command(arguments, of: root)
     }
 
-    /// Returns the failure because of an option that the command does not have, and that resembles one
-    /// of its own; nil if there is none.
+    /// Finds an option that the command does not have, and that resembles one of its own.
     ///
-    /// - Parameter arguments: The arguments that the parser has refused.
+    /// - Parameters:
+    ///   - arguments: The arguments that the parser has refused.
+    ///   - root: The command to which they were given.
+    /// - Returns: The failure because of the option; nil if there is none.
     static func mistypedOption(
         _ arguments: [String],
         of root: any ParsableCommand.Type
