@@ -127,4 +127,76 @@ struct AssetCommandTests {
             #expect(nowhere.errors.contains("/no/such/file"))
         }
     }
+
+    /// Creates a file of 60 MB that takes no room.
+    private func largeFile(in cloud: ServedCloud) throws -> String {
+        let file = try cloud.file("large.mov", "")
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+        try handle.truncate(atOffset: 60_000_000)
+        try handle.close()
+        return file
+    }
+
+    @Test("A file that is too large is named with its size and the limit before all was sent")
+    func largeFile() async throws {
+        try await ServedCloud.run { cloud in
+            let file = try largeFile(in: cloud)
+            let upload = ["assets", "upload", file, "--type", "Photo", "--field", "image"]
+            let save = ["records", "save", "--type", "Photo", "--asset", "image=\(file)"]
+            for arguments in [upload, save] {
+                let outcome = try await CommandProcess.run(
+                    arguments,
+                    settings: try cloud.settings(of: "ada")
+                )
+                #expect(outcome.status == 1)
+                #expect(!outcome.errors.contains("100 %"))
+                #expect(outcome.errors.contains("large.mov has 60000000 bytes"))
+                #expect(outcome.errors.contains("52428800"))
+                #expect(outcome.errors.contains("--max-asset-bytes"), "\(outcome.errors)")
+            }
+        }
+    }
+
+    @Test("A file that is too large for iCloud is refused before any request")
+    func largeFileForApple() async throws {
+        try await ServedCloud.run { cloud in
+            let file = try largeFile(in: cloud)
+            let outcome = try await CommandProcess.run(
+                ["assets", "upload", file, "--type", "Photo", "--field", "image"],
+                settings: [
+                    "CLOUDKIT_URL": "https://api.apple-cloudkit.com",
+                    "CLOUDKIT_CONTAINER": "iCloud.com.example.notes",
+                    "CLOUDKIT_API_TOKEN": "token", "CLOUDKIT_WEB_AUTH_TOKEN": "token",
+                ]
+            )
+            #expect(outcome.status == 2)
+            #expect(
+                outcome.errors.contains(
+                    "large.mov has 60000000 bytes, and iCloud takes 52428800 at most"
+                ),
+                "\(outcome.errors)"
+            )
+        }
+    }
+
+    @Test("A folder, a pipe or a device is refused, and not uploaded as a file of 0 bytes")
+    func unusualFiles() async throws {
+        try await ServedCloud.run { cloud in
+            let pipe = cloud.path("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for path in [cloud.data, pipe, "/dev/null"] {
+                let outcome = try await cloud.run(
+                    "assets",
+                    "upload",
+                    path,
+                    "--type",
+                    "Photo",
+                    "--field",
+                    "image"
+                )
+                #expect(outcome.status == 2, "\(path)")
+                #expect(outcome.errors.contains("\(path) is not a plain file"), "\(outcome.errors)")
+            }
+        }
+    }
 }

@@ -39,6 +39,22 @@ struct CommandLineTests {
         #expect(outcome.errors.split(separator: "\n").count == 1)
     }
 
+    @Test(
+        "A mistyped option is refused with the one that was meant, whatever else is missing",
+        arguments: [
+            ("--hlep", "--help"), ("records query --hlep", "--help"), ("backup --hepl", "--help"),
+            ("records save --tpye=Note", "--type"), ("records query Note --limt 3", "--limit"),
+        ]
+    )
+    func mistypedOption(words: String, meant: String) async throws {
+        let outcome = try await CommandProcess.run(
+            words.split(separator: " ").map(String.init)
+        )
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.hasSuffix("; did you mean '\(meant)'?\n"), "\(outcome.errors)")
+        #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
+    }
+
     @Test("A word that is like no command is refused with where they are listed")
     func unknown() async throws {
         let outcome = try await run("frobnicate")
@@ -272,29 +288,6 @@ struct CommandLineTests {
                 "Notes"
             )
             #expect(exported.output.contains("Exported 1 record of 1 zone, with 0 files"))
-        }
-    }
-
-    @Test("A file that is too large is refused before the bar says that all was sent")
-    func largeFile() async throws {
-        try await ServedCloud.run { cloud in
-            let file = cloud.path("large")
-            _ = FileManager.default.createFile(atPath: file, contents: nil)
-            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
-            try handle.truncate(atOffset: 60_000_000)
-            try handle.close()
-            let outcome = try await cloud.run(
-                "assets",
-                "upload",
-                file,
-                "--type",
-                "Photo",
-                "--field",
-                "image"
-            )
-            #expect(outcome.status == 1)
-            #expect(!outcome.errors.contains("100 %"))
-            #expect(outcome.errors.contains("52428800") || outcome.errors.contains("50"))
         }
     }
 

@@ -364,9 +364,27 @@ extension OperatingTests {
             let whole = try await CommandProcess.run(save + ["--replace"], settings: settings)
             #expect(whole.status == 0, "\(whole.errors)")
             // The size of the damaged record is no longer known.
+            let refused = try await run("check", "--data", data, "--repair")
+            #expect(refused.status == 1)
+            #expect(
+                refused.errors.contains("nothing was repaired, because a server"),
+                "\(refused.errors)"
+            )
+            #expect(!refused.output.contains("(repaired)"), "\(refused.output)")
+            server.end(SIGTERM)
             let repaired = try await run("check", "--data", data, "--repair")
-            #expect(repaired.status == 0)
-            #expect(repaired.errors.contains("A server works on"), "\(repaired.errors)")
+            #expect(repaired.status == 0, "\(repaired.errors)")
+            #expect(repaired.output.contains("(repaired)"), "\(repaired.output)")
+        }
+    }
+
+    @Test("A repair beside a server is no error where there is nothing to repair")
+    func nothingToRepair() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            let outcome = try await run("check", "--data", cloud.data, "--repair")
+            #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+            #expect(outcome.errors == "")
         }
     }
 

@@ -160,4 +160,60 @@ extension OperatingTests {
             #expect(!FileManager.default.fileExists(atPath: cloud.path("again")))
         }
     }
+
+    @Test("A name that no file can have is refused before anything is backed up")
+    func impossibleNames() async throws {
+        try await ServedCloud.run { cloud in
+            for name in ["", cloud.path(String(repeating: "x", count: 300))] {
+                let outcome = try await run("backup", name, "--data", cloud.data)
+                #expect(outcome.status == 2)
+                #expect(
+                    outcome.errors.contains("The name of the file to write"),
+                    "\(outcome.errors)"
+                )
+                #expect(outcome.errors.split(separator: "\n").count == 1)
+            }
+        }
+    }
+
+    @Test("A folder or a pipe is no archive, and a restore does not wait for one who writes it")
+    func unusualArchives() async throws {
+        try await ServedCloud.run { cloud in
+            let pipe = cloud.path("pipe")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            for path in [cloud.data, pipe] {
+                let target = cloud.path("new")
+                let outcome = try await run("restore", path, "--data", target)
+                #expect(outcome.status == 2)
+                #expect(
+                    outcome.errors == "Error: \(path): there is no plain file that can be read\n"
+                )
+                #expect(!FileManager.default.fileExists(atPath: target))
+            }
+        }
+    }
+
+    @Test("A file that cannot be written is named with the system's reason alone")
+    func unwritableFiles() async throws {
+        try await ServedCloud.run { cloud in
+            let settings = try cloud.settings(of: "ada")
+            try await fill(cloud)
+            for command in [
+                ["schema", "export", "--data", cloud.data, "--output", cloud.path("s")],
+                ["export", cloud.path("e"), "--assets", cloud.path("a"), "--zone", "Notes"],
+            ] {
+                let outcome = try await CommandProcess.run(
+                    [
+                        "-c", #"trap '' XFSZ; ulimit -f 0; exec "$0" "$@""#,
+                        CommandProcess.executable.path,
+                    ] + command,
+                    settings: settings,
+                    executable: URL(fileURLWithPath: "/bin/bash")
+                )
+                #expect(outcome.status != 0)
+                #expect(!outcome.errors.contains("Domain"), "\(outcome.errors)")
+                #expect(outcome.errors.contains("File too large"), "\(outcome.errors)")
+            }
+        }
+    }
 }

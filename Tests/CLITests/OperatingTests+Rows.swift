@@ -65,6 +65,62 @@ extension OperatingTests {
     }
 
     @Test(
+        "A zone that was lost is named also where a snapshot has its content",
+        arguments: ["Notes", "Later"]
+    )
+    func lostZoneOfSnapshot(zone: String) async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            try await cloud.objects("zones", "create", "Later")
+            for name in ["first", "second"] {
+                try await cloud.objects("snapshots", "take", name, as: "operator")
+            }
+            // A copy with the change tokens of the server, and one of which they have expired.
+            let data = cloud.path("same")
+            try FileManager.default.createDirectory(
+                atPath: data,
+                withIntermediateDirectories: false
+            )
+            try FileManager.default.copyItem(
+                atPath: cloud.data + "/assets",
+                toPath: data + "/assets"
+            )
+            try sqlite(cloud.data + "/cloud.sqlite", "VACUUM INTO '\(data)/cloud.sqlite'")
+            let expired = try await copy(of: cloud)
+            // Of the newest zone a restore of an earlier snapshot is another explanation.
+            for data in zone == "Notes" ? [data, expired] : [data] {
+                #expect(try await run("check", "--data", data).status == 0)
+                try sqlite(data + "/cloud.sqlite", "DELETE FROM zone WHERE name = '\(zone)'")
+                let found = try await run("check", "--data", data, "--json")
+                #expect(found.status == 1)
+                let problems = try found.objects().compactMap { $0["problem"] as? String }
+                #expect(problems.count == 1, "\(problems)")
+                #expect(problems.first?.contains("the zone '\(zone)' of a snapshot") == true)
+                #expect(problems.first?.contains("backup") == true)
+            }
+        }
+    }
+
+    @Test("A zone of a snapshot that went with a reset or a restore is not lost")
+    func removedZoneOfSnapshot() async throws {
+        try await ServedCloud.run { cloud in
+            try await fill(cloud)
+            try await cloud.objects("snapshots", "take", "first", as: "operator")
+            try await cloud.objects("zones", "create", "Later")
+            try await cloud.objects("snapshots", "take", "second", as: "operator")
+            for words in [["snapshots", "restore", "first"], ["containers", "reset"]] {
+                let outcome = try await CommandProcess.run(
+                    words,
+                    settings: try cloud.settings(of: "operator")
+                )
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                let check = try await run("check", "--data", cloud.data)
+                #expect(check.status == 0, "\(words): \(check.output)")
+            }
+        }
+    }
+
+    @Test(
         "An asset that cannot be read is named, and the backup has all the rest",
         arguments: ["folder", "link"]
     )

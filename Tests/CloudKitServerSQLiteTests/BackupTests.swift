@@ -1,6 +1,8 @@
 import CloudKitServerCore
 import CloudKitServerSQLite
 import Foundation
+import GRDB
+import Synchronization
 import Testing
 
 @Suite("Backups")
@@ -33,5 +35,68 @@ struct BackupTests {
         // With leave to replace it, the next one does.
         _ = try await Backup(of: folder.path).write(to: archive, seconds: 9)
         #expect(try Data(contentsOf: URL(fileURLWithPath: archive)) != kept)
+    }
+
+    /// Stores assets of 3,000,000 bytes, as if records held them; returns the names of their files.
+    private func fill(_ folder: TemporaryFolder) async throws -> [String] {
+        try SQLiteStorage(path: folder.path + "/cloud.sqlite").close()
+        let assets = try FileAssetStorage(directory: folder.path + "/assets")
+        var names: [String] = []
+        for byte in [1, 2, 3] as [UInt8] {
+            let bytes = AsyncStream<Data> { stream in
+                stream.yield(Data(repeating: byte, count: 3_000_000))
+                stream.finish()
+            }
+            let checksum = try await assets.store(bytes, limit: 3_000_000).checksum
+            try await DatabaseQueue(path: folder.path + "/cloud.sqlite").write { database in
+                try database.execute(
+                    sql: "INSERT INTO asset (checksum, record) VALUES (?, 1)",
+                    arguments: [Data(checksum)]
+                )
+            }
+            names.append(checksum.map { String(format: "%02x", $0) }.joined())
+        }
+        return names.sorted()
+    }
+
+    @Test("A file that cannot be read to its end is named, and the backup has all the rest")
+    func failingRead() async throws {
+        let folder = try TemporaryFolder()
+        let names = try await fill(folder)
+        let reads = Mutex(0)
+        let backup = Backup(of: folder.path) { path in
+            guard path.hasSuffix(names[1]) else { return }
+            let count = reads.withLock { count in
+                count += 1
+                return count
+            }
+            // The first piece can be read, and the next cannot.
+            if count % 2 == 0 { throw StorageError(.inputOutput, "Input/output error") }
+        }
+        let archive = folder.path + "/backup.tar"
+        let report = try await backup.write(to: archive, seconds: 1)
+        #expect(report.damaged == [names[1]])
+        #expect(report.assets == 2)
+        #expect(report.isKept)
+        let missing = try await Restore(of: archive).run(into: folder.path + "/restored")
+        #expect(missing == [names[1]])
+    }
+
+    @Test("A file that becomes shorter while it is read is named, and the backup has all the rest")
+    func shrinkingFile() async throws {
+        let folder = try TemporaryFolder()
+        let names = try await fill(folder)
+        let backup = Backup(of: folder.path) { path in
+            guard path.hasSuffix(names[0]) else { return }
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try file.truncate(atOffset: 1_500_000)
+            try file.close()
+        }
+        let archive = folder.path + "/backup.tar"
+        let report = try await backup.write(to: archive, seconds: 1)
+        #expect(report.damaged == [names[0]])
+        #expect(report.isKept)
+        let damaged = try await Restore(of: archive).run(into: folder.path + "/restored")
+        #expect(damaged == [names[0]])
     }
 }

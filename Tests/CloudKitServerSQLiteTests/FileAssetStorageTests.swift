@@ -106,6 +106,25 @@ struct FileAssetStorageTests {
         }
     }
 
+    @Test("A file that cannot be read is named in the error")
+    func unreadable() async throws {
+        let folder = try TemporaryFolder()
+        let storage = try FileAssetStorage(directory: folder.path)
+        let kept = try await storage.store(stream([Data([1])]), limit: 10)
+        let path = folder.path + "/" + (try #require(try files(folder).first))
+        // A folder can be opened, and its bytes cannot be read.
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false
+        )
+        let error = await #expect(throws: StorageError.self) {
+            for try await _ in try #require(try await storage.open(kept.checksum)).chunks {}
+        }
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        #expect(error?.message.contains(name) == true, "\(error?.message ?? "")")
+    }
+
     @Test("What an upload left that ended with its process goes, what is being written stays")
     func remains() async throws {
         let folder = try TemporaryFolder()

@@ -41,7 +41,9 @@ struct AssetFolder {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure(unusable: "\(url.path) cannot be created: \(error)")
+            throw CommandFailure(
+                unusable: "\(url.path) cannot be created: \(CommandFailure.reason(error))"
+            )
         }
     }
 

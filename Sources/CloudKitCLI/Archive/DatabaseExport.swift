@@ -181,7 +181,9 @@ struct DatabaseExport {
         do {
             try file.write(contentsOf: Data((try OutputOptions.line(line) + "\n").utf8))
         } catch {
-            throw CommandFailure(unusable: "The export cannot be written: \(error)")
+            throw CommandFailure(
+                unusable: "The export cannot be written: \(CommandFailure.reason(error))"
+            )
         }
     }
 }

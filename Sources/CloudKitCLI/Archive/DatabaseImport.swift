@@ -286,6 +286,7 @@ struct DatabaseImport {
                 guard item.record.assets(of: key).contains(where: { $0.receipt == nil }) else {
                     continue
                 }
+                let uploads = try files.map { try UploadFile($0, for: client) }
                 let wanted = files.map { _ in
                     UploadAssetsRequest.Token(
                         recordName: item.name,
@@ -299,8 +300,8 @@ struct DatabaseImport {
                     in: database
                 )
                 var uploaded: [WireAsset] = []
-                for (file, token) in zip(files, tokens) {
-                    uploaded.append(try await client.upload(file, to: token))
+                for (file, token) in zip(uploads, tokens) {
+                    uploaded.append(try await file.send(to: token))
                     report.assets += 1
                 }
                 items[index].record.setAssets(uploaded, of: key)

@@ -51,7 +51,9 @@ struct ImportCheckpoint: Codable, Hashable {
             let data = try encoder.encode(self)
             try data.write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch {
-            throw CommandFailure(unusable: "\(path) cannot be written: \(error)")
+            throw CommandFailure(
+                unusable: "\(path) cannot be written: \(CommandFailure.reason(error))"
+            )
         }
     }
 }

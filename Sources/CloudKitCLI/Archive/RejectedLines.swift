@@ -38,7 +38,9 @@ struct RejectedLines {
         do {
             try handle.write(contentsOf: data)
         } catch {
-            throw CommandFailure(unusable: "\(path) cannot be written: \(error)")
+            throw CommandFailure(
+                unusable: "\(path) cannot be written: \(CommandFailure.reason(error))"
+            )
         }
     }
 }

@@ -68,7 +68,9 @@ public struct CloudKitCommand: AsyncParsableCommand {
             Foundation.exit(failure.status.rawValue)
         }
         if exitCode(for: error) == .validationFailure, !(error is ExitCode) {
-            Console.sayError(fullMessage(for: error))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            let mistyped = Subcommands.mistypedOption(arguments, of: self)
+            Console.sayError(mistyped?.message ?? fullMessage(for: error))
             Foundation.exit(CommandFailure.Status.unusable.rawValue)
         }
         let message = fullMessage(for: error)

@@ -1,21 +1,56 @@
 import ArgumentParser
 import CloudKitWire
 
-/// The check that refuses a mistyped subcommand, which the parser would take for an extra argument,
-/// and suggests a similar one.
+/// The checks that refuse mistyped subcommands and options, and suggest similar ones.
+///
+/// The parser would take a mistyped subcommand for an extra argument, and misses an argument before
+/// it notices a mistyped option.
 enum Subcommands {
-    /// Follows the arguments to the command that they name.
+    /// Checks that the arguments name a command.
     ///
     /// - Throws: `CommandFailure` for a word that is not a command, and for a negative time span.
     static func check(_ arguments: [String], of root: any ParsableCommand.Type) throws {
-        var words = arguments[...]
         try checkTimeSpan(arguments)
+        _ = try command(arguments, of: root)
+    }
+
+    /// Finds an option that the command does not have, and that resembles one of its own.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments that the parser has refused.
+    ///   - root: The command to which they were given.
+    /// - Returns: The failure because of the option; nil if there is none.
+    static func mistypedOption(
+        _ arguments: [String],
+        of root: any ParsableCommand.Type
+    ) -> CommandFailure? {
+        // A mistyped command is refused before.
+        guard let (command, path) = try? command(arguments, of: root),
+            // The options of another program follow.
+            command != ExecCommand.self
+        else { return nil }
+        let known = command.helpMessage().matches(of: /--[a-z][a-z0-9-]*/).map { "\($0.output)" }
+        for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+            let option = "\(word.prefix { $0 != "=" })"
+            let advice = NearestName.advice(for: option, in: Set(known))
+            guard !known.contains(option), !advice.isEmpty else { continue }
+            return CommandFailure(unusable: "\(path) has no option '\(option)'\(advice)")
+        }
+        return nil
+    }
+
+    /// Follows the arguments to the command that they name.
+    private static func command(
+        _ arguments: [String],
+        of root: any ParsableCommand.Type
+    ) throws -> (command: any ParsableCommand.Type, path: String) {
+        var words = arguments[...]
         if words.first == "help" { words.removeFirst() }
         var command = root
         var path = name(of: root)
         while let word = words.popFirst(), !word.hasPrefix("-") {
             let parts = command.configuration.subcommands
-            guard !parts.isEmpty else { return }
+            guard !parts.isEmpty else { break }
             guard let next = parts.first(where: { name(of: $0) == word }) else {
                 let advice = NearestName.advice(for: word, in: parts.map(name))
                 throw CommandFailure(
@@ -26,6 +61,7 @@ enum Subcommands {
             command = next
             path += " " + word
         }
+        return (command, path)
     }
 
     /// Refuses a negative time span, whose hours the parser takes for `-h`, and so for a call for help.

@@ -17,11 +17,7 @@ struct AssetUpload {
         recordType: String,
         field: String
     ) async throws -> (recordName: String, asset: WireAsset) {
-        guard FileManager.default.isReadableFile(atPath: file.path) else {
-            throw CommandFailure(
-                unusable: "\(file.relativePath): there is no file that can be read"
-            )
-        }
+        let upload = try UploadFile(file, for: client)
         let tokens = try await client.uploadTokens(
             for: [.init(recordName: recordName, recordType: recordType, fieldName: field)],
             zoneID: zoneID,
@@ -29,7 +25,7 @@ struct AssetUpload {
         )
         let line = ProgressLine("uploading \(DisplayText(file.lastPathComponent).text)")
         // The upload may still be refused.
-        let asset = try await client.upload(file, to: tokens[0]) { line.update(min($0, 0.99)) }
+        let asset = try await upload.send(to: tokens[0]) { line.update(min($0, 0.99)) }
         line.update(1)
         return (tokens[0].recordName, asset)
     }

@@ -12,7 +12,9 @@ enum SchemaOutput {
         do {
             try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
         } catch {
-            throw CommandFailure(unusable: "\(file) cannot be written: \(error)")
+            throw CommandFailure(
+                unusable: "\(file) cannot be written: \(CommandFailure.reason(error))"
+            )
         }
     }
 }

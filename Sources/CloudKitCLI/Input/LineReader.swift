@@ -61,7 +61,9 @@ struct LineReader {
             return try file.readToEnd()?.split(separator: UInt8(ascii: "\n"))
                 .last { !$0.allSatisfy(blanks.contains) } ?? Data()
         } catch {
-            throw CommandFailure(unusable: "\(path): \(error)")
+            throw CommandFailure(
+                unusable: "\(path) cannot be read: \(CommandFailure.reason(error))"
+            )
         }
     }
 
@@ -101,7 +103,9 @@ struct LineReader {
             searched -= start
             start = 0
         } catch {
-            throw CommandFailure(unusable: "\(path): \(error)")
+            throw CommandFailure(
+                unusable: "\(path) cannot be read: \(CommandFailure.reason(error))"
+            )
         }
     }
 }

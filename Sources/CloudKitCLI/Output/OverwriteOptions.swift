@@ -27,8 +27,14 @@ struct OverwriteOptions: ParsableArguments {
         if path == "-" {
             return "This command writes to a file, not to standard output; ./- is a file called -"
         }
+        guard !path.isEmpty else { return "The name of the file to write is empty; give one" }
         let manager = FileManager.default
         let url = URL(fileURLWithPath: path)
+        guard url.lastPathComponent.utf8.count <= Int(NAME_MAX) else {
+            return
+                "The name of the file to write has \(url.lastPathComponent.utf8.count) bytes, and "
+                + "\(NAME_MAX) are allowed; give a shorter one"
+        }
         if manager.fileExists(atPath: path) {
             let target = url.resolvingSymlinksInPath().path
             // What cannot be examined is not replaced.

@@ -50,9 +50,6 @@ public final class CloudServer: Service {
     /// The key for the routes of operators and tests; `nil` if the server has no such routes.
     public let administrationKey: String?
 
-    /// Returns whether a server works on a data folder.
-    package static func isServing(_ folder: String) -> Bool { ServerFolder(path: folder).isServed }
-
     /// Creates a server and opens its data; it does not listen before `run()`.
     ///
     /// - Throws: `StorageError` when the data cannot be opened, and `ServerConfigurationError` for

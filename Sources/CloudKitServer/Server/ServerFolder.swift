@@ -106,17 +106,6 @@ struct ServerFolder {
         return (attributes?[.posixPermissions] as? Int ?? 0) & 0o077 != 0
     }
 
-    /// Returns whether a server works on the folder.
-    var isServed: Bool {
-        do {
-            _ = try lock()
-            return false
-        } catch {
-            // A folder that cannot be locked for another reason is not known to be in use.
-            return error is ServerConfigurationError
-        }
-    }
-
     /// Locks the folder for this process until the lock is released.
     ///
     /// - Throws: `ServerConfigurationError` when another server has locked it.
@@ -165,8 +154,8 @@ struct ServerFolder {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
             if errno == EWOULDBLOCK {
                 throw ServerConfigurationError(
-                    "Another server works on the folder \(folder); stop it, or give this one a "
-                        + "folder of its own"
+                    "Another server works on the folder \(folder), or a repair does; stop it, or "
+                        + "give this one a folder of its own"
                 )
             }
             // Some file systems cannot lock folders.
@@ -181,5 +170,22 @@ struct ServerFolder {
         }
 
         deinit { for descriptor in descriptors { close(descriptor) } }
+    }
+}
+
+/// A hold on a server's folder, with which no server starts on it.
+package struct FolderHold: Sendable {
+    private let lock: ServerFolder.Lock?
+
+    /// Holds a folder until the last use of the hold; nil if a server works on it.
+    package init?(of folder: String) {
+        do {
+            lock = try ServerFolder(path: folder).lock()
+        } catch is ServerConfigurationError {
+            return nil
+        } catch {
+            // A folder that cannot be locked for another reason is not known to be in use.
+            lock = nil
+        }
     }
 }

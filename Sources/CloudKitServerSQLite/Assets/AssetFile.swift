@@ -108,6 +108,13 @@ final class AssetFile: Sendable {
         return Int64(status.st_size)
     }
 
+    /// Cuts a file that is being written to its first bytes; the next are appended to those.
+    func cut(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0,
+            lseek(descriptor, off_t(size), SEEK_SET) == off_t(size)
+        else { throw Self.failure("cut", "an archive") }
+    }
+
     /// Syncs the bytes to the disk.
     func sync(_ path: String) throws {
         guard fsync(descriptor) == 0 else { throw Self.failure("sync", path) }

@@ -267,7 +267,7 @@ private struct CheckedReading {
             return first
         }
         if isAtEnd { return nil }
-        let piece = try file.read(Self.pieceBytes) ?? Data()
+        let piece = try read()
         hash.update(data: piece)
         left -= Int64(piece.count)
         guard left <= 0 || piece.isEmpty else { return piece }
@@ -280,5 +280,17 @@ private struct CheckedReading {
             )
         }
         return piece.isEmpty ? nil : piece
+    }
+
+    private func read() throws -> Data {
+        do {
+            return try file.read(Self.pieceBytes) ?? Data()
+        } catch let error as StorageError {
+            throw StorageError(
+                error.code,
+                "The file of the asset \(FileAssetStorage.name(of: checksum)) cannot be read to its end "
+                    + "(\(error.message)); restore it from a backup, or upload it again"
+            )
+        }
     }
 }

@@ -20,7 +20,8 @@ package struct Backup {
         package var assets = 0
         /// The size of the archive in bytes.
         package var bytes: Int64 = 0
-        /// The checksums of assets that records hold and whose files are missing or damaged.
+        /// The checksums of assets that records hold and whose files are missing or damaged, or
+        /// cannot be read to their end.
         package var damaged: [String] = []
         /// The number of records whose rows do not match their checksums.
         package var damagedRecords = 0
@@ -38,10 +39,20 @@ package struct Backup {
     private static let pieceBytes = 1 << 20
 
     private let folder: String
+    private let beforeRead: @Sendable (_ path: String) throws -> Void
 
     /// Prepares a backup of a folder.
-    package init(of folder: String) {
+    ///
+    /// - Parameters:
+    ///   - folder: The server's folder.
+    ///   - beforeRead: A closure that is called before each piece of a file is read, and may fail as
+    ///     the disk would.
+    package init(
+        of folder: String,
+        beforeRead: @escaping @Sendable (_ path: String) throws -> Void = { _ in }
+    ) {
         self.folder = folder
+        self.beforeRead = beforeRead
     }
 
     /// Returns whether a file is an archive of a backup, complete or not.
@@ -237,15 +248,18 @@ package struct Backup {
         let entry = TarEntry(name: BackupManifest.name, size: Int64(manifest.count))
         try file.write(entry.header(seconds: seconds) + manifest + Data(count: entry.padding))
         let database = TarEntry(name: BackupNames.database, size: size)
-        try await append(database, Self.open(copy), to: file, seconds)
+        guard try await append(database, Self.open(copy), to: file, seconds) else {
+            throw BackupError("\(copy) cannot be read to its end; run the backup again")
+        }
         var found: Set<[UInt8]> = []
         // After the database: an asset that is uploaded meanwhile is not in it, and is not needed.
         for checksum in assets() {
             let name = BackupNames.asset(checksum)
             // An asset that is no longer needed may be removed at any moment, and one that cannot be
-            // read is missing in the report.
-            guard let asset = AssetFile(readable: "\(folder)/\(name)") else { continue }
-            try await append(TarEntry(name: name, size: asset.size()), asset, to: file, seconds)
+            // read, also midway, is missing in the report.
+            guard let asset = AssetFile(readable: "\(folder)/\(name)"),
+                try await append(TarEntry(name: name, size: asset.size()), asset, to: file, seconds)
+            else { continue }
             found.insert(checksum)
         }
         try file.write(Data(count: 2 * TarEntry.block))
@@ -272,21 +286,37 @@ package struct Backup {
         }
     }
 
+    /// Appends a file; returns `false` for one that cannot be read to its end, of which the archive has
+    /// nothing then.
     private func append(
         _ entry: TarEntry,
         _ source: AssetFile,
         to file: AssetFile,
         _ seconds: Int64
-    ) async throws {
+    ) async throws -> Bool {
+        let start = try file.size()
         try file.write(entry.header(seconds: seconds))
-        let size = try await Self.forEachPiece(of: source) { try file.write($0) }
-        guard size == entry.size else {
-            throw BackupError("\(entry.name) changed while it was read; run the backup again")
+        var left = entry.size
+        while left > 0 {
+            try await Self.pause()
+            let count = Int(min(left, Int64(Self.pieceBytes)))
+            // A damaged disk, or a file that has become shorter, costs the backup this file alone.
+            guard let piece = try? read(count, of: source, entry.name) else {
+                try file.cut(to: start)
+                return false
+            }
+            try file.write(piece)
+            left -= Int64(piece.count)
         }
         try file.write(Data(count: entry.padding))
+        return true
     }
 
-    @discardableResult
+    private func read(_ count: Int, of file: AssetFile, _ name: String) throws -> Data? {
+        try beforeRead("\(folder)/\(name)")
+        return try file.read(count)
+    }
+
     private static func forEachPiece(
         of file: AssetFile,
         _ body: (Data) throws -> Void

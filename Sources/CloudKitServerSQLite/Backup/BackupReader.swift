@@ -29,9 +29,8 @@ struct BackupReader {
     private static func open(_ path: String) throws -> AssetFile {
         // The path may be a link to an archive elsewhere.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        // The error below names the path, which is what can be corrected.
-        guard let file = try? AssetFile(opening: target) else {
-            throw BackupError("\(path): there is no readable file")
+        guard let file = AssetFile(readable: target) else {
+            throw BackupError("\(path): there is no plain file that can be read")
         }
         return file
     }
@@ -127,7 +126,7 @@ struct BackupReader {
         var data = Data()
         while data.count < count {
             guard let piece = try file.read(count - data.count) else {
-                throw BackupError("\(path): the archive is cut short")
+                throw BackupError("\(path): the archive is cut short; restore another one")
             }
             data += piece
         }

@@ -12,7 +12,7 @@ import Foundation
 extension SQLiteConnection {
     func rowProblems() throws -> [FileProblem] {
         var problems: [FileProblem] = []
-        for rule in try RowRule.all + [contentRule()] {
+        for rule in try RowRule.all + [contentRule()] + snapshotRules() {
             try forEach(rule.wrong) { row in
                 let (id, expected, found): (String, String, String) = (row[0], row[1], row[2])
                 problems.append(
@@ -62,6 +62,31 @@ extension SQLiteConnection {
             "EXISTS (SELECT 1 FROM \($0) AS kept WHERE kept.content = content.id)"
         }
         return "(\(conditions.joined(separator: " OR ")))"
+    }
+
+    /// Returns the rule that the zones of snapshots exist, under which a lost zone is noticed whose
+    /// content a snapshot still has; empty without snapshots.
+    ///
+    /// The row of a zone goes only with a reset or a restore of an earlier snapshot. Both give the
+    /// databases of the environment another incarnation, and take along all zones that are newer.
+    private func snapshotRules() throws -> [RowRule] {
+        let parts = try snapshotTables(of: "").map { snapshot in
+            """
+            SELECT CAST(kept.id AS TEXT), 'the zone ' || quote(kept.name) || ' of a snapshot', 'none'
+            FROM \(snapshot)zone AS kept JOIN \(snapshot)database AS old ON old.id = kept.database
+            JOIN database ON database.id = old.id
+            LEFT JOIN (
+                SELECT other.environment, max(there.id) AS newest
+                FROM \(snapshot)zone AS there JOIN zone ON zone.id = there.id
+                JOIN \(snapshot)database AS other ON other.id = there.database
+                GROUP BY other.environment
+            ) AS present ON present.environment = old.environment
+            WHERE kept.id NOT IN (SELECT id FROM zone)
+                AND (database.incarnation = old.incarnation OR kept.id < present.newest)
+            """
+        }
+        guard !parts.isEmpty else { return [] }
+        return [RowRule(table: "zone", wrong: parts.joined(separator: " UNION ") + " ORDER BY 1")]
     }
 
     private func contentRule() throws -> RowRule {

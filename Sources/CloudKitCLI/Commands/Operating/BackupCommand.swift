@@ -60,7 +60,8 @@ struct BackupCommand: AsyncParsableCommand {
         }
         if !report.damaged.isEmpty {
             parts.append(
-                "these assets are missing or damaged: " + report.damaged.joined(separator: ", ")
+                "these assets are missing, damaged or cannot be read: "
+                    + report.damaged.joined(separator: ", ")
             )
         }
         if !report.problems.isEmpty {

@@ -10,9 +10,9 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Each row and file is compared with its checksum, each value with the schema, and each \
             index entry and reference with its record. The server may be running. The exit status is \
-            1 when something is wrong. Stop the server for --repair: a repair that is interrupted \
-            leaves the data marked as damaged, so that nothing is written to it before another one \
-            has come to its end.
+            1 when something is wrong. Stop the server for --repair, which changes nothing beside \
+            one: a repair that is interrupted leaves the data marked as damaged, so that nothing is \
+            written to it before another one has come to its end.
             """
     )
 
@@ -33,14 +33,12 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = DataFolder(path: data, container: nil)
         try folder.check()
-        if repair, CloudServer.isServing(data) {
-            Console.say(
-                "A server works on \(data) while this repairs it; stop it, and repair again if anything "
-                    + "is left"
-            )
-        }
+        // No server starts on the folder before the repair has ended.
+        let hold = repair ? FolderHold(of: data) : nil
+        defer { withExtendedLifetime(hold) {} }
+        let isServed = repair && hold == nil
         let service = try folder.open()
-        let report = try await service.check(repairs: repair)
+        let report = try await service.check(repairs: repair && !isServed)
         if output.json {
             for finding in report.findings { try output.write(finding) }
         } else {
@@ -55,7 +53,10 @@ struct CheckCommand: AsyncParsableCommand {
         let left = report.findings.filter { !$0.isRepaired }
         let derived = left.filter(\.isDerived).count
         let remedy =
-            if report.canBeRepaired == nil {
+            if isServed, derived > 0 || report.canBeRepaired == nil {
+                ", and nothing was repaired, because a server, or another repair, works on \(data): "
+                    + "stop it, and run cloudkit check --repair again"
+            } else if report.canBeRepaired == nil {
                 "; the database itself is damaged: run it with --repair, which changes nothing if it "
                     + "cannot help, and restore a backup then"
             } else if report.canBeRepaired == false {
