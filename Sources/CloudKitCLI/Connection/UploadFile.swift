@@ -42,9 +42,10 @@ struct UploadFile {
     ) async throws -> WireAsset {
         do {
             return try await client.upload(url, to: token, progress: progress)
-        } catch WebClientError.refused(let refusal, _)
-            where refusal.nativeErrorCode == NativeErrorCode.limitExceeded.rawValue
-        {
+        } catch {
+            guard case .refused(let refusal, _) = error,
+                refusal.nativeErrorCode == NativeErrorCode.limitExceeded.rawValue
+            else { throw error }
             throw CommandFailure(
                 "\(url.relativePath) has \(Amount.text(Int(size), "byte")), and was refused: "
                     + "\(refusal.reason ?? "it is too large"); make it smaller, or divide it; whoever "
