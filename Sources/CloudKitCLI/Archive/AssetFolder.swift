@@ -16,7 +16,7 @@ struct AssetFolder {
     func keep(_ asset: WireAsset, with client: WebClient) async throws -> String {
         let name = Self.name(of: asset)
         let file = url.appendingPathComponent(name)
-        if let size = asset.size, Self.size(of: file) == size { return name }
+        if let size = asset.size, UploadFile.size(of: file) == size { return name }
         // A file with its final name is complete.
         let part = url.appendingPathComponent(name + ".part")
         // Of an interrupted run; without one, there is nothing to remove.
@@ -33,7 +33,7 @@ struct AssetFolder {
     func file(named name: String) -> URL? {
         guard !name.isEmpty, name != ".", name != "..", !name.contains("/") else { return nil }
         let file = url.appendingPathComponent(name)
-        return Self.size(of: file) == nil ? nil : file
+        return UploadFile.size(of: file) == nil ? nil : file
     }
 
     /// Creates the folder.
@@ -54,13 +54,5 @@ struct AssetFolder {
         }
         let bytes = Data(base64Encoded: checksum) ?? Data(checksum.utf8)
         return String(Hexadecimal.text(bytes).prefix(200))
-    }
-
-    /// Returns the size of a regular file; nil when there is none.
-    static func size(of file: URL) -> Int64? {
-        // A file that is not there is downloaded.
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
-        return (attributes?[.size] as? NSNumber)?.int64Value
     }
 }

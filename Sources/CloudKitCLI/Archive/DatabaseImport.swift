@@ -177,7 +177,7 @@ struct DatabaseImport {
                 )
             }
             for (asset, url) in zip(needed, urls) {
-                let size = AssetFolder.size(of: url) ?? 0
+                let size = UploadFile.size(of: url) ?? 0
                 guard size >= asset.size ?? 0 else {
                     return try refuse(
                         line,

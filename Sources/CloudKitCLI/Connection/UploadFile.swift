@@ -16,7 +16,7 @@ struct UploadFile {
         guard FileManager.default.isReadableFile(atPath: url.path) else {
             throw CommandFailure(unusable: "\(path): there is no file that can be read")
         }
-        guard let size = AssetFolder.size(of: url.resolvingSymlinksInPath()) else {
+        guard let size = Self.size(of: url.resolvingSymlinksInPath()) else {
             throw CommandFailure(
                 unusable:
                     "\(path) is not a plain file, but a folder, a pipe or a device; write what "
@@ -52,5 +52,13 @@ struct UploadFile {
                     + "runs the server can raise its --max-asset-bytes"
             )
         }
+    }
+
+    /// Returns the size of a regular file; nil when there is none.
+    static func size(of file: URL) -> Int64? {
+        // A file that is not there has none.
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
+        return (attributes?[.size] as? NSNumber)?.int64Value
     }
 }
