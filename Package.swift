@@ -246,7 +246,7 @@ let package = Package(
 
         .target(
             name: "CloudKitServerPostgres",
-            dependencies: ["CloudKitServerCore", "CloudKitWire", postgres]
+            dependencies: ["CloudKitBasics", "CloudKitServerCore", "CloudKitWire", postgres]
         ),
 
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.

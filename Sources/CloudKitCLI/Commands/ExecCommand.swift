@@ -61,18 +61,13 @@ struct ExecCommand: AsyncParsableCommand {
         }
         if let option = arguments.first, option != "--", option.hasPrefix("-") {
             throw ValidationError(
-                "Unknown option '\(option)'\(NearestName.advice(for: option, in: Self.options))"
+                "Unknown option '\(option)'\(NearestName.advice(for: option, in: Self.optionNames))"
                     + "; a command of that name goes after --"
             )
         }
         if let exportFile, let problem = Self.problem(withExportTo: exportFile) {
             throw ValidationError("--export-on-exit: \(problem)")
         }
-    }
-
-    /// The names that the help shows, for advice about a mistyped one.
-    private static var options: [String] {
-        helpMessage().matches(of: /--[a-z][a-z-]*/).map { String($0.output) }
     }
 
     /// Returns the reason why a file must not be written; nil when there is none, or a backup of before.

@@ -29,7 +29,7 @@ enum Subcommands {
             // The options of another program follow.
             command != ExecCommand.self
         else { return nil }
-        let known = command.helpMessage().matches(of: /--[a-z][a-z0-9-]*/).map { "\($0.output)" }
+        let known = command.optionNames
         for word in arguments.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
             let option = "\(word.prefix { $0 != "=" })"
             let advice = NearestName.advice(for: option, in: Set(known))
@@ -78,5 +78,12 @@ enum Subcommands {
 
     private static func name(of command: any ParsableCommand.Type) -> String {
         command.configuration.commandName ?? ""
+    }
+}
+
+extension ParsableCommand {
+    /// The names of options that the help shows, for advice about a mistyped one.
+    static var optionNames: [String] {
+        helpMessage().matches(of: /--[a-z][a-z0-9-]*/).map { "\($0.output)" }
     }
 }

@@ -143,34 +143,6 @@ public struct StorageNeeds: Hashable, Sendable {
             return scan
         }
     }
-
-    /// Adds other needs.
-    public mutating func formUnion(_ other: Self) {
-        environments.formUnion(other.environments)
-        users.formUnion(other.users)
-        database = database ?? other.database
-        listsZones = listsZones || other.listsZones
-        collections.formUnion(other.collections)
-        documents.formUnion(other.documents)
-        zones.merge(other.zones) { $0.union($1) }
-        zoneRows.merge(other.zoneRows) { $0.union($1) }
-    }
-}
-
-extension StorageNeeds.Contents {
-    func union(_ other: Self) -> Self {
-        var all = self
-        all.records += other.records
-        all.rows += other.rows
-        all.heads += other.heads
-        all.hasShares = hasShares || other.hasShares
-        all.references += other.references
-        all.referenceCounts += other.referenceCounts
-        all.feeds += other.feeds
-        all.scans += other.scans
-        all.counts += other.counts
-        return all
-    }
 }
 
 /// The names of a database: an environment and an owner.

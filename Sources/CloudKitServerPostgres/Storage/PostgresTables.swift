@@ -268,24 +268,24 @@ struct PostgresTables {
             )
     }
 
+    /// The columns of a zone, in the order of its values.
+    static let zoneColumns = """
+        database, id, name, incarnation, head_sequence, change_sequence, is_deleted,
+        birth_sequence, bytes, horizon_sequence, deletion_reason
+        """
+
+    /// The columns of a record except the database's, in the order of its values.
+    static let recordColumns = """
+        id, zone, name, type, sequence, created_at, created_by, modified_at, modified_by,
+        is_deleted, parent, share, has_assets, fields, extra
+        """
+
     /// The tables of which a snapshot has rows, and the names of their columns.
     static let kept: [(table: String, columns: String)] = [
         ("environment", "id, container, kind, schema_version, schema"),
         ("database", "id, environment, owner, incarnation, head_sequence"),
-        (
-            "zone",
-            """
-            database, id, name, incarnation, head_sequence, change_sequence, is_deleted,
-            birth_sequence, bytes, horizon_sequence, deletion_reason
-            """
-        ),
-        (
-            "record",
-            """
-            database, id, zone, name, type, sequence, created_at, created_by, modified_at,
-            modified_by, is_deleted, parent, share, has_assets, fields, extra
-            """
-        ),
+        ("zone", zoneColumns),
+        ("record", "database, \(recordColumns)"),
         ("index_entry", "database, zone, number, key, record"),
         ("reference", "database, zone, target, circle, kind, source"),
         ("asset", "database, record, checksum"),

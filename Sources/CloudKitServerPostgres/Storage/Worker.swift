@@ -302,7 +302,7 @@ final class Worker {
         var numbers: [DatabaseKey: Int64] = [:]
         var unknown: Set<DatabaseKey> = []
         for job in jobs {
-            guard case .write(.database(let key)) = job.kind, !job.isAlone else {
+            guard case .write(.database(let key)) = job.kind else {
                 return (jobs, .everything)
             }
             if let number = memory.database(key) {
@@ -334,13 +334,9 @@ final class Worker {
         do {
             try connection.run(
                 keys.map { key in
-                    Statement(
-                        sql: PostgresTransaction.selectDatabase
-                            + " WHERE environment = $1 AND owner = $2",
-                        parameters: [
-                            .int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0),
-                        ]
-                    ) { rows in for row in rows { found[key] = row.int(0) } }
+                    PostgresTransaction.selectDatabase(key) { rows in
+                        for row in rows { found[key] = row.int(0) }
+                    }
                 }
             )
         } catch let failure as PostgresFailure where failure.isLost {

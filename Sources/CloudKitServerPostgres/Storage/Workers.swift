@@ -1,17 +1,8 @@
 #if PostgreSQL
+import CloudKitBasics
 import CloudKitServerCore
 import Dispatch
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A read or a write that waits for a connection.
 struct Job: Sendable {
@@ -22,8 +13,6 @@ struct Job: Sendable {
     }
 
     var kind: Kind
-    /// `true` when the job may change anything, whatever it announced.
-    var isAlone = false
     /// `true` when the job shares its transaction with no other one.
     var isSingle = false
     var needs: @Sendable () -> StorageNeeds
@@ -90,7 +79,7 @@ struct JobQueue {
         var place = 0
         while place < writes.count {
             let job = writes[place]
-            guard case .write(.database(let key)) = job.kind, !job.isAlone else {
+            guard case .write(.database(let key)) = job.kind else {
                 // Whatever may change anything waits until nothing runs, and lets nobody overtake it.
                 if place == 0, writers == 0 {
                     writes.removeFirst()
@@ -123,7 +112,6 @@ struct JobQueue {
         guard let first = jobs.first, first.kind != .read else { return }
         writers -= 1
         if case .write(.everything) = first.kind { isEverythingRunning = false }
-        if first.isAlone { isEverythingRunning = false }
         for job in jobs {
             if case .write(.database(let key)) = job.kind { running.remove(key) }
         }
@@ -240,36 +228,9 @@ final class Workers: Sendable {
     }
 
     private func start() {
-        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
-        defer { attributes.deallocate() }
-        pthread_attr_init(attributes)
-        defer { pthread_attr_destroy(attributes) }
-        pthread_attr_setstacksize(attributes, Self.stackBytes)
-        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-        #if canImport(Darwin)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        let workers = Unmanaged.passRetained(self)
-        let failure = pthread_create(
-            &thread,
-            attributes,
-            { argument in
-                #if canImport(Darwin)
-                let workers = Unmanaged<Workers>.fromOpaque(argument).takeRetainedValue()
-                #else
-                guard let argument else { return nil }
-                let workers = Unmanaged<Workers>.fromOpaque(argument).takeRetainedValue()
-                #endif
-                workers.work(workers)
-                return nil
-            },
-            workers.toOpaque()
-        )
-        guard failure != 0 else { return }
+        let isStarted = DetachedThread.start(stackBytes: Self.stackBytes) { self.work(self) }
+        guard !isStarted else { return }
         // The machine has no room for another thread: the existing ones do the work.
-        workers.release()
         state.withLock { state in
             state.threads -= 1
             precondition(state.threads > 0, "The process cannot start a thread")

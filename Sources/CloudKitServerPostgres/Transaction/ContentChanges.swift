@@ -226,13 +226,9 @@ struct ContentChanges {
             $14::boolean[], $15::bytea[], $16::bytea[])
         """
 
-    private static let recordColumns = """
-        id, zone, name, type, sequence, created_at, created_by, modified_at, modified_by,
-        is_deleted, parent, share, has_assets, fields, extra
-        """
-
     private static let addRecords = """
-        INSERT INTO record (database, \(recordColumns)) SELECT $1, * FROM \(recordArrays)
+        INSERT INTO record (database, \(PostgresTables.recordColumns))
+        SELECT $1, * FROM \(recordArrays)
         """
 
     private static let updateRecords = """
@@ -241,7 +237,7 @@ struct ContentChanges {
             modified_at = new.modified_at, modified_by = new.modified_by,
             is_deleted = new.is_deleted, parent = new.parent, share = new.share,
             has_assets = new.has_assets, fields = new.fields, extra = new.extra
-        FROM \(recordArrays) AS new (\(recordColumns))
+        FROM \(recordArrays) AS new (\(PostgresTables.recordColumns))
         WHERE record.database = $1 AND record.id = new.id
         """
 

@@ -162,10 +162,7 @@ struct NeedReads {
     }
 
     private func database(_ key: DatabaseKey) -> Statement {
-        Statement(
-            sql: PostgresTransaction.selectDatabase + " WHERE environment = $1 AND owner = $2",
-            parameters: [.int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0)]
-        ) { [transaction] rows in
+        PostgresTransaction.selectDatabase(key) { [transaction] rows in
             transaction.cache.databases[key] = .some(nil)
             for row in rows { transaction.cache.store(PostgresTransaction.database(row)) }
         }
@@ -213,7 +210,8 @@ struct NeedReads {
         }
     }
 
-    private func zones(of database: RowID<StoredDatabase>) -> Statement {
+    /// Returns the read of a database's live zones.
+    func zones(of database: RowID<StoredDatabase>) -> Statement {
         Statement(
             sql: PostgresTransaction.selectZone
                 + " WHERE database = $1 AND NOT is_deleted ORDER BY name",
@@ -225,7 +223,8 @@ struct NeedReads {
         }
     }
 
-    private func zones(_ names: [String], of database: RowID<StoredDatabase>) -> Statement {
+    /// Returns the read of some zones, including deleted ones.
+    func zones(_ names: [String], of database: RowID<StoredDatabase>) -> Statement {
         Statement(
             sql: PostgresTransaction.selectZone + " WHERE database = $1 AND name = ANY($2)",
             parameters: [.int(database.rawValue), .texts(names)]

@@ -58,6 +58,17 @@ extension PostgresTransaction {
     static let selectDatabase =
         "SELECT id, environment, owner, incarnation, head_sequence FROM database"
 
+    static func selectDatabase(
+        _ key: DatabaseKey,
+        _ receive: @escaping (ResultRows) throws -> Void
+    ) -> Statement {
+        Statement(
+            sql: selectDatabase + " WHERE environment = $1 AND owner = $2",
+            parameters: [.int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0)],
+            receive: receive
+        )
+    }
+
     static func database(_ row: ResultRow) -> StoredDatabase {
         let owner = row.int(2)
         return StoredDatabase(
@@ -69,11 +80,7 @@ extension PostgresTransaction {
         )
     }
 
-    static let selectZone = """
-        SELECT database, id, name, incarnation, head_sequence, change_sequence, is_deleted,
-            birth_sequence, bytes, horizon_sequence, deletion_reason
-        FROM zone
-        """
+    static let selectZone = "SELECT \(PostgresTables.zoneColumns) FROM zone"
 
     static func zone(_ row: ResultRow) -> StoredZone {
         StoredZone(

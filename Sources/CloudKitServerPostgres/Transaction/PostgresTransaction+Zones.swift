@@ -90,15 +90,8 @@ extension PostgresTransaction {
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone? {
         let key = RowCache.ZoneName(database: database, name: name)
         if let known = cache.zones[key] { return known }
-        let found = try all(
-            Self.selectZone + " WHERE database = $1 AND name = $2",
-            [.int(database.rawValue), .text(name)],
-            Self.zone
-        ).first
-        // What was announced may have brought it along.
-        cache.zones[key] = .some(found)
-        if let found { cache.store(found) }
-        return found
+        try read(NeedReads(self).zones([name], of: database))
+        return cache.zones[key] ?? nil
     }
 
     func zone(_ id: RowID<StoredZone>) throws -> StoredZone? {
@@ -109,14 +102,8 @@ extension PostgresTransaction {
 
     func zones(_ database: RowID<StoredDatabase>) throws -> [StoredZone] {
         if let known = cache.zoneLists[database] { return known }
-        let found = try all(
-            Self.selectZone + " WHERE database = $1 AND NOT is_deleted ORDER BY name",
-            [.int(database.rawValue)],
-            Self.zone
-        )
-        for zone in found { cache.store(zone) }
-        cache.zoneLists[database] = found
-        return found
+        try read(NeedReads(self).zones(of: database))
+        return cache.zoneLists[database] ?? []
     }
 
     func zones(_ environment: RowID<StoredEnvironment>) throws -> [StoredZone] {
@@ -151,8 +138,7 @@ extension PostgresTransaction {
         zone.id = RowID(rawValue: try takeNumber())
         state.changes.addApart(
             """
-            INSERT INTO zone (database, id, name, incarnation, head_sequence, change_sequence,
-                is_deleted, birth_sequence, bytes, horizon_sequence, deletion_reason)
+            INSERT INTO zone (\(PostgresTables.zoneColumns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             """,
             PendingChanges.values(of: zone)

@@ -1,3 +1,4 @@
+import CloudKitBasics
 import Dispatch
 import Synchronization
 
@@ -167,29 +168,10 @@ final class StorageThreads: TaskExecutor {
     }
 
     private func start() {
-        // Not created by an initializer, because C's headers belong to different modules on
-        // different systems.
-        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
-        defer { attributes.deallocate() }
-        pthread_attr_init(attributes)
-        defer { pthread_attr_destroy(attributes) }
-        pthread_attr_setstacksize(attributes, Self.stackBytes)
-        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-        #if canImport(Darwin)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        let failure = pthread_create(
-            &thread,
-            attributes,
-            { _ in
-                StorageThreads.shared.work()
-                return nil
-            },
-            nil
-        )
-        guard failure != 0 else { return }
+        let isStarted = DetachedThread.start(stackBytes: Self.stackBytes) {
+            StorageThreads.shared.work()
+        }
+        guard !isStarted else { return }
         // The machine has no room for another thread: the existing ones do the work.
         state.withLock { state in
             state.threads -= 1
