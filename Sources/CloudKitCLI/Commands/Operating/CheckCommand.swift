@@ -39,7 +39,7 @@ struct CheckCommand: AsyncParsableCommand {
                     + "is left"
             )
         }
-        let service = try folder.open()
+        let service = try folder.open(readsAssets: true)
         let report = try await service.check(repairs: repair)
         if output.json {
             for finding in report.findings { try output.write(finding) }
