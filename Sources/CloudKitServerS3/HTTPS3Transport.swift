@@ -43,7 +43,10 @@ package struct HTTPS3Transport: S3Transport {
     }
 
     /// The client of the process, which lives as long as it.
-    package static let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    package static let client = HTTPClient(
+        eventLoopGroupProvider: .singleton,
+        configuration: configuration
+    )
 
     /// Returns the configuration of clients for S3.
     private static var configuration: HTTPClient.Configuration {

@@ -42,7 +42,11 @@ package final class S3AssetStorage: AssetStorage {
     }
 
     /// Creates a storage over a client; tests take smaller parts and pages.
-    package init(_ client: S3Client, partBytes: Int64 = S3AssetStorage.partBytes, pageItems: Int = 1000) {
+    package init(
+        _ client: S3Client,
+        partBytes: Int64 = S3AssetStorage.partBytes,
+        pageItems: Int = 1000
+    ) {
         self.client = client
         self.partBytes = partBytes
         self.pageItems = pageItems

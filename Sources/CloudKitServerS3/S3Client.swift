@@ -58,6 +58,7 @@ package struct S3Client: Sendable {
     ///   - key: The key.
     ///   - place: The first byte to read.
     /// - Returns: The description, whose size is that of the bytes that follow, and the bytes.
+    /// - Throws: `StorageError`.
     package func get(
         _ key: String,
         from place: Int64 = 0
@@ -161,7 +162,11 @@ package struct S3Client: Sendable {
 
     /// Completes an upload; returns false if S3 no longer knows it, as after an attempt whose response was
     /// lost.
-    package func completeUpload(_ upload: String, _ key: String, parts: [String]) async throws -> Bool {
+    package func completeUpload(
+        _ upload: String,
+        _ key: String,
+        parts: [String]
+    ) async throws -> Bool {
         let list = parts.enumerated().map { index, tag in
             "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(S3XML.escaped(tag))</ETag></Part>"
         }
@@ -295,6 +300,8 @@ package struct S3Client: Sendable {
     ///   - request: The request.
     ///   - allowsMissing: A Boolean value that indicates whether a missing object, or upload, is no failure.
     ///   - read: A closure that reads a response of success, or one with the status 404 and without a body.
+    /// - Returns: The result of the closure.
+    /// - Throws: `StorageError`, or `CancellationError`.
     private func run<Result>(
         _ request: S3Request,
         allowsMissing: Bool = false,

@@ -47,7 +47,12 @@ package struct S3Failure: Error, Hashable, Sendable {
     ///   - purpose: The purpose of the request: "store", "read" and so on.
     ///   - key: The key of the object; nil for the bucket.
     ///   - settings: The settings of the storage.
-    package func storageError(_ purpose: String, _ key: String?, _ settings: S3Settings) -> StorageError {
+    /// - Returns: The error, with its remedy and without credentials.
+    package func storageError(
+        _ purpose: String,
+        _ key: String?,
+        _ settings: S3Settings
+    ) -> StorageError {
         let object = key.map { "\($0) in " } ?? ""
         let cause =
             [

@@ -66,6 +66,7 @@ package final class S3Signature: Sendable {
     /// - Parameters:
     ///   - subject: The request.
     ///   - date: The time, such as `20260131T120000Z`.
+    /// - Returns: The header fields, those of the subject among them.
     package func headers(of subject: Subject, date: String) -> [(name: String, value: String)] {
         var headers = subject.headers
         headers.append(("x-amz-content-sha256", subject.payload))
@@ -89,6 +90,7 @@ package final class S3Signature: Sendable {
     ///   - subject: The request; its payload and headers are not used.
     ///   - date: The time, such as `20260131T120000Z`.
     ///   - seconds: The seconds for which the URL can be used, at most those of a week.
+    /// - Returns: The query with the signature at its end.
     package func presignedQuery(of subject: Subject, date: String, seconds: Int64) -> String {
         var subject = subject
         subject.payload = Self.unsignedPayload

@@ -69,7 +69,8 @@ public struct AssetStorageConformance: Sendable {
                 }
             }
         },
-        Check(testDescription: "The same bytes have one checksum, and other bytes another") { storage in
+        Check(testDescription: "The same bytes have one checksum, and other bytes another") {
+            storage in
             let one = try await storage.store(Self.stream([Data([1]), Data([2])]), limit: 10)
             let same = try await storage.store(Self.stream([Data([1, 2])]), limit: 10)
             let other = try await storage.store(Self.stream([Data([2, 1])]), limit: 10)
@@ -134,7 +135,8 @@ public struct AssetStorageConformance: Sendable {
             #expect(try await storage.open(gone.checksum) == nil)
             #expect(try await Self.read(kept.checksum, storage) == Data([1]))
         },
-        Check(testDescription: "All of many old assets are removed, and each is asked about") { storage in
+        Check(testDescription: "All of many old assets are removed, and each is asked about") {
+            storage in
             var stored: Set<[UInt8]> = []
             for number in 0..<12 as Range<UInt8> {
                 stored.insert(
@@ -158,7 +160,8 @@ public struct AssetStorageConformance: Sendable {
             }
             #expect(try await storage.open(kept.checksum) != nil)
         },
-        Check(testDescription: "One asset is removed by its checksum, unless it is newer") { storage in
+        Check(testDescription: "One asset is removed by its checksum, unless it is newer") {
+            storage in
             let kept = try await storage.store(Self.stream([Data([1])]), limit: 10)
             let other = try await storage.store(Self.stream([Data([2])]), limit: 10)
             try await storage.removeAsset(kept.checksum, olderThan: 0)
@@ -169,7 +172,8 @@ public struct AssetStorageConformance: Sendable {
             try await storage.removeAsset(kept.checksum, olderThan: Self.later)
             #expect(try await storage.open(other.checksum) != nil)
         },
-        Check(testDescription: "Bytes that are stored again after their removal are there") { storage in
+        Check(testDescription: "Bytes that are stored again after their removal are there") {
+            storage in
             let first = try await storage.store(Self.stream([Data([7])]), limit: 10)
             try await storage.removeAsset(first.checksum, olderThan: Self.later)
             let second = try await storage.store(Self.stream([Data([7])]), limit: 10)

@@ -8,7 +8,7 @@ import Synchronization
 
 /// S3 in memory: as much of it as the storage uses, with failures on order.
 final class FakeS3: S3Transport {
-    /// What a request meets instead of its response, or after it.
+    /// An event that a request meets instead of its response, or after it.
     enum Fault: Sendable {
         case status(Int, code: String)
         /// The connection is lost before the request has an effect.
@@ -50,7 +50,9 @@ final class FakeS3: S3Transport {
     /// The requests so far, such as `PUT ab/abcd`.
     var requests: [String] {
         state.withLock { state in
-            state.requests.map { "\($0.method) \($0.url.split(separator: "/", maxSplits: 3).last ?? "")" }
+            state.requests.map {
+                "\($0.method) \($0.url.split(separator: "/", maxSplits: 3).last ?? "")"
+            }
         }
     }
     var signed: [S3SignedRequest] { state.withLock { $0.requests } }
@@ -224,7 +226,8 @@ final class FakeS3: S3Transport {
             state.number += 1
             let id = "id&\(state.number)"
             state.uploads[id] = Upload(key: key, started: state.now)
-            let text = "<InitiateMultipartUploadResult><UploadId>\(S3XML.escaped(id))</UploadId>"
+            let text =
+                "<InitiateMultipartUploadResult><UploadId>\(S3XML.escaped(id))</UploadId>"
                 + "</InitiateMultipartUploadResult>"
             return (200, Data(text.utf8), [:])
         }
@@ -241,7 +244,9 @@ final class FakeS3: S3Transport {
     }
 
     private func read(_ state: State, _ key: String, _ range: String?) -> Whole {
-        guard let stored = state.objects[key]?.last else { return (404, Self.error("NoSuchKey"), [:]) }
+        guard let stored = state.objects[key]?.last else {
+            return (404, Self.error("NoSuchKey"), [:])
+        }
         let start = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
         let bytes = Data(stored.bytes.dropFirst(start))
         let date = Date(timeIntervalSince1970: TimeInterval(stored.modified / 1000))
@@ -264,12 +269,15 @@ final class FakeS3: S3Transport {
         let page = all.prefix(limit)
         let rows = page.map { key in
             let date = Self.date(state.objects[key]?.last?.modified ?? 0)
-            return "<Contents><Key>\(S3Encoding.path(key))</Key><LastModified>\(date)</LastModified>"
+            return
+                "<Contents><Key>\(S3Encoding.path(key))</Key><LastModified>\(date)</LastModified>"
                 + "</Contents>"
         }
         let isCut = page.count < all.count
-        let next = isCut ? "<NextContinuationToken>after \(page.last ?? "")</NextContinuationToken>" : ""
-        let text = "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>\(isCut)"
+        let next =
+            isCut ? "<NextContinuationToken>after \(page.last ?? "")</NextContinuationToken>" : ""
+        let text =
+            "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>\(isCut)"
             + "</IsTruncated>\(next)\(rows.joined())</ListBucketResult>"
         return (200, Data(text.utf8), [:])
     }
@@ -285,7 +293,8 @@ final class FakeS3: S3Transport {
                 + "<NextKeyMarker>\(S3Encoding.path(upload.key))</NextKeyMarker>"
                 + "<NextUploadIdMarker>\(S3XML.escaped(id))</NextUploadIdMarker>"
         }
-        let text = "<ListMultipartUploadsResult><EncodingType>url</EncodingType>\(rows.joined())"
+        let text =
+            "<ListMultipartUploadsResult><EncodingType>url</EncodingType>\(rows.joined())"
             + "<IsTruncated>\(rest.count > 1)</IsTruncated></ListMultipartUploadsResult>"
         return (200, Data(text.utf8), [:])
     }

@@ -85,7 +85,11 @@ struct S3AssetStorageTests {
         _ = try await fake.store(AssetStorageConformance.bytes(100_000))
         #expect(fake.server.requests.count == 1)
         _ = try await fake.store(AssetStorageConformance.bytes(250_001))
-        #expect(fake.server.requests.map { $0.prefix(4) } == ["PUT ", "POST", "PUT ", "PUT ", "PUT ", "POST"])
+        #expect(
+            fake.server.requests.map { $0.prefix(4) } == [
+                "PUT ", "POST", "PUT ", "PUT ", "PUT ", "POST",
+            ]
+        )
         #expect(fake.server.uploads == 0)
     }
 
@@ -156,7 +160,10 @@ struct S3AssetStorageTests {
     func strangers() async throws {
         let fake = try FakeStorage()
         let name = String(repeating: "ab", count: 32)
-        let keys = ["assets/ab/\(name.uppercased())", "assets/ab/x", "assets/cd/\(name)", "assets/\(name)", "assets2/ab/\(name)"]
+        let keys = [
+            "assets/ab/\(name.uppercased())", "assets/ab/x", "assets/cd/\(name)", "assets/\(name)",
+            "assets2/ab/\(name)",
+        ]
         for key in keys { fake.server.add(key) }
         #expect(try await fake.storage.isEmpty())
         try await fake.storage.removeAssets(olderThan: .max) { _ in false }

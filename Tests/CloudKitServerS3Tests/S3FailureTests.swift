@@ -68,8 +68,10 @@ struct S3FailureTests {
         "An error for good is reported at once, with the bucket, the key and the remedy",
         arguments: [
             ("RequestTimeTooSkewed", 403, "clock"), ("AccessDenied", 403, "s3:PutObject"),
-            ("InvalidAccessKeyId", 403, "AWS_ACCESS_KEY_ID"), ("NoSuchBucket", 404, "create the bucket"),
-            ("SignatureDoesNotMatch", 403, "AWS_SECRET_ACCESS_KEY"), ("PermanentRedirect", 301, "AWS_REGION"),
+            ("InvalidAccessKeyId", 403, "AWS_ACCESS_KEY_ID"),
+            ("NoSuchBucket", 404, "create the bucket"),
+            ("SignatureDoesNotMatch", 403, "AWS_SECRET_ACCESS_KEY"),
+            ("PermanentRedirect", 301, "AWS_REGION"),
             ("ExpiredToken", 400, "AWS_SESSION_TOKEN"),
         ]
     )
@@ -103,7 +105,9 @@ struct S3FailureTests {
         await #expect(throws: StorageError.self) { try await fake.storage.isEmpty() }
     }
 
-    @Test("A response that is not one of S3 is reported, with nothing of it that a log would mistake")
+    @Test(
+        "A response that is not one of S3 is reported, with nothing of it that a log would mistake"
+    )
     func strangers() async throws {
         let fake = try FakeStorage()
         fake.server.meet([.status(403, code: "a\nb<script>" + String(repeating: "x", count: 500))])
@@ -138,7 +142,10 @@ struct S3FailureTests {
         #expect(fake.server.uploads == 0)
     }
 
-    @Test("A download whose connection is lost goes on with the next byte", arguments: [false, true])
+    @Test(
+        "A download whose connection is lost goes on with the next byte",
+        arguments: [false, true]
+    )
     func resumed(silently: Bool) async throws {
         let fake = try FakeStorage()
         let kept = try await fake.store(bytes)

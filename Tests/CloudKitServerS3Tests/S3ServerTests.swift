@@ -17,7 +17,9 @@ import Testing
 private enum RealServer {
     static let variables = ProcessInfo.processInfo.environment
     /// Buckets of a server that checks signatures: one without versions and one with.
-    static let buckets = ["CLOUDKIT_S3_BUCKET", "CLOUDKIT_S3_VERSIONS_BUCKET"].compactMap { variables[$0] }
+    static let buckets = ["CLOUDKIT_S3_BUCKET", "CLOUDKIT_S3_VERSIONS_BUCKET"].compactMap {
+        variables[$0]
+    }
     /// A server that also takes signed URLs.
     static let addresses = variables["CLOUDKIT_S3_ADDRESSES_ENDPOINT"]
     static let isThere = !buckets.isEmpty

@@ -6,14 +6,16 @@ import Testing
 @Suite("Settings of an S3 storage")
 struct S3SettingsTests {
     static let variables = [
-        "AWS_ACCESS_KEY_ID": "KEY1", "AWS_SECRET_ACCESS_KEY": "SECRET1", "AWS_REGION": "eu-central-1",
+        "AWS_ACCESS_KEY_ID": "KEY1", "AWS_SECRET_ACCESS_KEY": "SECRET1",
+        "AWS_REGION": "eu-central-1",
     ]
 
     @Test("The address names a bucket and a prefix")
     func address() throws {
         for (text, bucket, prefix) in [
             ("s3://my-bucket", "my-bucket", ""), ("s3://my-bucket/", "my-bucket", ""),
-            ("s3://a.b-1/assets", "a.b-1", "assets"), ("s3://a.b-1/x/Größe+1/", "a.b-1", "x/Größe+1"),
+            ("s3://a.b-1/assets", "a.b-1", "assets"),
+            ("s3://a.b-1/x/Größe+1/", "a.b-1", "x/Größe+1"),
         ] {
             let settings = try S3Settings(address: text, variables: Self.variables)
             #expect(settings.bucket == bucket)
@@ -26,10 +28,14 @@ struct S3SettingsTests {
     @Test(
         "Another address is refused",
         arguments: [
-            "", "s3:", "s3://", "s3://ab", "s3:///x", "s3://My-Bucket", "s3://a_b_c", "s3://-abc", "s3://abc-",
-            "s3://a..b", "s3://.abc", "https://bucket/x", "s3://bucket//x", "s3://bucket/x//y", "s3://bucket/../x",
-            "s3://bucket/./x", "s3://bucket/x?y", "s3://bucket/x#y", "s3://bucket/x y", "s3://bucket/x\ny",
-            "s3://bucket/" + String(repeating: "x", count: 513), "s3://user@bucket/x", "s3://bucket:9000/x",
+            "", "s3:", "s3://", "s3://ab", "s3:///x", "s3://My-Bucket", "s3://a_b_c", "s3://-abc",
+            "s3://abc-",
+            "s3://a..b", "s3://.abc", "https://bucket/x", "s3://bucket//x", "s3://bucket/x//y",
+            "s3://bucket/../x",
+            "s3://bucket/./x", "s3://bucket/x?y", "s3://bucket/x#y", "s3://bucket/x y",
+            "s3://bucket/x\ny",
+            "s3://bucket/" + String(repeating: "x", count: 513), "s3://user@bucket/x",
+            "s3://bucket:9000/x",
         ]
     )
     func refusedAddress(text: String) {
@@ -52,7 +58,9 @@ struct S3SettingsTests {
 
     @Test("A variable with a line break is refused, and its value not repeated")
     func injection() {
-        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"] {
+        for name in [
+            "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
+        ] {
             let variables = Self.variables.merging([name: "hidden\r\nx: y"]) { $1 }
             let error = #expect(throws: S3SettingsError.self) {
                 try S3Settings(address: "s3://my-bucket", variables: variables)
@@ -79,8 +87,10 @@ struct S3SettingsTests {
     @Test(
         "A server is a scheme, a host and a port",
         arguments: [
-            ("https://h.example:443", "https", "h.example"), ("http://H.example:80/", "http", "h.example"),
-            ("https://h.example:80", "https", "h.example:80"), ("http://[::1]:9000", "http", "[::1]:9000"),
+            ("https://h.example:443", "https", "h.example"),
+            ("http://H.example:80/", "http", "h.example"),
+            ("https://h.example:80", "https", "h.example:80"),
+            ("http://[::1]:9000", "http", "[::1]:9000"),
         ]
     )
     func server(text: String, scheme: String, authority: String) throws {
@@ -93,7 +103,8 @@ struct S3SettingsTests {
     @Test(
         "Another URL of a server is refused",
         arguments: [
-            "h.example", "ftp://h.example", "https://h.example/path", "https://user:secret@h.example",
+            "h.example", "ftp://h.example", "https://h.example/path",
+            "https://user:secret@h.example",
             "https://h.example?x", "https://", "https://h.example/#x",
         ]
     )
@@ -105,7 +116,9 @@ struct S3SettingsTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("Amazon's servers have the bucket in their name, others in the path, unless one says otherwise")
+    @Test(
+        "Amazon's servers have the bucket in their name, others in the path, unless one says otherwise"
+    )
     func addressing() throws {
         func settings(
             _ address: String,
@@ -124,7 +137,9 @@ struct S3SettingsTests {
         #expect(try settings("s3://my-bucket", own: true).isPathStyle)
         #expect(try !settings("s3://my-bucket", .host, own: true).isPathStyle)
         #expect(try settings("s3://my-bucket", .path).isPathStyle)
-        #expect(try settings("s3://my-bucket").endpoint.authority == "s3.eu-central-1.amazonaws.com")
+        #expect(
+            try settings("s3://my-bucket").endpoint.authority == "s3.eu-central-1.amazonaws.com"
+        )
     }
 }
 #endif

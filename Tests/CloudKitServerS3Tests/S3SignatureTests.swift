@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Signatures of requests to S3")
 struct S3SignatureTests {
-    /// What another program signed; `Fixtures/signatures.py` writes it.
+    /// A request that another program signed; `Fixtures/signatures.py` writes it.
     struct Case: Decodable, CustomTestStringConvertible {
         var name: String
         var method: String
@@ -62,7 +62,10 @@ struct S3SignatureTests {
         #expect(Self.cases.count { $0.signature != nil } >= 3)
     }
 
-    @Test("A signed request is that of another program", arguments: cases.filter { $0.authorization != nil })
+    @Test(
+        "A signed request is that of another program",
+        arguments: cases.filter { $0.authorization != nil }
+    )
     func headers(_ known: Case) {
         let headers = known.signer.headers(of: known.subject, date: known.date)
         #expect(headers.first { $0.name == "authorization" }?.value == known.authorization)
@@ -70,7 +73,10 @@ struct S3SignatureTests {
         #expect(headers.first { $0.name == "host" }?.value == known.host)
     }
 
-    @Test("A signed URL is that of another program", arguments: cases.filter { $0.signature != nil })
+    @Test(
+        "A signed URL is that of another program",
+        arguments: cases.filter { $0.signature != nil }
+    )
     func addresses(_ known: Case) throws {
         let query = known.signer.presignedQuery(
             of: known.subject,
@@ -110,7 +116,8 @@ struct S3SignatureTests {
         )
         var dumped = ""
         dump(credentials, to: &dumped)
-        for text in ["\(credentials)", String(reflecting: credentials), dumped, "\([credentials])"] {
+        for text in ["\(credentials)", String(reflecting: credentials), dumped, "\([credentials])"]
+        {
             #expect(!text.contains("SECRET1") && !text.contains("TOKEN1"))
         }
     }

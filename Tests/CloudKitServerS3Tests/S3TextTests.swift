@@ -31,9 +31,11 @@ struct S3TextTests {
     @Test(
         "What is not well-formed, or may become large, is refused",
         arguments: [
-            "", " ", "text", "<a>", "</a>", "<a></b>", "<a/><b/>", "<a/>text", "text<a/>", "<a", "<a b='>",
+            "", " ", "text", "<a>", "</a>", "<a></b>", "<a/><b/>", "<a/>text", "text<a/>", "<a",
+            "<a b='>",
             "<a>&", "<a>&;</a>", "<a>&none;</a>", "<a>&#xD800;</a>", "<a>&#0;</a>", "<a>&#-1;</a>",
-            "<a>&#x110000;</a>", "<a>&#99999999999;</a>", "<a>&amp</a>", "<!DOCTYPE a><a/>", "<>", "< a/>",
+            "<a>&#x110000;</a>", "<a>&#99999999999;</a>", "<a>&amp</a>", "<!DOCTYPE a><a/>", "<>",
+            "< a/>",
             "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "<a><!ENTITY b 'c'></a>", "<a><!-- </a>",
             "<![CDATA[x]]><a/>", "<a><![CDATA[x</a>", "<?xml <a/>", "<a><b></a></b>", "<a\u{0}/>",
         ]
@@ -74,7 +76,9 @@ struct S3TextTests {
     func keys() {
         #expect(S3Encoding.path("a b/ö+~-_.!*'()") == "a%20b/%C3%B6%2B~-_.%21%2A%27%28%29")
         #expect(S3Encoding.query("a/b=c&d") == "a%2Fb%3Dc%26d")
-        #expect(S3Encoding.query([("b", "1"), ("a", "2"), ("a", "1"), ("A", "")]) == "A=&a=1&a=2&b=1")
+        #expect(
+            S3Encoding.query([("b", "1"), ("a", "2"), ("a", "1"), ("A", "")]) == "A=&a=1&a=2&b=1"
+        )
         for text in ["", "a b/ö+~%25", "\u{1}\n"] {
             #expect(S3Encoding.decoded(S3Encoding.query(text)) == text)
         }
@@ -93,10 +97,14 @@ struct S3TextTests {
         #expect(
             S3Date.milliseconds(header: "Sat, 31 Jan 2026 12:34:56 GMT") == 1_769_862_896_000
         )
-        for text in ["", "2026-01-31", "2026-13-31T12:34:56Z", "x-01-31T12:34:56Z", "2026-01-31T25:00:00Z"] {
+        for text in [
+            "", "2026-01-31", "2026-13-31T12:34:56Z", "x-01-31T12:34:56Z", "2026-01-31T25:00:00Z",
+        ] {
             #expect(S3Date.milliseconds(iso: text) == nil, "\(text)")
         }
-        for text in ["", "Sat, 31 Jan 2026 12:34 GMT", "Sat, 31 Foo 2026 12:34:56 GMT", "1 2 3 4 5 GMT"] {
+        for text in [
+            "", "Sat, 31 Jan 2026 12:34 GMT", "Sat, 31 Foo 2026 12:34:56 GMT", "1 2 3 4 5 GMT",
+        ] {
             #expect(S3Date.milliseconds(header: text) == nil, "\(text)")
         }
     }

@@ -64,7 +64,8 @@ struct AssetLocation {
         let isEmpty = try await storage.isEmpty()
         guard isNew, !isEmpty else { return }
         throw CommandFailure(
-            unusable: "\(storage.location ?? "") has assets, and \(data) has no database that needs them, so a "
+            unusable:
+                "\(storage.location ?? "") has assets, and \(data) has no database that needs them, so a "
                 + "cleaning would remove them; restore a backup of the folder, or give another prefix"
         )
     }
@@ -75,7 +76,8 @@ struct AssetLocation {
     func storage() throws -> any AssetStorage {
         guard address.hasPrefix("s3://") else { throw noAddress }
         throw CommandFailure(
-            unusable: "\(source) \(address): this program was built without assets in S3; build it with the "
+            unusable:
+                "\(source) \(address): this program was built without assets in S3; build it with the "
                 + "trait S3, such as with swift build --traits default,S3"
         )
     }
@@ -86,7 +88,8 @@ struct AssetLocation {
 
     private var noAddress: CommandFailure {
         CommandFailure(
-            unusable: "\(source): '\(address)' is no place for assets; one is s3://my-bucket/assets, and without "
+            unusable:
+                "\(source): '\(address)' is no place for assets; one is s3://my-bucket/assets, and without "
                 + "the option they are files in the folder of the data"
         )
     }

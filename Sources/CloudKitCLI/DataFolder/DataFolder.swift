@@ -68,6 +68,7 @@ struct DataFolder {
     /// Returns the storage of assets that are not in the folder; nil if they are.
     ///
     /// - Parameter isReached: Whether the command needs them.
+    /// - Returns: The storage, which fails if the command does not need it.
     /// - Throws: `CommandFailure` when they cannot be reached.
     func assets(isReached: Bool = true) throws -> (any AssetStorage)? {
         guard let address = CloudServer.assetsLocation(of: path) else { return nil }
@@ -75,7 +76,8 @@ struct DataFolder {
         let text = ProcessInfo.processInfo.environment[AssetLocation.addressingVariable]
         guard let addressing = AssetLocation.Addressing(rawValue: text ?? "auto") else {
             throw CommandFailure(
-                unusable: "\(AssetLocation.addressingVariable): '\(text ?? "")' is not auto or path or host"
+                unusable:
+                    "\(AssetLocation.addressingVariable): '\(text ?? "")' is not auto or path or host"
             )
         }
         return try AssetLocation(

@@ -217,7 +217,8 @@ struct ServeOptions: ParsableArguments {
         guard let address else {
             guard !isDirect else {
                 throw CommandFailure(
-                    unusable: "\(settings.place("direct-downloads")): the assets are files in the folder of "
+                    unusable:
+                        "\(settings.place("direct-downloads")): the assets are files in the folder of "
                         + "the data, which only the server reads; name a place with --assets, or leave "
                         + "direct-downloads out"
                 )

@@ -50,6 +50,7 @@ public protocol AssetStorage: Sendable {
     /// - Parameters:
     ///   - checksum: SHA-256 of the bytes.
     ///   - seconds: The time for which the URL can be used; the storage may shorten it.
+    /// - Returns: The URL, or `nil`.
     func downloadURL(of checksum: [UInt8], seconds: Int64) -> String?
 }
 
