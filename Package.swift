@@ -87,6 +87,15 @@ let nioSSL = external("NIOSSL", of: "swift-nio-ssl", with: clientOrServer)
 let serviceLifecycle = external("ServiceLifecycle", of: "swift-service-lifecycle", with: server)
 let unixSignals = external("UnixSignals", of: "swift-service-lifecycle", with: server)
 
+/// The packages that assets in S3 need, with the trait that brings them; Client and Server have them too.
+let s3: [Target.Dependency] = [
+    ("AsyncHTTPClient", "async-http-client"), ("Crypto", "swift-crypto"), ("NIOCore", "swift-nio"),
+    ("NIOHTTP1", "swift-nio"),
+].map { external($0.0, of: $0.1, with: ["S3"]) }
+/// Assets in S3, with the same trait.
+let assetsInS3: Target.Dependency =
+    .target(name: "CloudKitServerS3", condition: .when(traits: ["S3"]))
+
 /// A product of swift-syntax, which is fetched and built with the trait `Macros` alone.
 func swiftSyntax(_ product: String) -> Target.Dependency {
     .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
@@ -138,6 +147,7 @@ let package = Package(
             name: "PostgreSQL",
             description: "CloudKitServerPostgres over the system's libpq; with Server"
         ),
+        .trait(name: "S3", description: "Assets of the command line's server in S3; with Server"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -249,6 +259,12 @@ let package = Package(
             dependencies: ["CloudKitBasics", "CloudKitServerCore", "CloudKitWire", postgres]
         ),
 
+        // Rank 3: a storage for assets in S3; empty without the trait `S3`.
+        .target(
+            name: "CloudKitServerS3",
+            dependencies: ["CloudKitBasics", "CloudKitServerCore"] + s3
+        ),
+
         // Rank 4: what Apple's framework lacks; the mapping; the HTTP face of the core.
         .target(name: "CloudKitExtras", dependencies: [cloudKit, "CloudKitWebClient"]),
         .target(
@@ -312,7 +328,8 @@ let package = Package(
             dependencies: [
                 cloudKit, coreLocation, "CloudKitBasics", "CloudKitCodable", "CloudKitCoreData",
                 "CloudKitExtras", "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite",
-                "CloudKitStore", "CloudKitWebClient", "CloudKitWire", argumentParser, configuration,
+                "CloudKitStore", "CloudKitWebClient", "CloudKitWire", assetsInS3, argumentParser,
+                configuration,
                 grdb,
                 hummingbird, logging, serviceLifecycle, unixSignals,
             ]
@@ -369,6 +386,7 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerSQLiteTests",
             dependencies: [
+                "AssetStorageConformance",
                 "CloudKitServerCore", "CloudKitServerSQLite", "CloudKitWire",
                 "StorageConformance", grdb,
             ]
@@ -381,6 +399,16 @@ let package = Package(
                 "ServerFixtures",
                 "StorageConformance",
             ]
+        ),
+        .testTarget(
+            name: "CloudKitServerS3Tests",
+            dependencies: [
+                "AssetStorageConformance", "CloudKitBasics", "CloudKitServerCore",
+                "CloudKitServerS3", "CloudKitServerSQLite", "CloudKitWebClient", "CloudKitWire",
+                "ServerFixtures",
+            ] + s3,
+            // Signatures by another program, which the tests open where they stand in the sources.
+            exclude: ["Fixtures"]
         ),
         .testTarget(
             name: "CloudKitServerTests",
@@ -413,6 +441,11 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
             path: "Tests/FuzzTargets"
+        ),
+        .target(
+            name: "AssetStorageConformance",
+            dependencies: ["CloudKitServerCore"],
+            path: "Tests/AssetStorageConformance"
         ),
         .target(
             name: "StorageConformance",

@@ -1,5 +1,5 @@
 public import CloudKitServerCore
-public import CloudKitServerSQLite
+import CloudKitServerSQLite
 public import CloudKitWire
 public import Foundation
 
@@ -9,7 +9,7 @@ public struct FixtureCloud: Sendable {
 
     public let service: CloudService
     /// The storage for the bytes of assets.
-    public let assets: FileAssetStorage
+    public let assets: any AssetStorage
     public let clock: FixtureClock
     public let apiToken: String
     public let environment: ServiceEnvironment
@@ -55,15 +55,17 @@ public struct FixtureCloud: Sendable {
     public init(
         environment: ServiceEnvironment = .development,
         configuration: ServiceConfiguration = ServiceConfiguration(),
-        storage: (any Storage)? = nil
+        storage: (any Storage)? = nil,
+        assets: (any AssetStorage)? = nil
     ) async throws {
         clock = FixtureClock()
         self.environment = environment
-        assets = try FileAssetStorage.temporary()
+        let files = try assets ?? FileAssetStorage.temporary()
+        self.assets = files
         let given = if let storage { storage } else { try await Self.newStorage?() }
         service = CloudService(
             storage: try given ?? SQLiteStorage(path: nil),
-            assets: assets,
+            assets: files,
             configuration: configuration,
             clock: clock,
             randomness: FixtureRandomness()

@@ -56,6 +56,10 @@ struct ServeCommand: AsyncParsableCommand {
                 try choice.configuration.check()
                 return try Self.print(settings.entries)
             }
+            if let assets = choice.configuration.assets {
+                let isNew = try !DataFolder(path: own.data, container: nil).hasDatabase()
+                try await AssetLocation.check(assets, isNew: isNew, own.data)
+            }
             server = try CloudServer(configuration: choice.configuration, logger: own.logger)
         } catch let error as ServerConfigurationError {
             throw CommandFailure(unusable: error.description)

@@ -41,10 +41,12 @@ struct DataFolder {
 
     /// Returns the folder's service.
     ///
-    /// - Parameter makes: Whether to create a missing folder.
+    /// - Parameters:
+    ///   - makes: Whether to create a missing folder.
+    ///   - readsAssets: Whether the command reads assets, also those that are not in the folder.
     /// - Returns: The service, without a listening server.
-    /// - Throws: `CommandFailure` when there is no such folder.
-    func open(makes: Bool = false) throws -> CloudService {
+    /// - Throws: `CommandFailure` when there is no such folder, or its assets cannot be reached.
+    func open(makes: Bool = false, readsAssets: Bool = false) throws -> CloudService {
         if try !hasDatabase() {
             guard makes else {
                 throw CommandFailure(
@@ -58,7 +60,31 @@ struct DataFolder {
         }
         var logger = Logger(label: "cloudkit")
         logger.logLevel = .critical
-        return try CloudServer(configuration: .init(directory: path), logger: logger).service
+        var configuration = CloudServer.Configuration(directory: path)
+        configuration.assets = try assets(isReached: readsAssets)
+        return try CloudServer(configuration: configuration, logger: logger).service
+    }
+
+    /// Returns the storage of assets that are not in the folder; nil if they are.
+    ///
+    /// - Parameter isReached: Whether the command needs them.
+    /// - Returns: The storage, which fails if the command does not need it.
+    /// - Throws: `CommandFailure` when they cannot be reached.
+    func assets(isReached: Bool = true) throws -> (any AssetStorage)? {
+        guard let address = CloudServer.assetsLocation(of: path) else { return nil }
+        guard isReached else { return UnreachedAssets(location: address) }
+        let text = ProcessInfo.processInfo.environment[AssetLocation.addressingVariable]
+        guard let addressing = AssetLocation.Addressing(rawValue: text ?? "auto") else {
+            throw CommandFailure(
+                unusable:
+                    "\(AssetLocation.addressingVariable): '\(text ?? "")' is not auto or path or host"
+            )
+        }
+        return try AssetLocation(
+            address: address,
+            source: "The assets of \(path) are in",
+            addressing: addressing
+        ).storage()
     }
 
     /// Refuses to create a folder without a container that it can have.

@@ -11,6 +11,30 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The folder of the data, created if necessary; cloudkit-data by default.")
     var data: String?
 
+    @Option(
+        help: """
+            The place of assets, such as s3://my-bucket/assets; files in the folder of the data by default. Keys, \
+            region and server come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and \
+            AWS_ENDPOINT_URL_S3.
+            """
+    )
+    var assets: String?
+
+    @Option(
+        help: """
+            The place of a bucket's name in URLs: path, host, or auto, the default: host at Amazon, path \
+            elsewhere.
+            """
+    )
+    var assetsAddressing: AssetLocation.Addressing?
+
+    @Flag(
+        help: """
+            Send clients to S3 for downloads, with signed URLs, so that the bytes do not pass the server.
+            """
+    )
+    var directDownloads = false
+
     @Flag(help: "Let --container add a container to a folder that has others.")
     var newContainer = false
 
@@ -156,6 +180,7 @@ struct ServeOptions: ParsableArguments {
     ) throws -> Choice {
         let data = try settings.text("data", data, default: "cloudkit-data")
         configuration.directory = data
+        configuration.assets = try readAssets(from: &settings, data)
         try readAddress(from: &settings, into: &configuration)
         try readLimits(from: &settings, into: &configuration)
         let durability = try settings.word("durability", durability, default: .full)
@@ -178,6 +203,35 @@ struct ServeOptions: ParsableArguments {
             hasKeyFile: keyFile != nil,
             addsContainer: try settings.flag("new-container", newContainer ? true : nil)
         )
+    }
+
+    /// Returns the storage of assets that are not in the folder; nil if they are.
+    private func readAssets(
+        from settings: inout ServerSettings,
+        _ data: String
+    ) throws -> (any AssetStorage)? {
+        let address = try settings.text("assets", assets)
+        let addressing =
+            try settings.word("assets-addressing", assetsAddressing, default: .auto)
+        let isDirect = try settings.flag("direct-downloads", directDownloads ? true : nil)
+        guard let address else {
+            guard !isDirect else {
+                throw CommandFailure(
+                    unusable:
+                        "\(settings.place("direct-downloads")): the assets are files in the folder of "
+                        + "the data, which only the server reads; name a place with --assets, or leave "
+                        + "direct-downloads out"
+                )
+            }
+            return nil
+        }
+        return try AssetLocation(
+            address: address,
+            source: settings.place("assets"),
+            addressing: addressing,
+            isDirect: isDirect,
+            folder: data
+        ).storage()
     }
 
     private func readAddress(

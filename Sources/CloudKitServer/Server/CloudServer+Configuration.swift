@@ -6,6 +6,11 @@ extension CloudServer {
     public struct Configuration: Sendable {
         /// The folder of the data; `nil` keeps everything in memory until the process ends.
         public var directory: String?
+        /// The storage of assets; `nil` keeps them in files, in the folder of the data.
+        ///
+        /// Used with a folder, which notes where its assets are: a server that would look for them elsewhere
+        /// does not start.
+        public var assets: (any AssetStorage)?
         /// The address to listen on.
         public var host: String
         /// The port to listen on; 0 takes a free one.

@@ -50,6 +50,11 @@ public final class CloudServer: Service {
     /// The key for the routes of operators and tests; `nil` if the server has no such routes.
     public let administrationKey: String?
 
+    /// Returns the location of the assets of a data folder that are not in it, such as `s3://bucket/prefix`.
+    package static func assetsLocation(of folder: String) -> String? {
+        ServerFolder(path: folder).assetsLocation
+    }
+
     /// Creates a server and opens its data; it does not listen before `run()`.
     ///
     /// - Throws: `StorageError` when the data cannot be opened, and `ServerConfigurationError` for
@@ -68,11 +73,14 @@ public final class CloudServer: Service {
         clock =
             configuration.hasVirtualClock ? VirtualClock(following: SystemClock()) : SystemClock()
         let storage: SQLiteStorage
-        let assets: FileAssetStorage
+        let assets: any AssetStorage
         if let directory = configuration.directory {
-            hasNewFolder = try ServerFolder(path: directory).prepare(logger)
+            let folder = ServerFolder(path: directory)
+            hasNewFolder = try folder.prepare(logger)
             do {
-                assets = try FileAssetStorage(directory: directory + "/assets")
+                try folder.noteLocation(of: configuration.assets)
+                assets =
+                    try configuration.assets ?? FileAssetStorage(directory: directory + "/assets")
                 storage = try SQLiteStorage(
                     path: directory + "/cloud.sqlite",
                     durability: configuration.durability
@@ -84,7 +92,7 @@ public final class CloudServer: Service {
             }
         } else {
             hasNewFolder = false
-            assets = try FileAssetStorage.temporary()
+            assets = try configuration.assets ?? FileAssetStorage.temporary()
             storage = try SQLiteStorage(path: nil)
         }
         service = CloudService(
@@ -165,7 +173,8 @@ public final class CloudServer: Service {
             (try? await service.containers()) == [],
             let names = try? FileManager.default.contentsOfDirectory(atPath: directory),
             names.allSatisfy({
-                $0 == "assets" || $0 == "server.lock" || $0.hasPrefix("cloud.sqlite")
+                ["assets", ServerFolder.locationFile, "server.lock"].contains($0)
+                    || $0.hasPrefix("cloud.sqlite")
             })
         else { return }
         // What is left is harmless: the next start uses it.

@@ -69,12 +69,6 @@ struct ServerFolder {
     private func checkIsWhole() throws {
         let manager = FileManager.default
         guard !manager.fileExists(atPath: path + "/cloud.sqlite") else { return }
-        // A folder that is not there holds nothing.
-        let folders = (try? manager.contentsOfDirectory(atPath: path + "/assets")) ?? []
-        let hasAssets = folders.contains { folder in
-            let names = try? manager.contentsOfDirectory(atPath: "\(path)/assets/\(folder)")
-            return folder.count == 2 && names?.isEmpty == false
-        }
         var left = hasAssets ? ["assets"] : []
         if manager.fileExists(atPath: path + "/cloud.sqlite-wal") {
             left.append("cloud.sqlite-wal")
@@ -86,6 +80,70 @@ struct ServerFolder {
                 + "\(left.count == 1 ? "is" : "are") there; restore it from a backup, or move "
                 + "\(left.map { "\(path)/\($0)" }.joined(separator: " and ")) away to start over"
         )
+    }
+
+    /// `true` when the folder has files of assets.
+    private var hasAssets: Bool {
+        let manager = FileManager.default
+        // A folder that is not there holds nothing.
+        let folders = (try? manager.contentsOfDirectory(atPath: path + "/assets")) ?? []
+        return folders.contains { folder in
+            // As above.
+            let names = try? manager.contentsOfDirectory(atPath: "\(path)/assets/\(folder)")
+            return folder.count == 2 && names?.isEmpty == false
+        }
+    }
+
+    /// The name of the file with the location of assets that are not in the folder.
+    static let locationFile = "assets-location"
+
+    /// The location of the assets that are not in the folder, such as `s3://bucket/prefix`; nil if they are.
+    var assetsLocation: String? {
+        // Without the file the assets are in the folder.
+        let data = FileManager.default.contents(atPath: "\(path)/\(Self.locationFile)")
+        return data.map { String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self) }
+    }
+
+    /// Notes in a new folder where its assets are, so that nothing looks for them elsewhere.
+    ///
+    /// - Parameter storage: The storage of the assets; nil for files in the folder.
+    /// - Throws: `StorageError` when the assets are elsewhere, or the note cannot be written.
+    func noteLocation(of storage: (any AssetStorage)?) throws {
+        let known = assetsLocation
+        let location = storage?.location
+        if known == location { return }
+        guard let location else {
+            throw StorageError(
+                .other,
+                "The assets of \(path) are in \(known ?? ""), not in the folder; name that with --assets, or "
+                    + "copy them to \(path)/assets and remove \(path)/\(Self.locationFile)"
+            )
+        }
+        if let known {
+            throw StorageError(
+                .other,
+                "The assets of \(path) are in \(known), not in \(location); name the first, or copy them and "
+                    + "remove \(path)/\(Self.locationFile)"
+            )
+        }
+        guard !hasAssets else {
+            throw StorageError(
+                .other,
+                "The assets of \(path) are in the folder, not in \(location); copy \(path)/assets there, "
+                    + "such as with aws s3 sync, and remove it then"
+            )
+        }
+        do {
+            try Data("\(location)\n".utf8).write(
+                to: URL(fileURLWithPath: "\(path)/\(Self.locationFile)"),
+                options: .atomic
+            )
+        } catch {
+            throw StorageError(
+                .inputOutput,
+                "\(path)/\(Self.locationFile) cannot be written: \(error)"
+            )
+        }
     }
 
     /// The names that users other than the owner can read or write.

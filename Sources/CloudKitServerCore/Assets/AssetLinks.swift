@@ -13,6 +13,7 @@ struct AssetLinks {
     /// The current time in milliseconds since 1970-01-01 UTC.
     let now: Int64
     let downloadSeconds: Int64
+    let storage: any AssetStorage
 
     /// The destination of an upload.
     struct Place: Hashable {
@@ -114,11 +115,15 @@ struct AssetLinks {
         guard let checksum = asset.fileChecksum.flatMap({ Data(base64Encoded: $0) }) else {
             return asset
         }
+        var asset = asset
+        if let url = storage.downloadURL(of: Array(checksum), seconds: downloadSeconds) {
+            asset.downloadURL = url
+            return asset
+        }
         var writer = TokenWriter()
         writer.append(checksum)
         writer.append(now + downloadSeconds * 1000)
         if let size = asset.size { writer.append(size) }
-        var asset = asset
         let token = seal.sealForURL(writer.bytes, for: .download)
         asset.downloadURL = baseURL + AssetRoute.download(token: token).path
         return asset

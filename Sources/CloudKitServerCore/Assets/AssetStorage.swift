@@ -40,6 +40,26 @@ public protocol AssetStorage: Sendable {
         olderThan milliseconds: Int64,
         unless isNeeded: @Sendable (_ checksum: [UInt8]) async throws -> Bool
     ) async throws
+
+    /// The place of the bytes, such as `s3://bucket/prefix`; `nil` for bytes in the server's folder.
+    var location: String? { get }
+
+    /// Returns a URL at which anyone can download stored bytes from the storage itself for a limited
+    /// time; `nil` if clients download them from the server.
+    ///
+    /// - Parameters:
+    ///   - checksum: SHA-256 of the bytes.
+    ///   - seconds: The time for which the URL can be used; the storage may shorten it.
+    /// - Returns: The URL, or `nil`.
+    func downloadURL(of checksum: [UInt8], seconds: Int64) -> String?
+}
+
+extension AssetStorage {
+    /// The place of the bytes: the server's folder.
+    public var location: String? { nil }
+
+    /// Returns `nil`, because clients download from the server.
+    public func downloadURL(of checksum: [UInt8], seconds: Int64) -> String? { nil }
 }
 
 /// The description of a stored asset.

@@ -48,7 +48,8 @@ final class ServiceContext: Sendable {
             seal: try await seal(),
             baseURL: baseURL,
             now: now,
-            downloadSeconds: configuration.downloadSeconds
+            downloadSeconds: configuration.downloadSeconds,
+            storage: assets
         )
     }
 

@@ -41,7 +41,7 @@ struct AssetDelivery: Sendable {
                     throw MissingAsset(checksum: checksum)
                 }
             }
-        } catch let error as StorageError {
+        } catch let error as StorageError where error.code != .busy {
             throw UnreadableAsset(error: error)
         }
         throw RequestError(

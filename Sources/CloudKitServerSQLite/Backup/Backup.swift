@@ -1,5 +1,5 @@
 import CloudKitFiles
-import CloudKitServerCore
+package import CloudKitServerCore
 import Crypto
 import GRDB
 
@@ -39,19 +39,24 @@ package struct Backup {
     private static let pieceBytes = 1 << 20
 
     private let folder: String
+    /// The storage of assets that are not in the folder.
+    private let storage: (any AssetStorage)?
     private let beforeRead: @Sendable (_ path: String) throws -> Void
 
     /// Prepares a backup of a folder.
     ///
     /// - Parameters:
     ///   - folder: The server's folder.
+    ///   - storage: The storage of its assets; nil for files in the folder.
     ///   - beforeRead: A closure that is called before each piece of a file is read, and may fail as
     ///     the disk would.
     package init(
         of folder: String,
+        assets storage: (any AssetStorage)? = nil,
         beforeRead: @escaping @Sendable (_ path: String) throws -> Void = { _ in }
     ) {
         self.folder = folder
+        self.storage = storage
         self.beforeRead = beforeRead
     }
 
@@ -101,7 +106,7 @@ package struct Backup {
         var report = Report()
         for _ in 0..<Self.attempts {
             let contents = try await copyDatabase(to: copy)
-            let found = try await write(copy, to: part, seconds)
+            let found = try await write(copy, contents.assets, to: part, seconds)
             let missing = contents.assets.subtracting(found)
             report.damagedRecords = contents.damagedRecords
             report.problems = contents.problems
@@ -232,6 +237,7 @@ package struct Backup {
     /// Writes an archive; returns the assets in it.
     private func write(
         _ copy: String,
+        _ held: Set<[UInt8]>,
         to part: String,
         _ seconds: Int64
     ) async throws -> Set<[UInt8]> {
@@ -251,8 +257,21 @@ package struct Backup {
         guard try await append(database, Self.open(copy), to: file, seconds) else {
             throw BackupError("\(copy) cannot be read to its end; run the backup again")
         }
-        var found: Set<[UInt8]> = []
         // After the database: an asset that is uploaded meanwhile is not in it, and is not needed.
+        let found: Set<[UInt8]>
+        if let storage {
+            found = try await write(held, of: storage, to: file, seconds)
+        } else {
+            found = try await writeFiles(to: file, seconds)
+        }
+        try file.write(Data(count: 2 * TarEntry.block))
+        try file.sync(part)
+        return found
+    }
+
+    /// Writes the files of assets in the folder; returns the assets.
+    private func writeFiles(to file: AssetFile, _ seconds: Int64) async throws -> Set<[UInt8]> {
+        var found: Set<[UInt8]> = []
         for checksum in assets() {
             let name = BackupNames.asset(checksum)
             // An asset that is no longer needed may be removed at any moment, and one that cannot be
@@ -262,9 +281,50 @@ package struct Backup {
             else { continue }
             found.insert(checksum)
         }
-        try file.write(Data(count: 2 * TarEntry.block))
-        try file.sync(part)
         return found
+    }
+
+    /// Writes the assets of a storage; returns those that exist.
+    private func write(
+        _ held: Set<[UInt8]>,
+        of storage: any AssetStorage,
+        to file: AssetFile,
+        _ seconds: Int64
+    ) async throws -> Set<[UInt8]> {
+        var found: Set<[UInt8]> = []
+        for checksum in held.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            do {
+                guard let contents = try await storage.open(checksum) else { continue }
+                let entry = TarEntry(name: BackupNames.asset(checksum), size: contents.size)
+                try file.write(entry.header(seconds: seconds))
+                let size = try await Self.write(contents, to: file)
+                // The verification finds what a damaged one lacks.
+                for start in stride(from: size, to: contents.size, by: Self.pieceBytes) {
+                    let count = min(Int64(Self.pieceBytes), contents.size - start)
+                    try file.write(Data(count: Int(count)))
+                }
+                try file.write(Data(count: entry.padding))
+                found.insert(checksum)
+            } catch let error as StorageError where error.isDamage {
+                // One that is damaged from its beginning is missing in the report.
+            }
+        }
+        return found
+    }
+
+    /// Writes the bytes of an asset up to damage; returns their number.
+    private static func write(_ contents: AssetContents, to file: AssetFile) async throws -> Int64 {
+        var size: Int64 = 0
+        do {
+            for try await piece in contents.chunks {
+                try await pause()
+                try file.write(piece)
+                size += Int64(piece.count)
+            }
+        } catch let error as StorageError where error.isDamage {
+            // What was written stays in the archive.
+        }
+        return size
     }
 
     private static func open(_ path: String) throws -> AssetFile {

@@ -28,10 +28,12 @@ struct BackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         try overwriting.check(file)
-        try DataFolder(path: data, container: nil).check()
+        let folder = DataFolder(path: data, container: nil)
+        try folder.check()
+        let assets = try folder.assets()
         let (data, file, force) = (data, file, overwriting.force)
         let report = try await Interruptible.run {
-            try await Backup(of: data).write(
+            try await Backup(of: data, assets: assets).write(
                 to: file,
                 replaces: force,
                 seconds: Int64(Date.now.timeIntervalSince1970)

@@ -37,7 +37,7 @@ struct CheckCommand: AsyncParsableCommand {
         let hold = repair ? FolderHold(of: data) : nil
         defer { withExtendedLifetime(hold) {} }
         let isServed = repair && hold == nil
-        let service = try folder.open()
+        let service = try folder.open(readsAssets: true)
         let report = try await service.check(repairs: repair && !isServed)
         if output.json {
             for finding in report.findings { try output.write(finding) }
