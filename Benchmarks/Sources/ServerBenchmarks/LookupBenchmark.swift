@@ -2,7 +2,6 @@ import BenchmarkHarness
 import CloudKitWebClient
 import Foundation
 import Hummingbird
-import Logging
 
 extension ServerBench {
     /// The number of requests of one call, over as many connections as there are tasks.
@@ -41,24 +40,10 @@ extension ServerBench {
                 body: ResponseBody(byteBuffer: response)
             )
         }
-        var logger = Logger(label: "floor")
-        logger.logLevel = .critical
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let application = Application(
-            router: router,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
-            logger: logger
-        )
-        // Ends with the process.
-        Task { try await application.run() }
-        for await port in ports {
-            let url = "http://127.0.0.1:\(port)/lookup"
-            return Work("plain Hummingbird handler", units: Double(Self.requests)) {
-                try await concurrently { _ = try await post(body, to: url) }
-            }
+        let url = try await PlainServer.start(router) + "/lookup"
+        return Work("plain Hummingbird handler", units: Double(Self.requests)) {
+            try await concurrently { _ = try await post(body, to: url) }
         }
-        throw BenchError(description: "The plain handler did not start")
     }
 
     private func lookupBody() throws -> Data {

@@ -11,6 +11,9 @@ extension Area {
     /// The client runs in the same process, for the subject and for the floor alike.
     public static let server = Area(name: "server") {
         let bench = try await ServerBench.start()
+        let query = Prepared { try await bench.indexedQuery(records: 100_000) }
+        let large = Prepared { try AssetBench(bench, megabytes: 50) }
+        let small = Prepared { try AssetBench(bench, megabytes: 5) }
         return [
             .rate("modify-200", .atLeast(0.5)) {
                 (try await bench.modify(), try await bench.rawInserts())
@@ -23,15 +26,25 @@ extension Area {
                 (try await bench.changesPage(), try bench.rawRows())
             },
             .time("query-100000", .atMost(2)) {
-                (
-                    try await bench.indexedQuery(records: 100_000),
-                    try await bench.indexedQuery(records: 1000)
-                )
+                (try await query.value, try await bench.indexedQuery(records: 1000))
+            },
+            .rate("query-200", .atLeast(0.5)) {
+                (try await query.value, try bench.rawQuery(records: 100_000))
+            },
+            .rate("asset-upload-50", .atLeast(0.8)) {
+                (try await large.value.upload(), try await large.value.plainUpload())
+            }
+            .tellingSyncTime(in: bench.directory),
+            .rate("asset-download-50", .atLeast(0.8)) {
+                (try await large.value.download(), try await large.value.plainDownload())
+            },
+            .peakMemory("asset-memory-50", .atMost(1.1)) {
+                (try await large.value.bothWays(), try await small.value.bothWays())
             },
             .groupCommit(in: bench.directory),
             .start,
             .idleMemory,
-        ] + Benchmark.containers
+        ] + Benchmark.containers + Benchmark.longPolls
     }
 }
 

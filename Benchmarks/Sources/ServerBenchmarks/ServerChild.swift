@@ -12,6 +12,8 @@ public enum ServerChild: String, Sendable {
     case cloud = "--serve-cloud"
     /// A Hummingbird server with one handler.
     case plain = "--serve-plain"
+    /// A server of this package with users whose devices wait for notifications.
+    case polls = "--serve-polls"
 
     /// Serves until the process is ended; prints the URL for requests.
     public func run() async throws {
@@ -20,6 +22,7 @@ public enum ServerChild: String, Sendable {
         switch self {
         case .cloud: try await Self.serveCloud(logger)
         case .plain: try await Self.servePlain(logger)
+        case .polls: try await PollingUser.serve(logger)
         }
     }
 
