@@ -27,12 +27,15 @@ extension Area {
                 (try await LocalWrites.trackedBatch(), try await LocalWrites.plainBatch())
             },
             Upload.benchmark("upload-10000", .atMost(1.3)),
+            FirstUpload.benchmark("first-upload-100000", .atMost(1.3), rows: rowCount),
             Echo.benchmark("first-echo-10000", .atMost(0.1), rows: 10_000),
             Swap.benchmark("unique-swap-100000", .atMost(2), rows: rowCount),
             FileSize.benchmark("file-size-100000", .atMost(0.8), rows: rowCount),
             .time("idle-sync-100000", .atMost(1.2)) {
                 (try await idleSync(full.value), try await idleSync(StoreCloud(rows: 100)))
             },
+            Opening.benchmark("open-100000", .atMost(30), full),
+            Opening.growth("open-growth", .atMost(1.2), full, fewer: 1000),
         ]
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// Sends 10,000 changed rows, compared to sending the same records by plain database calls.
 enum Upload {
     private static let count = 10_000
-    private static let zoneID = CKRecordZone.ID(zoneName: "CloudKitStore")
+    static let zoneID = CKRecordZone.ID(zoneName: "CloudKitStore")
 
     static func benchmark(_ name: String, _ bar: Bar) -> Benchmark {
         Benchmark(name: name, bar: bar) { rounds in
@@ -59,7 +59,7 @@ enum Upload {
     }
 
     /// Returns all records, in the order of their last changes.
-    private static func fetch(_ database: CKDatabase) async throws -> [CKRecord] {
+    static func fetch(_ database: CKDatabase) async throws -> [CKRecord] {
         try await withCheckedThrowingContinuation { continuation in
             let records = Mutex<[CKRecord]>([])
             let operation = CKFetchRecordZoneChangesOperation(
@@ -77,7 +77,7 @@ enum Upload {
     }
 
     /// Sends as many records per request as the store does.
-    private static func send(
+    static func send(
         _ records: [CKRecord],
         _ database: CKDatabase
     ) async throws -> [CKRecord] {
