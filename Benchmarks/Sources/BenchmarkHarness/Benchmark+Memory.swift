@@ -29,6 +29,13 @@ extension Benchmark {
         }
     }
 
+    /// Returns the peak memory, in megabytes, that a work needs beyond what the process holds.
+    public static func peakMegabytes(of work: Work) async throws -> Double {
+        giveBackFreeMemory()
+        let held = try kilobytes("VmRSS:")
+        return Double(try await peak(of: work) - held) / 1024
+    }
+
     /// The resident size, in kilobytes, of the process when the first runner was created.
     static let sizeAtStart = (try? kilobytes("VmRSS:")) ?? 0
 

@@ -47,6 +47,14 @@ public struct Rounds: Sendable {
         return Comparison(subject: subject.name, floor: floor.name, rounds: rounds)
     }
 
+    /// Measures one piece of work: the median of its rounds, in seconds per unit.
+    public func seconds(of work: Work) async throws -> Double {
+        let calls = try await calls(toFill: shortest, with: work)
+        var times: [Double] = []
+        for _ in 0..<count { times.append(try await seconds(of: work, calls: calls)) }
+        return times.sorted()[count / 2]
+    }
+
     /// Doubles the number of calls until they take long enough.
     private func calls(toFill shortest: Duration, with work: Work) async throws -> Int {
         var calls = 1
