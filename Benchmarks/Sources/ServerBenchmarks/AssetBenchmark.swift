@@ -105,12 +105,31 @@ struct AssetBench: Sendable {
         }
     }
 
-    /// Sends an asset and downloads it.
-    func bothWays() async throws -> Work {
-        let down = try await download()
-        return Work("\(megabytes) MB up and down") {
-            _ = try await uploaded()
-            try await down.body()
+    // MARK: Memory
+
+    /// Returns a benchmark of the memory that client and server need beyond what the process holds
+    /// while the file goes up and comes down, in megabytes; the median of five transfers.
+    ///
+    /// The whole file, or a queue of its pieces that nobody bounds, would show.
+    static func memory(_ name: String, _ bar: Bar, _ bench: Prepared<AssetBench>) -> Benchmark {
+        Benchmark(name: name, bar: bar) { _ in
+            let bench = try await bench.value
+            let down = try await bench.download()
+            let work = Work("up and down") {
+                _ = try await bench.uploaded()
+                try await down.body()
+            }
+            // What the allocator keeps is there from now on.
+            try await work.body()
+            var peaks: [Double] = []
+            for _ in 0..<5 { peaks.append(try await Benchmark.peakMegabytes(of: work)) }
+            peaks.sort()
+            return Figure(
+                peaks[2],
+                detail: "megabytes while \(bench.megabytes) MB went up and came down; five times, "
+                    + "from \(Figure(peaks[0], detail: "").value) to "
+                    + "\(Figure(peaks[4], detail: "").value)"
+            )
         }
     }
 

@@ -13,7 +13,6 @@ extension Area {
         let bench = try await ServerBench.start()
         let query = Prepared { try await bench.indexedQuery(records: 100_000) }
         let large = Prepared { try AssetBench(bench, megabytes: 50) }
-        let small = Prepared { try AssetBench(bench, megabytes: 5) }
         return [
             .rate("modify-200", .atLeast(0.5)) {
                 (try await bench.modify(), try await bench.rawInserts())
@@ -38,9 +37,7 @@ extension Area {
             .rate("asset-download-50", .atLeast(0.8)) {
                 (try await large.value.download(), try await large.value.plainDownload())
             },
-            .peakMemory("asset-memory-50", .atMost(1.1)) {
-                (try await large.value.bothWays(), try await small.value.bothWays())
-            },
+            AssetBench.memory("asset-memory-50", .atMost(10), large),
             .groupCommit(in: bench.directory),
             .start,
             .idleMemory,
