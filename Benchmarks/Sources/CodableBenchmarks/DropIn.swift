@@ -37,7 +37,43 @@ extension Area {
                 },
                 floor: Work("reads") { keep(try DropIn(record: record)) }
             ),
+            try systemFields(archive),
         ]
+    }
+}
+
+extension Area {
+    /// Compares the archive of system fields, read and written again, to Foundation's archivers.
+    ///
+    /// The subject is a type with nothing but the archive, because an app reaches ours through the
+    /// mapper alone: `encodeSystemFields(with:)` takes the archiver that the app made.
+    private static func systemFields(_ archive: Data) throws -> Benchmark {
+        let value = SystemFieldsAlone(cloudKitSystemFields: archive)
+        let ours = try value.readAndWritten()
+        guard let record = SystemFields.record(archive), let read = SystemFields.record(ours),
+            read.recordChangeTag == "3a", read.recordID == record.recordID,
+            read.modificationDate == record.modificationDate
+        else { throw Unequal() }
+        return .time(
+            "system-fields",
+            .atMost(0.1),
+            subject: Work("mapper") { keep(try value.readAndWritten()) },
+            floor: Work("Foundation's archivers") {
+                keep(SystemFields.record(archive).map(SystemFields.archive))
+            }
+        )
+    }
+}
+
+/// A model without fields of its own.
+private struct SystemFieldsAlone: CustomCloudKitCodable, Sendable {
+    var cloudKitSystemFields: Data?
+
+    var cloudKitRecordType: String { "DropIn" }
+
+    func readAndWritten() throws -> Data? {
+        let record = try CloudKitRecordEncoder().encode(self)
+        return try CloudKitRecordDecoder().decode(Self.self, from: record).cloudKitSystemFields
     }
 }
 

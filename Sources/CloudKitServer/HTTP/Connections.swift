@@ -61,7 +61,8 @@ package final class Connections: Sendable {
         var respondedSince = ContinuousClock.now
         /// Receives the news that the connection is closed although its response was not read.
         var noteCut: (@Sendable () -> Void)?
-        var leaveWatchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// The closures to be called when the client has disconnected.
+        var leaveWatchers: [Int: @Sendable () -> Void] = [:]
         var hasLeft = false
 
         /// Closes the connection, outside of the lock.
@@ -306,26 +307,29 @@ package final class Connections: Sendable {
             state.connections[id]?.leaveWatchers = [:]
             return watchers ?? [:]
         }
-        for watcher in watchers.values { watcher.finish() }
+        for noteLeft in watchers.values { noteLeft() }
     }
 
-    /// Returns a stream that ends when the client of a connection disconnects.
-    func leaving(_ channel: any Channel) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream()
+    /// Calls a closure when the client of a connection disconnects, at once if it has already.
+    ///
+    /// - Returns: The number with which the watch ends; nil if the closure was called.
+    func whenLeft(_ channel: any Channel, _ noteLeft: @escaping @Sendable () -> Void) -> Int? {
         let id = ObjectIdentifier(channel)
         let number = state.withLock { state -> Int? in
             guard state.connections[id]?.hasLeft == false else { return nil }
             state.lastWatcher += 1
-            state.connections[id]?.leaveWatchers[state.lastWatcher] = continuation
+            state.connections[id]?.leaveWatchers[state.lastWatcher] = noteLeft
             return state.lastWatcher
         }
-        guard let number else {
-            continuation.finish()
-            return stream
+        if number == nil { noteLeft() }
+        return number
+    }
+
+    /// Ends a watch.
+    func endWatch(_ number: Int?, of channel: any Channel) {
+        guard let number else { return }
+        state.withLock { state in
+            state.connections[ObjectIdentifier(channel)]?.leaveWatchers[number] = nil
         }
-        continuation.onTermination = { [self] _ in
-            state.withLock { $0.connections[id]?.leaveWatchers[number] = nil }
-        }
-        return stream
     }
 }

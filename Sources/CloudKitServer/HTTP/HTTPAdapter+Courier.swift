@@ -1,5 +1,6 @@
 import CloudKitServerCore
 import Hummingbird
+import NIOCore
 import ServiceLifecycle
 
 extension HTTPAdapter {
@@ -14,45 +15,29 @@ extension HTTPAdapter {
             query: request.uri.query,
             baseURL: ""
         )
-        let time = courierWait
+        // One task, which is cancelled by whatever ends the wait: a task for each of these would take
+        // several times the memory, and thousands of requests wait.
+        let waiting = Task(executorPreference: service.threads) { [service] in
+            await service.respond(to: asked)
+        }
+        let timer = context.channel.eventLoop.scheduleTask(in: TimeAmount(courierWait)) {
+            waiting.cancel()
+        }
         // A disconnected client must not consume a notification that its next connection should
         // receive. The connection is watched from its side because reading on would take the next
         // request from it.
-        let leaving = connections.leaving(context.channel)
+        let watch = connections.whenLeft(context.channel) { waiting.cancel() }
+        defer {
+            timer.cancel()
+            connections.endWatch(watch, of: context.channel)
+        }
+        // A cancelled wait still returns a response.
         return adapt(
-            await cancelWhenGracefulShutdown {
-                await Self.respond(within: time, unless: leaving) {
-                    await service.respond(to: asked)
-                }
+            await withTaskCancellationOrGracefulShutdownHandler {
+                await waiting.value
+            } onCancelOrGracefulShutdown: {
+                waiting.cancel()
             }
         )
-    }
-
-    /// Cancels an operation that takes longer than a time limit, or whose client has disconnected.
-    ///
-    /// A cancelled operation still returns a response.
-    private static func respond(
-        within time: Duration,
-        unless leaving: AsyncStream<Void>,
-        _ body: @escaping @Sendable () async -> ServiceResponse
-    ) async -> ServiceResponse {
-        await withTaskGroup(of: ServiceResponse?.self) { group in
-            group.addTask { await body() }
-            group.addTask {
-                // Only a cancellation ends the wait early; another child has returned then.
-                try? await Task.sleep(for: time)
-                return nil
-            }
-            group.addTask {
-                for await _ in leaving {}
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let result = await group.next() {
-                if let result { return result }
-                group.cancelAll()
-            }
-            return ServiceResponse(status: 200)
-        }
     }
 }

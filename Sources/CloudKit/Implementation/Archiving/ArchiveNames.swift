@@ -63,17 +63,28 @@ enum ArchiveNames {
             NSString.self, NSURL.self,
         ]
 
-    static func register() {
+    /// Registers the names; does nothing before dictionaries work, and after the first time.
+    fileprivate static func register() {
+        guard LoadTime.isHashingSeeded, !isRegistered else { return }
+        isRegistered = true
         for (name, type) in classes { NSKeyedUnarchiver.setClass(type, forClassName: name) }
     }
+
+    // Only the loader reads and changes it, on one thread.
+    nonisolated(unsafe) private static var isRegistered = false
 }
 
+// The loader runs the functions in these sections. In a program with a static standard library our
+// functions come before the standard library's own, unless the linker moves them: LLD moves the second
+// to the end of `.init_array`, gold runs `.ctors` after it. GNU ld does neither.
 #if os(Linux) || os(Android)
-/// The loader runs the functions in this section.
 @section(".init_array") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
+@section(".init_array.99999") @used
+private let registerArchiveNamesLast: @convention(c) () -> Void = { ArchiveNames.register() }
+@section(".ctors") @used
+private let registerArchiveNamesAfterwards: @convention(c) () -> Void = { ArchiveNames.register() }
 #elseif canImport(Darwin)
-/// The loader runs the functions in this section.
 @section("__DATA,__mod_init_func") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
 #endif
