@@ -49,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
         var choice = try options.choice(from: &settings)
         let own = try serve.read(from: &settings, into: &choice.configuration)
         try settings.checkNames(besides: [Self.fileSetting])
-        if own.database != nil, choice.namesUsers {
+        if own.database != nil, choice.namesUsers, !choice.users.isEmpty {
             throw CommandFailure(
                 unusable:
                     "\(settings.place("user")): a server on a database has no folder for the files of users; add "

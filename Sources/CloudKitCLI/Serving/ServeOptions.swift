@@ -244,7 +244,7 @@ struct ServeOptions: ParsableArguments {
         _ durability: Durability
     ) throws -> Database? {
         let address = try settings.text("database", database)
-        let place = try address.map {
+        let place: ServerDatabase? = try address.map {
             try ServerDatabase($0, source: settings.place("database"))
         }
         if let place { settings.show("database", as: place.publicAddress) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The question whether a storage can be read, which all that ask at a time share.
 final class ReadCheck: Sendable {
-    /// The time for an answer: a storage over a network may wait much longer for a lost connection.
+    /// The time for a result: a storage over a network may wait much longer for a lost connection.
     private static let patience = Duration.seconds(2)
 
     private let storage: any Storage
@@ -20,7 +20,7 @@ final class ReadCheck: Sendable {
         let (answers, answer) = AsyncStream<Bool>.makeStream()
         Task { answer.yield(await reading.value) }
         let timer = Task {
-            // A wait that is cancelled has its answer.
+            // A wait that is cancelled has its result.
             try? await Task.sleep(for: Self.patience)
             answer.yield(false)
         }
