@@ -96,6 +96,10 @@ let s3: [Target.Dependency] = [
 let assetsInS3: Target.Dependency =
     .target(name: "CloudKitServerS3", condition: .when(traits: ["S3"]))
 
+/// Data in PostgreSQL, with the trait that needs libpq.
+let dataInPostgres: Target.Dependency =
+    .target(name: "CloudKitServerPostgres", condition: .when(traits: ["PostgreSQL"]))
+
 /// A product of swift-syntax, which is fetched and built with the trait `Macros` alone.
 func swiftSyntax(_ product: String) -> Target.Dependency {
     .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
@@ -328,10 +332,9 @@ let package = Package(
             dependencies: [
                 cloudKit, coreLocation, "CloudKitBasics", "CloudKitCodable", "CloudKitCoreData",
                 "CloudKitExtras", "CloudKitServer", "CloudKitServerCore", "CloudKitServerSQLite",
-                "CloudKitStore", "CloudKitWebClient", "CloudKitWire", assetsInS3, argumentParser,
-                configuration,
-                grdb,
-                hummingbird, logging, serviceLifecycle, unixSignals,
+                "CloudKitStore", "CloudKitWebClient", "CloudKitWire", assetsInS3, dataInPostgres,
+                argumentParser, configuration, grdb, hummingbird, logging, serviceLifecycle,
+                unixSignals,
             ]
         ),
         .executableTarget(name: "CloudKitTool", dependencies: ["CloudKitCLI", argumentParser]),
@@ -395,9 +398,7 @@ let package = Package(
             name: "CloudKitServerPostgresTests",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitServerSQLite",
-                "CloudKitWire",
-                "ServerFixtures",
-                "StorageConformance",
+                "CloudKitWire", "PostgresFixture", "ServerFixtures", "StorageConformance",
             ]
         ),
         .testTarget(
@@ -434,6 +435,12 @@ let package = Package(
                 nioCore, nioHTTP1,
             ],
             path: "Tests/HTTPFixtures"
+        ),
+        // A PostgreSQL server that tests start; empty without the trait.
+        .target(
+            name: "PostgresFixture",
+            dependencies: ["CloudKitServerPostgres"],
+            path: "Tests/PostgresFixture"
         ),
         // A process that a test starts beside its own.
         .target(name: "ProcessFixtures", path: "Tests/ProcessFixtures"),
@@ -475,7 +482,7 @@ let package = Package(
             name: "CLITests",
             dependencies: [
                 cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitServer", "CloudKitTool",
-                "CloudKitWebClient", "ProcessFixtures", grdb,
+                "CloudKitWebClient", "PostgresFixture", "ProcessFixtures", grdb,
             ]
         ),
         .target(

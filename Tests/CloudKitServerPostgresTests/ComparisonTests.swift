@@ -4,6 +4,7 @@ import CloudKitWire
 import CloudKitServerPostgres
 import CloudKitServerSQLite
 import ServerFixtures
+import PostgresFixture
 import Testing
 
 @Suite(

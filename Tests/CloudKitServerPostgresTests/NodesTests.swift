@@ -4,6 +4,7 @@ import CloudKitWire
 import CloudKitServerPostgres
 import Dispatch
 import Foundation
+import PostgresFixture
 import Testing
 
 @Suite(

@@ -3,6 +3,7 @@ import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
 import StorageConformance
+import PostgresFixture
 import Testing
 
 @Suite(

@@ -3,6 +3,7 @@ import CloudKitServerCore
 import CloudKitWire
 import CloudKitServerPostgres
 import ServerFixtures
+import PostgresFixture
 import Testing
 
 @Suite(

@@ -70,7 +70,9 @@ public struct CloudKitCommand: AsyncParsableCommand {
         if exitCode(for: error) == .validationFailure, !(error is ExitCode) {
             let arguments = Array(CommandLine.arguments.dropFirst())
             let mistyped = Subcommands.mistypedOption(arguments, of: self)
-            Console.sayError(mistyped?.message ?? fullMessage(for: error))
+            Console.sayError(
+                CommandFailure.withoutSecrets(mistyped?.message ?? fullMessage(for: error))
+            )
             Foundation.exit(CommandFailure.Status.unusable.rawValue)
         }
         let message = fullMessage(for: error)
@@ -83,7 +85,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
             }
             Foundation.exit(0)
         }
-        let safe = TerminalText.lines(CommandFailure.withoutTokens(message))
+        let safe = TerminalText.lines(CommandFailure.withoutSecrets(message))
         if exitCode(for: error) == .failure, !message.isEmpty || safe != message {
             Console.sayError(safe)
             Foundation.exit(CommandFailure.Status.failed.rawValue)

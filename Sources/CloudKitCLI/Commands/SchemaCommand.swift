@@ -75,8 +75,8 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Print the differences between two schemas; the status is 1 when they differ.",
         discussion: """
-            A schema is a file, or the folder of a server, with its development environment unless \
-            :production follows, as in ./cloud:production.
+            A schema is a file, or the folder of a server or the URL of its database, with the \
+            development environment unless :production follows, as in ./cloud:production.
             """
     )
 
@@ -86,7 +86,7 @@ struct SchemaDiffCommand: AsyncParsableCommand {
     @Argument(help: "The new schema.")
     var new: String
 
-    @Option(help: "The container in a folder with several.")
+    @Option(help: "The container in data with several.")
     var container: String?
 
     @OptionGroup
@@ -117,12 +117,12 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The required schema: a file, or the folder of a server.")
+    @Argument(help: "The required schema: a file, or the folder or the database of a server.")
     var needed: String?
 
     @Option(
         name: [.customLong("against"), .customLong("schema")],
-        help: "The deployed schema: a file, or a folder."
+        help: "The deployed schema: a file, a folder, or a database."
     )
     var deployed: String
 
@@ -132,7 +132,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Model")
     var options: MirroringOptions
 
-    @Option(help: "The container in a folder with several.")
+    @Option(help: "The container in data with several.")
     var container: String?
 
     @OptionGroup
@@ -146,7 +146,7 @@ struct SchemaCheckCommand: AsyncParsableCommand {
             }
             return try check(deployed)
         }
-        let needed = try await SchemaSource(needed ?? "cloudkit-data", container: container)
+        let needed = try await SchemaSource(needed, container: container)
         let missing = try CloudService.schemaChanges(from: deployed.text, to: needed.text)
             .filter { $0.kind != .removed }
         try SchemaChangeEntry.write(missing, output)
@@ -284,7 +284,7 @@ struct SchemaExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let file { try overwriting.check(file) }
-        let service = try place.folder.open()
+        let service = try await place.folder.open()
         let text = try await service.exportSchema(
             container: try await place.folder.containerName(service),
             environment: try place.kind

@@ -13,7 +13,8 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run a CloudKit server.",
         discussion: """
             The server listens on this machine only, keeps its data in a folder, and prints how to \
-            reach it. A write is on the disk before its response is sent.
+            reach it. A write is on the disk before its response is sent. With --database, several \
+            servers share one PostgreSQL database.
 
             Each option can also be set by a variable or in a file: --max-connections 500 is \
             CLOUDKIT_SERVE_MAX_CONNECTIONS=500 in the environment and "max-connections": 500 in the \
@@ -48,6 +49,13 @@ struct ServeCommand: AsyncParsableCommand {
         var choice = try options.choice(from: &settings)
         let own = try serve.read(from: &settings, into: &choice.configuration)
         try settings.checkNames(besides: [Self.fileSetting])
+        if own.database != nil, choice.namesUsers, !choice.users.isEmpty {
+            throw CommandFailure(
+                unusable:
+                    "\(settings.place("user")): a server on a database has no folder for the files of users; add "
+                    + "them with cloudkit users add, and sign them in with cloudkit tokens web-auth"
+            )
+        }
         choice.configuration.version = PackageVersion.current
         choice.configuration.holdsRequests = true
         let server: CloudServer
@@ -56,10 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try choice.configuration.check()
                 return try Self.print(settings.entries)
             }
-            if let assets = choice.configuration.assets {
-                let isNew = try !DataFolder(path: own.data, container: nil).hasDatabase()
-                try await AssetLocation.check(assets, isNew: isNew, own.data)
-            }
+            try await Self.open(own, &choice.configuration)
             server = try CloudServer(configuration: choice.configuration, logger: own.logger)
         } catch let error as ServerConfigurationError {
             throw CommandFailure(unusable: error.description)
@@ -68,11 +73,31 @@ struct ServeCommand: AsyncParsableCommand {
         try await run(server, choice, own, container)
     }
 
+    /// Connects to the database, and refuses assets that belong to other data.
+    private static func open(
+        _ own: ServeOptions.Choice,
+        _ configuration: inout CloudServer.Configuration
+    ) async throws {
+        if let database = own.database {
+            let storages = try await database.place.open(makes: true, database.settings)
+            configuration.storage = storages.data
+            if let assets = configuration.assets {
+                let isNew = try await AssetsNote(storage: storages.data).location() == nil
+                try await AssetLocation.check(assets, isNew: isNew, own.name)
+            } else {
+                configuration.assets = storages.ownAssets
+            }
+        } else if let data = own.data, let assets = configuration.assets {
+            let isNew = try !DataFolder(path: data).hasDatabase()
+            try await AssetLocation.check(assets, isNew: isNew, data)
+        }
+    }
+
     private func run(
         _ server: CloudServer,
         _ choice: ServerOptions.Choice,
         _ own: ServeOptions.Choice,
-        _ container: String
+        _ container: String?
     ) async throws {
         var group = ServiceGroupConfiguration(
             services: [server],
@@ -97,15 +122,42 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Waits until the server listens, writes the files for its clients, and says how to reach it.
+    /// Waits until the server listens, and says how to reach it.
     private func start(
         _ server: CloudServer,
         _ choice: ServerOptions.Choice,
         _ own: ServeOptions.Choice,
-        _ container: String
+        _ container: String?
     ) async throws {
-        let files = AccessFiles(directory: own.data)
         let url = try await server.url()
+        var lines: [String]
+        if let data = own.data, let container {
+            lines = try await startOnFolder(data, server, choice, own, container, at: url)
+        } else {
+            lines = try await Self.startOnDatabase(server, own, container, at: url)
+        }
+        if own.hasKeyFile, server.administrationKey != nil {
+            let page = Self.dashboard(at: choice.configuration.baseURL ?? url, container, key: nil)
+            lines.append("To see what happens, with the key of the file:  \(page)")
+        }
+        do {
+            try Console.write(lines.joined(separator: "\n"))
+        } catch let failure as CommandFailure {
+            let problem = failure.message ?? "Nobody reads standard output"
+            Console.say("\(problem); the server at \(url) goes on")
+        }
+    }
+
+    /// Writes the files for the clients of a server on a folder, and returns what is printed first.
+    private func startOnFolder(
+        _ data: String,
+        _ server: CloudServer,
+        _ choice: ServerOptions.Choice,
+        _ own: ServeOptions.Choice,
+        _ container: String,
+        at url: String
+    ) async throws -> [String] {
+        let files = AccessFiles(directory: data)
         let access = try await ServerAccess(
             server.service,
             url: choice.configuration.baseURL ?? url,
@@ -132,16 +184,33 @@ struct ServeCommand: AsyncParsableCommand {
             let page = Self.dashboard(at: url, container, key: key)
             lines.append("To see what happens:  \(page)")
             lines.append("To operate it, until it stops:  source \(operators.relativePath)")
-        } else if server.administrationKey != nil {
-            let page = Self.dashboard(at: choice.configuration.baseURL ?? url, container, key: nil)
-            lines.append("To see what happens, with the key of the file:  \(page)")
         }
-        do {
-            try Console.write(lines.joined(separator: "\n"))
-        } catch let failure as CommandFailure {
-            let problem = failure.message ?? "Nobody reads standard output"
-            Console.say("\(problem); the server at \(url) goes on")
+        return lines
+    }
+
+    /// Adds the named container to a database that lacks it, and returns what is printed first.
+    private static func startOnDatabase(
+        _ server: CloudServer,
+        _ own: ServeOptions.Choice,
+        _ container: String?,
+        at url: String
+    ) async throws -> [String] {
+        if let container { try await server.service.addContainer(container) }
+        let containers = try await server.service.containers()
+        server.acceptRequests()
+        let names = containers.isEmpty ? "no container yet" : containers.joined(separator: ", ")
+        var lines = [
+            "Serving \(names) at \(url). Stop with Ctrl-C.", "The data is in \(own.name).",
+        ]
+        if !own.hasKeyFile, let key = server.administrationKey {
+            let settings = OperatorOptions.settings(url: url, container: container, key: key)
+            lines.append("To see what happens:  \(dashboard(at: url, container, key: key))")
+            lines.append(
+                "To operate it, until it stops:  "
+                    + settings.text.replacing("\n", with: "; ")
+            )
         }
+        return lines
     }
 
     private static func print(_ entries: [ServerSettings.Entry]) throws {
@@ -150,18 +219,19 @@ struct ServeCommand: AsyncParsableCommand {
         try Console.write(table)
     }
 
-    /// Returns the container to serve: the named one, the folder's, or a new one.
+    /// Returns the container to serve: the named one, the folder's, or a new one; nil for all of a database.
     private static func container(
         _ choice: ServerOptions.Choice,
         _ service: CloudService,
         _ own: ServeOptions.Choice
-    ) async throws -> String {
+    ) async throws -> String? {
         let found = try await service.containers()
         let list = found.joined(separator: ", ")
         guard let named = choice.container else {
+            guard own.database == nil else { return nil }
             guard found.count > 1 else { return found.first ?? ServerOptions.usualContainer }
             throw CommandFailure(
-                unusable: "\(own.data) has \(Amount.text(found.count, "container")); name one with "
+                unusable: "\(own.name) has \(Amount.text(found.count, "container")); name one with "
                     + "--container: \(list)"
             )
         }
@@ -169,7 +239,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard found.isEmpty || found.contains(named) || isAdded else {
             throw CommandFailure(
                 unusable:
-                    "\(own.data) has no container \(named), but \(list); correct the name, or "
+                    "\(own.name) has no container \(named), but \(list); correct the name, or "
                     + "add the container with --new-container"
             )
         }
@@ -189,10 +259,11 @@ struct ServeCommand: AsyncParsableCommand {
         return known.filter { files.hasFile(of: $0, container) }.map(\.fullName)
     }
 
-    /// Returns the URL of the dashboard with a container, and with a key in its fragment, which browsers do not
-    /// send.
-    static func dashboard(at url: String, _ container: String, key: String?) -> String {
-        "\(url)/_/?container=\(container)" + (key.map { "#key=\($0)" } ?? "")
+    /// Returns the URL of the dashboard with a container, if there is one, and with a key in its fragment, which
+    /// browsers do not send.
+    static func dashboard(at url: String, _ container: String?, key: String?) -> String {
+        "\(url)/_/" + (container.map { "?container=\($0)" } ?? "")
+            + (key.map { "#key=\($0)" } ?? "")
     }
 
     /// Returns the lines that are printed first when the server listens.

@@ -156,7 +156,7 @@ struct TokensListCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.open()
         let container = try await folder.containerName(service)
         let credentials = try await service.credentials(container: container)
         try output.write(

@@ -282,7 +282,7 @@ struct UsersListCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let service = try folder.open()
+        let service = try await folder.open()
         let container = try await folder.containerName(service)
         let users = try await service.users(container: container)
         let known = try await service.usersWithPassword(container: container)
@@ -332,7 +332,9 @@ struct UsersDeleteCommand: AsyncParsableCommand {
             )
         }
         try await service.deleteUser(user)
-        try AccessFiles(directory: folder.data).removeFile(of: user, container)
+        if let path = try folder.folder {
+            try AccessFiles(directory: path).removeFile(of: user, container)
+        }
         guard !output.json else { return try output.write(UserEntry(user)) }
         Console.say("\(user.userRecordName) is deleted")
     }

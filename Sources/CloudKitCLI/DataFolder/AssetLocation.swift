@@ -13,10 +13,25 @@ struct AssetLocation {
     /// Amazon, or one of both.
     enum Addressing: String, ExpressibleByArgument, CaseIterable {
         case auto, path, host
-    }
 
-    /// The variable with the addressing, which commands without that option read.
-    static let addressingVariable = "CLOUDKIT_SERVE_ASSETS_ADDRESSING"
+        /// The variable that commands without that option read.
+        private static let variable = "CLOUDKIT_SERVE_ASSETS_ADDRESSING"
+
+        /// The addressing in the process's variables, or `auto`.
+        ///
+        /// - Throws: `CommandFailure` when the variable has another value.
+        static var ofProcess: Self {
+            get throws {
+                guard let text = ProcessInfo.processInfo.environment[variable] else { return .auto }
+                guard let addressing = Self(rawValue: text) else {
+                    throw CommandFailure(
+                        unusable: "\(variable): '\(text)' is not auto or path or host"
+                    )
+                }
+                return addressing
+            }
+        }
+    }
 
     /// The address.
     let address: String
@@ -28,12 +43,32 @@ struct AssetLocation {
     var isDirect = false
     /// The folder for uploads that are still arriving.
     var folder: String?
+    /// A Boolean value that indicates whether several servers may use the assets, also in a folder that they share.
+    var isShared = false
 
-    #if S3
     /// Returns the storage of the assets.
     ///
     /// - Throws: `CommandFailure` for an address that is none, and for missing credentials.
-    func storage(
+    func storage() throws -> any AssetStorage {
+        guard isShared, !address.contains(":"), !address.isEmpty else { return try bucket() }
+        guard !isDirect else {
+            throw CommandFailure(
+                unusable:
+                    "\(source) \(address): clients download directly from S3 only; leave direct-downloads out"
+            )
+        }
+        do {
+            return try FileAssetStorage(sharedFolder: address)
+        } catch let error as StorageError {
+            throw CommandFailure(unusable: "\(source) \(address): \(error.message)")
+        }
+    }
+
+    #if S3
+    /// Returns the storage of assets in S3.
+    ///
+    /// - Throws: `CommandFailure` for an address that is none, and for missing credentials.
+    private func bucket(
         _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> any AssetStorage {
         guard S3Settings.isAddress(address) else { throw noAddress }
@@ -51,29 +86,15 @@ struct AssetLocation {
         }
     }
 
-    /// Refuses a storage that cannot be reached, and one with the assets of another server for a new folder, whose
-    /// server would consider all of them unused.
-    ///
-    /// - Parameters:
-    ///   - storage: The storage.
-    ///   - isNew: A Boolean value that indicates whether the folder has no database.
-    ///   - data: The folder.
-    /// - Throws: `CommandFailure`, or `StorageError` for a storage that cannot be reached.
-    static func check(_ storage: any AssetStorage, isNew: Bool, _ data: String) async throws {
-        guard let storage = storage as? S3AssetStorage else { return }
-        let isEmpty = try await storage.isEmpty()
-        guard isNew, !isEmpty else { return }
-        throw CommandFailure(
-            unusable:
-                "\(storage.location ?? "") has assets, and \(data) has no database that needs them, so a "
-                + "cleaning would remove them; restore a backup of the folder, or give another prefix"
-        )
+    /// Returns whether a storage in S3 has no assets; nil for another one.
+    private static func isBucketEmpty(_ storage: any AssetStorage) async throws -> Bool? {
+        try await (storage as? S3AssetStorage)?.isEmpty()
     }
     #else
     /// Refuses each address, because this program cannot reach any.
     ///
     /// - Throws: `CommandFailure`.
-    func storage() throws -> any AssetStorage {
+    private func bucket() throws -> any AssetStorage {
         guard address.hasPrefix("s3://") else { throw noAddress }
         throw CommandFailure(
             unusable:
@@ -82,15 +103,41 @@ struct AssetLocation {
         )
     }
 
-    /// Accepts each storage, because there is none to check.
-    static func check(_ storage: any AssetStorage, isNew: Bool, _ data: String) async throws {}
+    /// Returns `nil`, because this program cannot reach S3.
+    private static func isBucketEmpty(_ storage: any AssetStorage) async throws -> Bool? { nil }
     #endif
 
-    private var noAddress: CommandFailure {
-        CommandFailure(
+    /// Refuses a storage that cannot be reached, and one with the assets of another server for new data, whose
+    /// server would consider all of them unused.
+    ///
+    /// - Parameters:
+    ///   - storage: The storage.
+    ///   - isNew: A Boolean value that indicates whether nothing was stored in the data yet.
+    ///   - data: The place of the data.
+    /// - Throws: `CommandFailure`, or an error for a storage that cannot be reached.
+    static func check(_ storage: any AssetStorage, isNew: Bool, _ data: String) async throws {
+        let isEmpty =
+            if let isBucketEmpty = try await isBucketEmpty(storage) {
+                isBucketEmpty
+            } else {
+                try (storage as? FileAssetStorage)?.isEmpty() ?? true
+            }
+        guard isNew, !isEmpty else { return }
+        throw CommandFailure(
             unusable:
-                "\(source): '\(address)' is no place for assets; one is s3://my-bucket/assets, and without "
-                + "the option they are files in the folder of the data"
+                "\(storage.location ?? "") has assets, and \(data) has nothing that needs them, so a "
+                + "cleaning would remove them; restore a backup, or give another place"
+        )
+    }
+
+    private var noAddress: CommandFailure {
+        let others =
+            isShared
+            ? "or a folder that all servers share, and without the option they are in the database"
+            : "and without the option they are files in the folder of the data"
+        return CommandFailure(
+            unusable:
+                "\(source): '\(address)' is no place for assets; one is s3://my-bucket/assets, \(others)"
         )
     }
 }
@@ -100,7 +147,7 @@ struct UnreachedAssets: AssetStorage {
     let location: String?
 
     private var error: StorageError {
-        StorageError(.other, "This command does not reach the assets in \(location ?? "")")
+        StorageError(.other, "This command does not reach the assets in \(location ?? "the data")")
     }
 
     func store<Chunks: AsyncSequence & Sendable>(

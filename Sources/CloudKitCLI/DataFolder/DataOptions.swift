@@ -1,37 +1,59 @@
 import ArgumentParser
 import CloudKitServerCore
 
-/// The data folder of a server that a command administers.
+/// The data of a server that a command administers.
 struct DataOptions: ParsableArguments {
-    @Option(help: "The server's folder.")
-    var data = "cloudkit-data"
+    @Option(help: "The server's folder; cloudkit-data by default.")
+    var data: String?
 
-    @Option(help: "The container; CLOUDKIT_CONTAINER, or the only one in the folder.")
+    @Option(
+        help: """
+            The servers' PostgreSQL database instead, such as postgres://user@host/name; CLOUDKIT_DATABASE. \
+            PGPASSWORD, or the file of PGPASSFILE, has its password.
+            """
+    )
+    var database: String?
+
+    @Option(help: "The container; CLOUDKIT_CONTAINER, or the only one in the data.")
     var container: String?
 
-    @Flag(help: "Create the folder and the container if they do not exist.")
+    @Flag(help: "Create the folder, or the tables, and the container if they do not exist.")
     var new = false
 
-    private var folder: DataFolder { DataFolder(path: data, container: container) }
+    /// The selected data.
+    private var selected: ServerData {
+        get throws { try ServerData(folder: data, database: database, container: container) }
+    }
+
+    /// The selected folder; nil for a database.
+    var folder: String? {
+        get throws {
+            guard case .folder(let path) = try selected.place else { return nil }
+            return path
+        }
+    }
 
     /// Returns whether the folder has yet to be created, and will be.
-    func createsFolder() throws -> Bool { try new && !folder.hasDatabase() }
+    func createsFolder() throws -> Bool {
+        guard new, let path = try folder else { return false }
+        return try !DataFolder(path: path).hasDatabase()
+    }
 
-    /// Returns the folder's service; see `DataFolder.open(makes:)`.
-    func open() throws -> CloudService { try folder.open(makes: new) }
+    /// Returns the service of the data; see `ServerData.open(makes:readsAssets:)`.
+    func open() async throws -> CloudService { try await selected.open(makes: new) }
 
-    /// Returns the folder's service for a command that writes to it; see
-    /// `DataFolder.openForWriting(makes:)`.
+    /// Returns the service of the data for a command that writes to it; see
+    /// `ServerData.openForWriting(makes:)`.
     ///
     /// - Parameter isDryRun: Whether nothing is written, so that nothing is created or checked either.
     /// - Returns: The service, without a listening server.
-    /// - Throws: `CommandFailure` when there is no such folder, or its database is damaged.
+    /// - Throws: `CommandFailure` when there is no such data, or its file is damaged.
     func openForWriting(isDryRun: Bool = false) async throws -> CloudService {
-        isDryRun ? try folder.open() : try await folder.openForWriting(makes: new)
+        isDryRun ? try await selected.open() : try await selected.openForWriting(makes: new)
     }
 
-    /// Returns the selected container; see `DataFolder.containerName(_:makes:)`.
+    /// Returns the selected container; see `ServerData.containerName(_:makes:)`.
     func containerName(_ service: CloudService) async throws -> String {
-        try await folder.containerName(service, makes: new)
+        try await selected.containerName(service, makes: new)
     }
 }

@@ -51,7 +51,7 @@ struct OperatorOptions: ParsableArguments {
     }
 
     /// Returns the settings with which commands find a server and its key.
-    static func settings(url: String, container: String, key: String) -> ConnectionFile {
+    static func settings(url: String, container: String?, key: String) -> ConnectionFile {
         ConnectionFile([
             ConnectionVariables.Name.url: url, ConnectionVariables.Name.container: container,
             keyVariable: key,

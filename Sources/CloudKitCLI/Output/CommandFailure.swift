@@ -70,7 +70,7 @@ struct CommandFailure: Error, CustomStringConvertible {
                 case .corrupt where !error.message.contains("backup"): "; restore it from a backup"
                 default: ""
                 }
-            self.init(unusable: "The data folder cannot be used: \(error.message)\(remedy)")
+            self.init(unusable: "The data cannot be used: \(error.message)\(remedy)")
         case let error as ConnectionVariables.Incomplete:
             self.init(
                 unusable: "\(error); set it, give the option of that name, or source the file that "
@@ -80,13 +80,15 @@ struct CommandFailure: Error, CustomStringConvertible {
         }
     }
 
-    /// Returns a text without the tokens in its URLs.
-    static func withoutTokens(_ text: String) -> String {
+    /// Returns a text without the tokens and the passwords in its URLs.
+    static func withoutSecrets(_ text: String) -> String {
         text.replacing(#/(ck(?:APIToken|WebAuthToken|Session)=)[^&\s"'<>)]+/#) { "\($0.output.1)…" }
+            .replacing(#/(postgres(?:ql)?://[^\s:@/]*:)[^\s@]+@/#) { "\($0.output.1)…@" }
+            .replacing(#/(password=)[^&\s"'<>)]+/#) { "\($0.output.1)…" }
     }
 
     private static func message(_ error: WebClientError) -> String {
-        withoutTokens(words(error))
+        withoutSecrets(words(error))
     }
 
     private static func words(_ error: WebClientError) -> String {

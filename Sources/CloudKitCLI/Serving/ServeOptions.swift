@@ -13,9 +13,28 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: """
-            The place of assets, such as s3://my-bucket/assets; files in the folder of the data by default. Keys, \
-            region and server come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and \
-            AWS_ENDPOINT_URL_S3.
+            The PostgreSQL database of the data instead of a folder, which several servers may share, such as \
+            postgres://user@host/name. PGPASSWORD, or the file of PGPASSFILE, has its password.
+            """
+    )
+    var database: String?
+
+    @Option(help: "The maximum number of connections to the database, 8 by default.")
+    var databaseConnections: Int?
+
+    @Option(
+        help: """
+            The number of partitions of the tables, by users, where the database has no tables yet; 0, the \
+            default, for none.
+            """
+    )
+    var databasePartitions: Int?
+
+    @Option(
+        help: """
+            The place of assets, such as s3://my-bucket/assets, or with --database a folder that all servers \
+            share; by default the folder of the data, or the database. Keys, region and server of S3 come from \
+            AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL_S3.
             """
     )
     var assets: String?
@@ -35,7 +54,7 @@ struct ServeOptions: ParsableArguments {
     )
     var directDownloads = false
 
-    @Flag(help: "Let --container add a container to a folder that has others.")
+    @Flag(help: "Let --container add a container to data that has others.")
     var newContainer = false
 
     @Option(help: "The port to listen on, 8787 by default; 0 takes a free one.")
@@ -77,7 +96,7 @@ struct ServeOptions: ParsableArguments {
         help: """
             The durability of a write before its response: full, the default, survives a power \
             failure; relaxed survives only the end of the process, and is faster if syncing the disk \
-            is slow.
+            is slow. With --database, full is what PostgreSQL's synchronous_commit promises.
             """
     )
     var durability: Durability?
@@ -160,15 +179,27 @@ struct ServeOptions: ParsableArguments {
         var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .warning }
     }
 
+    /// A database with the settings of its storage.
+    struct Database {
+        var place: ServerDatabase
+        var settings: ServerDatabase.Settings
+    }
+
     /// The server settings that are not part of its configuration.
     struct Choice {
-        var data: String
+        /// The folder of the data; nil for a database.
+        var data: String?
+        /// The database, which has yet to be opened.
+        var database: Database?
         var stopSeconds: Int
         var logger: Logger
         /// `true` when the operators' key is in a file, from which its users know it.
         var hasKeyFile: Bool
-        /// `true` when the named container may be added to a folder that has others.
+        /// `true` when the named container may be added to data that has others.
         var addsContainer: Bool
+
+        /// The place of the data, for messages.
+        var name: String { data ?? database?.place.name ?? "" }
     }
 
     /// Reads the settings into a configuration.
@@ -178,13 +209,14 @@ struct ServeOptions: ParsableArguments {
         from settings: inout ServerSettings,
         into configuration: inout CloudServer.Configuration
     ) throws -> Choice {
-        let data = try settings.text("data", data, default: "cloudkit-data")
+        let durability = try settings.word("durability", durability, default: .full)
+        configuration.durability = durability == .full ? .full : .relaxed
+        let database = try readDatabase(from: &settings, durability)
+        let data = try readData(from: &settings, database)
         configuration.directory = data
         configuration.assets = try readAssets(from: &settings, data)
         try readAddress(from: &settings, into: &configuration)
         try readLimits(from: &settings, into: &configuration)
-        let durability = try settings.word("durability", durability, default: .full)
-        configuration.durability = durability == .full ? .full : .relaxed
         configuration.service.rotatesWebTokens =
             try settings.flag("rotate-tokens", rotateTokens ? true : nil)
         let keyFile = try settings.text("admin-key-file", adminKeyFile)
@@ -193,6 +225,7 @@ struct ServeOptions: ParsableArguments {
         let level = try settings.word("log-level", logLevel, default: .warning)
         return Choice(
             data: data,
+            database: database,
             stopSeconds: try settings.number(
                 "stop-seconds",
                 stopSeconds,
@@ -205,10 +238,68 @@ struct ServeOptions: ParsableArguments {
         )
     }
 
-    /// Returns the storage of assets that are not in the folder; nil if they are.
+    /// Returns the database; nil if the data is in a folder.
+    private func readDatabase(
+        from settings: inout ServerSettings,
+        _ durability: Durability
+    ) throws -> Database? {
+        let address = try settings.text("database", database)
+        let place: ServerDatabase? = try address.map {
+            try ServerDatabase($0, source: settings.place("database"))
+        }
+        if let place { settings.show("database", as: place.publicAddress) }
+        let connections = try settings.number(
+            "database-connections",
+            databaseConnections,
+            default: 8,
+            in: 1...1000
+        )
+        let partitions = try settings.number(
+            "database-partitions",
+            databasePartitions,
+            default: 0,
+            in: 0...1024
+        )
+        guard let place else {
+            for name in ["database-connections", "database-partitions"]
+            where !settings.isDefault(name) {
+                throw CommandFailure(
+                    unusable:
+                        "\(settings.place(name)): the data is in a folder, not in a database; name one "
+                        + "with --database, or leave \(name) out"
+                )
+            }
+            return nil
+        }
+        return Database(
+            place: place,
+            settings: ServerDatabase.Settings(
+                isRelaxed: durability == .relaxed,
+                connections: connections,
+                partitions: partitions,
+                patience: .seconds(20)
+            )
+        )
+    }
+
+    /// Returns the folder of the data; nil if it is in a database.
+    private func readData(
+        from settings: inout ServerSettings,
+        _ database: Database?
+    ) throws -> String? {
+        guard database != nil else {
+            return try settings.text("data", data, default: ServerData.usualFolder)
+        }
+        guard try settings.text("data", data) == nil else {
+            throw ServerData.twoPlaces(settings.place("data"), settings.place("database"))
+        }
+        return nil
+    }
+
+    /// Returns the storage of assets that are not in the folder or the database; nil if they are.
     private func readAssets(
         from settings: inout ServerSettings,
-        _ data: String
+        _ data: String?
     ) throws -> (any AssetStorage)? {
         let address = try settings.text("assets", assets)
         let addressing =
@@ -218,8 +309,9 @@ struct ServeOptions: ParsableArguments {
             guard !isDirect else {
                 throw CommandFailure(
                     unusable:
-                        "\(settings.place("direct-downloads")): the assets are files in the folder of "
-                        + "the data, which only the server reads; name a place with --assets, or leave "
+                        "\(settings.place("direct-downloads")): the assets are in the "
+                        + (data == nil ? "database" : "folder of the data")
+                        + ", which only the server reads; name a place with --assets, or leave "
                         + "direct-downloads out"
                 )
             }
@@ -230,7 +322,8 @@ struct ServeOptions: ParsableArguments {
             source: settings.place("assets"),
             addressing: addressing,
             isDirect: isDirect,
-            folder: data
+            folder: data,
+            isShared: data == nil
         ).storage()
     }
 

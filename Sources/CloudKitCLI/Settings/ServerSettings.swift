@@ -175,6 +175,13 @@ struct ServerSettings {
         return advice.isEmpty ? "; cloudkit serve --print-config lists them" : advice
     }
 
+    /// Lists a requested setting with another text than its value, which has a secret.
+    mutating func show(_ name: String, as text: String) {
+        entries = entries.map { entry in
+            entry.name == name ? Entry(name: name, value: text, source: entry.source) : entry
+        }
+    }
+
     /// Returns whether no source has a requested setting.
     func isDefault(_ name: String) -> Bool {
         entries.last { $0.name == name }?.source == Self.defaultSource

@@ -6,16 +6,21 @@ extension CloudServer {
     public struct Configuration: Sendable {
         /// The folder of the data; `nil` keeps everything in memory until the process ends.
         public var directory: String?
+        /// The storage of the data, such as a `PostgresStorage` that several servers share; `nil` keeps the data
+        /// in SQLite, in the folder or in memory.
+        ///
+        /// It comes with a storage of assets, and without a folder.
+        public var storage: (any Storage)?
         /// The storage of assets; `nil` keeps them in files, in the folder of the data.
         ///
-        /// Used with a folder, which notes where its assets are: a server that would look for them elsewhere
-        /// does not start.
+        /// The folder, or the storage of the data, notes where its assets are: a server that would look for
+        /// them elsewhere does not start.
         public var assets: (any AssetStorage)?
         /// The address to listen on.
         public var host: String
         /// The port to listen on; 0 takes a free one.
         public var port: Int
-        /// The point at which a write counts as done.
+        /// The point at which a write counts as done, in SQLite.
         public var durability: SQLiteStorage.Durability
         /// The URL at which clients reach the server, without a query or a fragment; `nil` takes it
         /// from each request's `Host`.

@@ -14,7 +14,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A server for CloudKit Web Services over HTTP, with its data on this machine's disk.
+/// A server for CloudKit Web Services over HTTP, with its data on this machine's disk, or in a storage that
+/// several servers share.
 ///
 /// ```swift
 /// let server = try CloudServer(configuration: .init(directory: "/var/lib/cloudkit", port: 8787))
@@ -72,9 +73,12 @@ public final class CloudServer: Service {
         administrationKey = Self.key(configuration, policy)
         clock =
             configuration.hasVirtualClock ? VirtualClock(following: SystemClock()) : SystemClock()
-        let storage: SQLiteStorage
+        let storage: any Storage
         let assets: any AssetStorage
-        if let directory = configuration.directory {
+        if let given = configuration.storage, let givenAssets = configuration.assets {
+            hasNewFolder = false
+            (storage, assets) = (given, givenAssets)
+        } else if let directory = configuration.directory {
             let folder = ServerFolder(path: directory)
             hasNewFolder = try folder.prepare(logger)
             do {
@@ -131,12 +135,15 @@ public final class CloudServer: Service {
 
     /// Listens and responds to requests until it is cancelled or shut down gracefully.
     ///
-    /// - Throws: An error when the address cannot be bound, and `ServerConfigurationError` when
-    ///   another server uses the folder.
+    /// - Throws: An error when the address cannot be bound, `ServerConfigurationError` when another
+    ///   server uses the folder, and `StorageError` when the assets are elsewhere.
     public func run() async throws {
         let lock: ServerFolder.Lock?
         do {
             lock = try configuration.directory.map { try ServerFolder(path: $0).lock() }
+            if let storage = configuration.storage, let assets = configuration.assets {
+                try await AssetsNote(storage: storage).note(assets)
+            }
         } catch {
             bound.fail(error)
             throw error

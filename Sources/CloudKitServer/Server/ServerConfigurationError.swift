@@ -56,6 +56,11 @@ extension CloudServer.Configuration {
     ///
     /// - Throws: `ServerConfigurationError`.
     package func check() throws(ServerConfigurationError) {
+        guard storage == nil || (directory == nil && assets != nil) else {
+            throw ServerConfigurationError(
+                "storage is the place of all data; give it with assets, and without directory"
+            )
+        }
         for origin in allowedOrigins where WebOrigin(origin) == nil {
             throw ServerConfigurationError(
                 "allowedOrigins (--allowed-origin) has '\(origin)', which is no origin; one is a scheme, a host and a "

@@ -27,6 +27,7 @@ public final class CloudService: Sendable {
     let signIns: AccountSignIn
     private let router: RequestRouter
     private let reception: AssetReception
+    private let readCheck: ReadCheck
 
     /// Creates a service on a storage; it reads nothing before the first request.
     public init(
@@ -46,6 +47,7 @@ public final class CloudService: Sendable {
         signIns = AccountSignIn(context: context)
         router = RequestRouter(context: context)
         reception = AssetReception(context: context)
+        readCheck = ReadCheck(storage)
     }
 
     /// The executor of requests; `nil` if it does not matter.
@@ -56,11 +58,7 @@ public final class CloudService: Sendable {
 
     /// Returns why requests cannot be served reliably; nil if they can.
     package func unreadiness() async -> String? {
-        // Whatever the error is, nothing can be served.
-        guard (try? await context.storage.read { _ = try $0.setting(TokenKey.setting) }) != nil
-        else {
-            return "The storage cannot be read"
-        }
+        guard await readCheck.canRead() else { return "The storage cannot be read" }
         return context.storage.damage == nil
             ? nil
             : "The database is damaged, so the server refuses writes; run cloudkit check --repair, "

@@ -60,7 +60,7 @@ final class PostgresConnection {
         connection = opened
         // From here on the connection is this object's, which ends it in any case.
         guard PQstatus(opened) == CONNECTION_OK else {
-            throw PostgresFailure(code: "", message: Self.message(of: opened))
+            throw PostgresFailure(connecting: Self.message(of: opened))
         }
         // Notices are for people at a terminal.
         PQsetNoticeProcessor(opened, { _, _ in }, nil)

@@ -27,7 +27,7 @@ public final class PostgresStorage: Storage {
     }
 
     /// The time for which a request waits for its turn, for a connection, or for another attempt.
-    private static let patience = Duration.seconds(20)
+    package static let patience = Duration.seconds(20)
 
     private let workers: Workers
     private let counters: Counters
@@ -49,6 +49,33 @@ public final class PostgresStorage: Storage {
         connections: Int = 8,
         partitions: Int = 0
     ) async throws -> PostgresStorage {
+        try await open(
+            PostgresAddress(address),
+            durability: durability,
+            connections: connections,
+            partitions: partitions
+        )
+    }
+
+    /// Connects to a database, and creates or updates its tables.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - durability: The guarantee for a completed write.
+    ///   - connections: The maximum number of connections.
+    ///   - partitions: The number of partitions of the divided tables, if the tables do not exist yet.
+    ///   - makesTables: `true` to create the tables of a database that has none.
+    ///   - patience: The time for attempts to reach the database.
+    /// - Returns: The storage.
+    /// - Throws: `StorageError`.
+    package static func open(
+        _ address: PostgresAddress,
+        durability: Durability = .full,
+        connections: Int = 8,
+        partitions: Int = 0,
+        makesTables: Bool = true,
+        patience: Duration = PostgresStorage.patience
+    ) async throws -> PostgresStorage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("jit", "off"),
@@ -57,13 +84,14 @@ public final class PostgresStorage: Storage {
         let relaxed = [("synchronous_commit", "off")]
         let storage = PostgresStorage(
             Connector(
-                address: address,
+                address: address.text,
                 settings: settings + (durability == .full ? [] : relaxed)
             ),
             connections: max(1, connections)
         )
         do {
-            try await storage.migrate(PostgresTables(partitions: partitions))
+            let tables = PostgresTables(partitions: partitions, areMade: makesTables)
+            try await storage.migrate(tables, patience)
         } catch {
             storage.workers.close()
             throw error
@@ -130,8 +158,8 @@ public final class PostgresStorage: Storage {
         }
     }
 
-    private func migrate(_ tables: PostgresTables) async throws {
-        try await run(.write(.everything), needing: { StorageNeeds() }) { transaction in
+    private func migrate(_ tables: PostgresTables, _ patience: Duration) async throws {
+        try await run(.write(.everything), patience, needing: { StorageNeeds() }) { transaction in
             let connection = transaction.connection
             guard connection.serverVersion >= 140_000 else {
                 throw StorageError(.other, "PostgreSQL 14 or later is needed")
@@ -142,6 +170,7 @@ public final class PostgresStorage: Storage {
 
     private func run<Value: Sendable>(
         _ kind: Job.Kind,
+        _ patience: Duration = PostgresStorage.patience,
         needing needs: @escaping @Sendable () -> StorageNeeds,
         _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
     ) async throws -> Value {
@@ -152,7 +181,7 @@ public final class PostgresStorage: Storage {
                 needs: needs,
                 run: { transaction in outcome.set(try body(transaction)) },
                 finish: { error in outcome.resume(error) },
-                end: .now + Self.patience
+                end: .now + patience
             )
             guard !workers.add(job) else { return }
             outcome.resume(StorageError(.busy, "Too many requests wait for PostgreSQL"))

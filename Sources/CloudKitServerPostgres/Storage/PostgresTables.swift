@@ -10,6 +10,8 @@ struct PostgresTables {
     ///
     /// It matters when they are created.
     var partitions = 0
+    /// `true` when they are created in a database that has none.
+    var areMade = true
 
     /// The keys of the advisory locks in the server's catalogue of them.
     enum Lock {
@@ -54,6 +56,9 @@ struct PostgresTables {
                 "The tables were changed by a newer version of cloudkit, which this one cannot read; "
                     + "nothing was changed: use that version again"
             )
+        }
+        guard applied > 0 || areMade else {
+            throw StorageError(.other, "It has no tables of cloudkit yet")
         }
         var statements: [Statement] = []
         for (place, migration) in all.enumerated() where Int64(place) >= applied {

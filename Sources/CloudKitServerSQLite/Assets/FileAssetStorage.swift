@@ -27,6 +27,8 @@ import Darwin
 public final class FileAssetStorage: AssetStorage {
     private let directory: String
     private let isTemporary: Bool
+    /// The folder, if servers share it; `nil` for a folder in that of the data.
+    public let location: String?
     private let sync: @Sendable (_ folder: String) throws -> Void
     /// A lock that is held while a file is renamed or removed.
     private let names = Mutex(())
@@ -36,6 +38,27 @@ public final class FileAssetStorage: AssetStorage {
     /// - Throws: `StorageError` when the directory cannot be created.
     public convenience init(directory: String) throws {
         try self.init(directory: directory, sync: AssetFile.sync)
+    }
+
+    /// Creates a storage in an existing folder that servers on different machines share.
+    ///
+    /// - Throws: `StorageError` when there is no folder, or it cannot be used.
+    package convenience init(sharedFolder path: String) throws {
+        let folder = URL(fileURLWithPath: path).standardizedFileURL.path
+        // Made here, the folder of a disk that is not mounted would be one that nobody shares.
+        guard (try? FileManager.default.contentsOfDirectory(atPath: folder)) != nil else {
+            throw StorageError(
+                .inputOutput,
+                "\(folder) is no folder that this user can read; make it, or mount it, on each machine"
+            )
+        }
+        try self.init(
+            directory: folder,
+            isTemporary: false,
+            location: folder,
+            sync: AssetFile.sync
+        )
+        try removeRemains()
     }
 
     /// Creates a storage in a directory, with a function that makes the names in a folder durable.
@@ -59,11 +82,13 @@ public final class FileAssetStorage: AssetStorage {
     private init(
         directory: String,
         isTemporary: Bool,
+        location: String? = nil,
         sync: @escaping @Sendable (_ folder: String) throws -> Void
     ) throws {
         self.directory = directory
         self.sync = sync
         self.isTemporary = isTemporary
+        self.location = location
         for folder in [directory, directory + "/incoming"] {
             do {
                 try FileManager.default.createDirectory(
@@ -96,6 +121,18 @@ public final class FileAssetStorage: AssetStorage {
             }
         }
     }()
+
+    /// Returns whether there is no asset.
+    ///
+    /// - Throws: An error of the system.
+    package func isEmpty() throws -> Bool {
+        let manager = FileManager.default
+        return try manager.contentsOfDirectory(atPath: directory).allSatisfy { folder in
+            try folder.count != 2
+                || manager.contentsOfDirectory(atPath: "\(directory)/\(folder)")
+                    .allSatisfy { Self.checksum(named: $0) == nil }
+        }
+    }
 
     /// Removes the incomplete uploads of processes that have ended; those of running processes are
     /// locked.

@@ -28,7 +28,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         try overwriting.check(file)
-        let folder = DataFolder(path: data, container: nil)
+        let folder = DataFolder(path: data)
         try folder.check()
         let assets = try folder.assets()
         let (data, file, force) = (data, file, overwriting.force)

@@ -31,7 +31,7 @@ struct CheckCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     func run() async throws {
-        let folder = DataFolder(path: data, container: nil)
+        let folder = DataFolder(path: data)
         try folder.check()
         // No server starts on the folder before the repair has ended.
         let hold = repair ? FolderHold(of: data) : nil

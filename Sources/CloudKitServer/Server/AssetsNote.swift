@@ -1,0 +1,52 @@
+package import CloudKitServerCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The note in a storage of where its assets are, so that no server looks for them elsewhere.
+package struct AssetsNote {
+    /// The location of assets that are in the storage's own database.
+    package static let ownLocation = "database"
+
+    /// The name of the setting.
+    private static let setting = "assets-location"
+
+    private let storage: any Storage
+
+    package init(storage: any Storage) { self.storage = storage }
+
+    /// Returns the location; nil if nothing was noted yet.
+    ///
+    /// - Throws: `StorageError`.
+    package func location() async throws -> String? {
+        try await storage.read { try $0.setting(Self.setting) }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Notes where the assets are, unless it was noted before.
+    ///
+    /// - Throws: `StorageError` when they are elsewhere.
+    package func note(_ assets: any AssetStorage) async throws {
+        let location = assets.location ?? Self.ownLocation
+        let known = try await storage.write { writer in
+            if let known = try writer.setting(Self.setting) { return known }
+            let value = Data(location.utf8)
+            try writer.setSetting(Self.setting, value)
+            return value
+        }
+        guard known != Data(location.utf8) else { return }
+        throw StorageError(
+            .other,
+            "The assets of this database are in \(Self.words(String(decoding: known, as: UTF8.self))), "
+                + "not in \(Self.words(location)); name the first with --assets, or copy them and "
+                + "delete the row \(Self.setting) of the table setting"
+        )
+    }
+
+    private static func words(_ location: String) -> String {
+        location == ownLocation ? "the database itself, where they are without --assets" : location
+    }
+}
