@@ -256,7 +256,9 @@ let package = Package(
 
         .target(
             name: "CloudKitServerPostgres",
-            dependencies: ["CloudKitBasics", "CloudKitServerCore", "CloudKitWire", postgres]
+            dependencies: [
+                "CloudKitBasics", "CloudKitServerCore", "CloudKitWire", crypto, postgres,
+            ]
         ),
 
         // Rank 3: a storage for assets in S3; empty without the trait `S3`.
@@ -394,10 +396,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerPostgresTests",
             dependencies: [
-                "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitServerSQLite",
-                "CloudKitWire",
-                "ServerFixtures",
-                "StorageConformance",
+                "AssetStorageConformance", "CloudKitServerCore", "CloudKitServerPostgres",
+                "CloudKitServerSQLite", "CloudKitWire", "ServerFixtures", "StorageConformance",
             ]
         ),
         .testTarget(
