@@ -9,7 +9,9 @@ struct CallerCacheTests {
     /// A storage of which one read ends only when a test lets it.
     private final class PausingStorage: WrappingStorage {
         let base: SQLiteStorage
-        private let pause = Mutex<(arrival: AsyncStream<Void>.Continuation, end: AsyncStream<Void>)?>(
+        private let pause = Mutex<
+            (arrival: AsyncStream<Void>.Continuation, end: AsyncStream<Void>)?
+        >(
             nil
         )
 

@@ -1,17 +1,18 @@
 #if PostgreSQL
 import CloudKitServerCore
 import CloudKitServerPostgres
+import CloudKitWire
 import Foundation
 import ServerFixtures
 import Testing
 
 @Suite(
-    "What nodes on one PostgreSQL database hear of each other",
+    "News of other nodes on one PostgreSQL database",
     .enabled(if: PostgresServer.isInstalled, PostgresServer.advice),
     .timeLimit(.minutes(5))
 )
 struct ForeignChangeTests {
-    /// A storage that is written to, and what another one on the same database hears of it.
+    /// A storage that is written to, and the news of it in another one on the same database.
     private final class Pair {
         let address: String
         let writer: PostgresStorage
@@ -44,10 +45,10 @@ struct ForeignChangeTests {
         StoredPush(id: RowID(rawValue: 0), queue: Data([queue]), slot: nil, body: Data([queue]))
     }
 
-    @Test("They hear which queues got items and that callers changed, once it is committed")
+    @Test("Nodes learn which queues got items and that callers changed, once it is committed")
     func news() async throws {
         let pair = try await Pair()
-        // Neither what concerns nobody is told, nor what was undone, nor what one has done oneself.
+        // Nobody is notified of what concerns nobody, of what was undone, or of what one has done oneself.
         try await pair.writer.write { try $0.setSetting("a", Data([1])) }
         await #expect(throws: CancellationError.self) {
             try await pair.writer.write { writer in
@@ -69,7 +70,7 @@ struct ForeignChangeTests {
         #expect(await pair.next() == ForeignChanges(concernsCallers: true))
     }
 
-    @Test("Of more queues than a notification can name, they hear that there are some")
+    @Test("Of more queues than a notification can name, nodes learn that there are some")
     func manyQueues() async throws {
         let pair = try await Pair()
         try await pair.writer.write { writer in
@@ -258,7 +259,7 @@ struct ForeignChangeTests {
         _ = await ending.result
     }
 
-    /// A storage that does not tell of changes by others.
+    /// A storage without news of other nodes.
     private struct Deaf: WrappingStorage {
         let base: PostgresStorage
     }

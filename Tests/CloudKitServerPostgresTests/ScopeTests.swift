@@ -314,7 +314,8 @@ struct ScopeTests {
         // As when a device gets another user while one of the former user's notifications is on its way.
         let (isRead, opening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let delivery = Task {
-            try await nodes[0].write(.user(RowID(rawValue: 1)), needing: StorageNeeds.none) { writer in
+            try await nodes[0].write(.user(RowID(rawValue: 1)), needing: StorageNeeds.none) {
+                writer in
                 let user = try writer.document("token", "t")
                 if user == Data([1]) {
                     isRead.signal()
@@ -348,7 +349,9 @@ struct ScopeTests {
         #expect(try await nodes[1].read { try $0.pushes(Data([9]), limit: 9) }.isEmpty)
     }
 
-    @Test("A credential is written beside others only by who announced it; the rest is written alone")
+    @Test(
+        "A credential is written beside others only by who announced it; the rest is written alone"
+    )
     func credentials() async throws {
         let storage = try await PostgresServer.open()
         let environment = try await storage.write { writer in
@@ -390,7 +393,9 @@ struct ScopeTests {
                         .queue(Data([1])),
                         needing: StorageNeeds.none
                     ) { writer in
-                        guard let push = try writer.pushes(Data([1]), limit: 1).first else { return nil }
+                        guard let push = try writer.pushes(Data([1]), limit: 1).first else {
+                            return nil
+                        }
                         try writer.removePush(push.id)
                         return push.body.first
                     }

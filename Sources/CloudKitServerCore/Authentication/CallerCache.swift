@@ -4,7 +4,7 @@ import Synchronization
 /// A cache of recently determined callers, which saves looking up the credentials of each request.
 ///
 /// Changes to callers remove all entries: at once on the node that makes them, and a moment later on
-/// nodes that the storage tells of them. A removed credential remains valid for at most as long as its
+/// nodes that the storage notifies. A removed credential remains valid for at most as long as its
 /// entry is kept, also where no news arrives.
 final class CallerCache: Sendable {
     /// The credentials of a caller, the same for all tokens of a session.

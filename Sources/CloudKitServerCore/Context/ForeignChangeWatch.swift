@@ -3,7 +3,7 @@
 final class ForeignChangeWatch: Sendable {
     private let tasks: [Task<Void, Never>]
 
-    /// Begins to watch; returns nil for a storage that is not told of changes by others.
+    /// Begins to watch; returns nil for a storage without news of other nodes.
     init?(_ storage: any Storage, _ pushes: PushHub, _ callers: CallerCache) {
         guard let changes = storage.foreignChanges() else { return nil }
         // One look is enough for all changes before it.
@@ -15,7 +15,11 @@ final class ForeignChangeWatch: Sendable {
             Task {
                 for await change in changes {
                     if change.concernsCallers { callers.removeAll() }
-                    if let queues = change.queues { pushes.waiters.wake(queues) } else { look.yield() }
+                    if let queues = change.queues {
+                        pushes.waiters.wake(queues)
+                    } else {
+                        look.yield()
+                    }
                 }
             },
             Task {

@@ -12,7 +12,9 @@ struct CopyRunner: Sendable {
 
     /// Advances a copy by some batches.
     func advance(_ id: String, _ directory: CopyDirectory, _ call: Call) async throws {
-        guard let job = try await context.storage.read({ try directory.job(id, $0) }) else { return }
+        guard let job = try await context.storage.read({ try directory.job(id, $0) }) else {
+            return
+        }
         for _ in 0..<CopyJob.batchesPerRequest {
             guard try await advanceOnce(job, directory, call) == .inProgress else { return }
         }

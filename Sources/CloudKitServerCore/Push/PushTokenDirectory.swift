@@ -92,7 +92,7 @@ struct PushTokenDirectory {
         try writer.putDocument(Self.tokens, StoredDocument(name: Self.name(hash), body: body))
     }
 
-    /// Makes sure that a token belongs to the same users when a commit is kept.
+    /// Requires that a token still belongs to the same users when the commit is kept.
     func requireUnchanged(_ hash: Data, _ writer: any StorageWriter) throws {
         try writer.requireUnchanged(Self.tokens, Self.name(hash))
     }

@@ -29,7 +29,8 @@ extension RequestAdmission {
     func prolong(_ token: WebToken, expires: Int64, now: Int64) async throws -> Int64? {
         let life = context.configuration.webTokenSeconds * 1000
         guard Self.isDue(expires, now, life) else { return nil }
-        return try await context.storage.write(.credential(token.hash), needing: StorageNeeds.none) {
+        return try await context.storage.write(.credential(token.hash), needing: StorageNeeds.none)
+        {
             writer in
             // It may have been removed meanwhile, and must not come back.
             guard var row = try writer.credential(.webToken, hash: token.hash),

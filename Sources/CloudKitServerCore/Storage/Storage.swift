@@ -75,16 +75,16 @@ public protocol Storage: Sendable {
 
     /// Returns a number that changes with every commit by others: by another process, or through
     /// another connection to the same database; `nil` if there can be no others, or if
-    /// ``foreignChanges()`` tells of them.
+    /// ``foreignChanges()`` reports them.
     ///
     /// - Throws: `StorageError`.
     func externalChangeCount() async throws -> Int64?
 
-    /// Returns the changes by others as they are made; `nil` if the engine is not told of them.
+    /// Returns the changes by others as they are made; `nil` if the engine is not notified of them.
     ///
-    /// A change is in the stream a moment after it was committed. While an engine does not hear of
-    /// changes, and once it hears of them again, the stream has ``ForeignChanges/unknown``, so that
-    /// whoever reads it misses none.
+    /// A change is in the stream a moment after it was committed. While an engine receives no
+    /// notifications, and once it receives them again, the stream has ``ForeignChanges/unknown``, so
+    /// that whoever reads it misses none.
     func foreignChanges() -> AsyncStream<ForeignChanges>?
 
     /// A description of damage that the engine has noticed in its own data; `nil` for none.
@@ -134,7 +134,7 @@ extension Storage {
     /// Returns `nil` because there are no other writers.
     public func externalChangeCount() async throws -> Int64? { nil }
 
-    /// Returns `nil` because the engine is not told of changes by others.
+    /// Returns `nil` because the engine is not notified of changes by others.
     public func foreignChanges() -> AsyncStream<ForeignChanges>? { nil }
 
     /// The damage, which is `nil` because the engine does not check itself.

@@ -38,7 +38,8 @@ public protocol StorageWriter: StorageReader {
     func putDocument(_ collection: String, _ document: StoredDocument) throws
     /// Removes a document if it exists.
     func removeDocument(_ collection: String, _ name: String) throws
-    /// Makes sure that a document that was read is still the same when the write is kept.
+    /// Requires that a document that was read is still the same when the write is kept; otherwise the
+    /// write runs again.
     ///
     /// Documents that the write changes need no such call.
     func requireUnchanged(_ collection: String, _ name: String) throws

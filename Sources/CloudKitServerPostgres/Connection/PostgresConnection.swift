@@ -83,7 +83,7 @@ final class PostgresConnection {
     /// The version of the server, such as 150018.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
-    /// The number of the server's process, as the connection was told; a pooler tells one of its own.
+    /// The number of the server's process when the connection began; a pooler gives one of its own.
     var backend: Int64 { Int64(PQbackendPID(connection)) }
 
     /// Waits for notifications.

@@ -127,7 +127,7 @@ final class Listener: Sendable {
             let texts = try connection.notifications(until: alarm.0, milliseconds: interval)
             for text in texts { tell(ofNotice: Notice(text)) }
             guard texts.isEmpty, !isClosed else { continue }
-            // A connection that was cut without a word fails here.
+            // A connection that was cut silently fails here.
             try connection.run([Statement(sql: "SELECT 1")])
             tell(.unknown)
         }

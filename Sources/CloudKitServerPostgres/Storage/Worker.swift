@@ -160,8 +160,7 @@ final class Worker {
                 if let failure = transaction.failure { throw failure }
                 outcomes.append((job, nil))
             } catch {
-                if transaction.failure != nil || jobs.count == 1 || transaction.flushes != flushes
-                {
+                if transaction.failure != nil || jobs.count == 1 || transaction.flushes != flushes {
                     end(transaction)
                     return again + after(error, transaction, jobs, isSent: false)
                 }

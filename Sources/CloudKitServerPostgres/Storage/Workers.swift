@@ -25,7 +25,7 @@ struct Job: Sendable {
     /// The number of times that the job has run in vain.
     var tries = 0
 
-    /// What the job changes, of which each is changed by one job at a time.
+    /// The parts of its scope, each of which one job changes at a time.
     var parts: Set<WriteScope> {
         guard case .write(let scope) = kind else { return [] }
         return scope.parts
@@ -40,7 +40,7 @@ struct JobQueue {
     private var reads: [Job] = []
     private var firstRead = 0
     private var writes: [Job] = []
-    /// What running jobs change.
+    /// The parts of running jobs' scopes.
     private var running: Set<WriteScope> = []
     private var writers = 0
     private var isEverythingRunning = false

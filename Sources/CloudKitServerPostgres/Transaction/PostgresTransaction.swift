@@ -31,7 +31,7 @@ final class PostgresTransaction {
     struct State {
         var cache = RowCache()
         var changes = PendingChanges()
-        /// What other nodes have to know of the changes.
+        /// The news of the changes for other nodes.
         var news = ForeignChanges()
         /// The documents that this transaction has written.
         var ownDocuments: Set<RowCache.DocumentName> = []
