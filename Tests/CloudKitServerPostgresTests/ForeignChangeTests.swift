@@ -68,6 +68,8 @@ struct ForeignChangeTests {
         // Another service of the same process has callers of its own.
         try await pair.listener.write { $0.announceChangedCallers() }
         #expect(await pair.next() == ForeignChanges(concernsCallers: true))
+        pair.listener.close()
+        #expect(await pair.next() == nil)
     }
 
     @Test("Of more queues than a notification can name, nodes learn that there are some")
