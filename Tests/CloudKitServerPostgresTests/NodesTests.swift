@@ -206,18 +206,5 @@ struct NodesTests {
         for node in nodes { try await node.write(Self.increment) }
         #expect(try await Self.count(nodes[0]) == 4)
     }
-
-    @Test("A number changes with each commit of another node")
-    func changeCount() async throws {
-        let address = try PostgresServer.shared.get().newDatabase()
-        let nodes = try await [PostgresServer.open(address), PostgresServer.open(address)]
-        var last = try await nodes[0].externalChangeCount()
-        for _ in 0..<3 {
-            try await nodes[1].write(Self.increment)
-            let next = try await nodes[0].externalChangeCount()
-            #expect(next != last)
-            last = next
-        }
-    }
 }
 #endif

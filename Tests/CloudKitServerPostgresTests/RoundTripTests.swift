@@ -142,6 +142,16 @@ struct RoundTripTests {
         #expect(try await trips(world.operations("forceDelete", "b", 3..<200)) <= 6)
     }
 
+    @Test("A notification that waits is fetched in four")
+    func notification() async throws {
+        let world = try await World()
+        try await world.cloud.subscribe("d", as: world.user)
+        let listener = try await world.cloud.listen(as: world.user)
+        _ = try await world.cloud.modify(as: world.user, world.operations("create", "a", 0..<1))
+        // One for its token, one that finds it, and two that take it.
+        #expect(try await world.trips { try await listener.next() } == 4)
+    }
+
     @Test("Modifications in a shared hierarchy have six at most")
     func parents() async throws {
         let world = try await World()

@@ -77,6 +77,21 @@ public struct FixtureCloud: Sendable {
         door = try await Self.opening?(service) ?? ServiceConnection(service)
     }
 
+    /// Creates another node of a cloud: a service of its own on another storage of the same data.
+    public init(nodeOf cloud: FixtureCloud, storage: any Storage) {
+        clock = cloud.clock
+        assets = cloud.assets
+        apiToken = cloud.apiToken
+        environment = cloud.environment
+        service = CloudService(
+            storage: storage,
+            assets: assets,
+            clock: clock,
+            randomness: FixtureRandomness(seed: 3)
+        )
+        door = ServiceConnection(service)
+    }
+
     public func addUser(
         _ name: String = "Ada Lovelace",
         emailAddress: String? = nil

@@ -21,6 +21,7 @@ extension StorageConformance {
                 needs.environments = [key.environment]
                 needs.collections = ["c"]
                 needs.documents = [DocumentKey("d", "absent")]
+                needs.queues = [Data([1])]
                 needs.listsZones = true
                 needs.zone("absent") { $0.records = ["a"] }
                 needs.zone("Notes") { contents in
@@ -44,6 +45,21 @@ extension StorageConformance {
                 #expect(try writer.user(RowID(rawValue: -1)) == nil)
                 let row = try writer.addRecord(Self.record("a", zone.id, 1))
                 try writer.putDocument("c", StoredDocument(name: "n", body: Data([1])))
+                #expect(try writer.pushes(Data([1]), limit: 1).isEmpty)
+                for body in 7...8 as ClosedRange<UInt8> {
+                    try writer.addPush(
+                        StoredPush(
+                            id: RowID(rawValue: 0),
+                            queue: Data([1]),
+                            slot: nil,
+                            body: Data([body])
+                        )
+                    )
+                }
+                let oldest = try writer.pushes(Data([1]), limit: 1)
+                #expect(oldest.map(\.body) == [Data([7])])
+                for push in oldest { try writer.removePush(push.id) }
+                #expect(try writer.pushes(Data([1]), limit: 1).map(\.body) == [Data([8])])
                 let reference = StoredReference(source: row, target: "a", kind: .validate)
                 try writer.addReference(reference, in: zone.id)
                 #expect(try writer.record(zone.id, name: "a")?.id == row)

@@ -47,7 +47,8 @@ extension AccountCredentials {
         _ environment: ServiceEnvironment
     ) async throws -> String {
         let session = newSession(apiToken: apiToken, environment)
-        try await context.storage.write { writer in
+        let scope = WriteScope.credential(session.token.hash)
+        try await context.storage.write(scope, needing: StorageNeeds.none) { writer in
             let user = try ContainerDirectory(user.container).user(user.userRecordName, writer)
             try session.add(for: user, writer)
         }

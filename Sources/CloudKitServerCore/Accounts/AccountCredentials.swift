@@ -56,13 +56,11 @@ struct AccountCredentials: Sendable {
         in container: String,
         where isMeant: @escaping @Sendable (ServiceCredential) -> Bool
     ) async throws -> [ServiceCredential] {
-        let revoked = try await context.storage.write { writer in
+        try await context.changeCallers { writer in
             let meant = try Self.rows(of: container, writer).filter { isMeant($0.credential) }
             for (row, _) in meant { try writer.removeCredential(row.kind, hash: row.hash) }
             return meant.map { $0.credential }
         }
-        context.callers.removeAll()
-        return revoked
     }
 
     private static func rows(

@@ -12,7 +12,7 @@ struct AccountRoles: Sendable {
         of user: ServiceUser,
         environment: ServiceEnvironment
     ) async throws {
-        try await context.storage.write { writer in
+        try await context.changeCallers { writer in
             let directory = ContainerDirectory(user.container)
             let row = try directory.environment(environment, writer)
             let known = try context.schemas.current(row, writer).roles
@@ -38,7 +38,6 @@ struct AccountRoles: Sendable {
             let found = try directory.user(user.userRecordName, writer)
             try RoleDirectory(environment: row.id).setRoles(roles, of: found.id, writer)
         }
-        context.callers.removeAll()
     }
 
     /// Returns the roles that were assigned to a user.

@@ -90,6 +90,7 @@ struct ContainerSchemas: Sendable {
         try await dropped.removeValues(context.storage)
         let version = context.randomness.identifier()
         let changes = try await context.storage.writeExclusively { [dropped] writer in
+            writer.announceChangedCallers()
             // The schema may have grown since, and records may have come.
             let environment = try ContainerDirectory(container).environment(kind, writer)
             let plan = try SchemaPlan(definition, for: environment, writer)

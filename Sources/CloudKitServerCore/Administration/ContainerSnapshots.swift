@@ -14,7 +14,7 @@ struct ContainerSnapshots: Sendable {
     func reset(_ container: String, keepsSchema: Bool) async throws {
         let incarnation = context.randomness.identifier()
         let now = context.clock.milliseconds
-        try await context.storage.write { writer in
+        try await context.changeCallers { writer in
             for environment in try ContainerDirectory(container).environments(writer) {
                 let restart = try EnvironmentRestart(environment, now: now, writer)
                 try Self.empty(environment, writer)
@@ -26,7 +26,6 @@ struct ContainerSnapshots: Sendable {
                 try IndexForm(environment: environment.id).setCurrent(writer)
             }
         }
-        context.callers.removeAll()
     }
 
     /// Saves the state of a container as a named snapshot, which replaces an earlier one with the
@@ -58,7 +57,7 @@ struct ContainerSnapshots: Sendable {
     func restore(_ name: String, of container: String) async throws {
         let incarnation = context.randomness.identifier()
         let now = context.clock.milliseconds
-        try await context.storage.write { writer in
+        try await context.changeCallers { writer in
             let environments = try ContainerDirectory(container).environments(writer)
             try Self.checkSnapshot(name, of: container, writer)
             let restarts = try environments.map { try EnvironmentRestart($0, now: now, writer) }
@@ -70,7 +69,6 @@ struct ContainerSnapshots: Sendable {
                 try RoleDirectory(environment: environment.id).keep(roles, writer)
             }
         }
-        context.callers.removeAll()
         // A snapshot from an older version has index keys in another format.
         try await IndexRenewal(context: context).run()
     }

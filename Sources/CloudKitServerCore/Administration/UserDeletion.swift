@@ -12,6 +12,7 @@ struct UserDeletion: Sendable {
         let now = context.clock.milliseconds
         let work = context.ownWork()
         let news = try await context.storage.writeExclusively { writer in
+            writer.announceChangedCallers()
             let directory = ContainerDirectory(user.container)
             let row = try directory.user(user.userRecordName, writer)
             var news = PushNews()

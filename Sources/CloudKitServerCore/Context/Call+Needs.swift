@@ -10,9 +10,26 @@ extension Call {
         }
     }
 
-    /// The scope of a write to the path's database: anything, where it is not known before the zone was
-    /// looked up.
-    var scope: WriteScope { databaseKey.map { .database($0) } ?? .everything }
+    /// The scope of a write to documents of the caller.
+    var ownScope: WriteScope {
+        caller.user.map { .user($0.id) }
+            ?? .database(DatabaseKey(environment: environment.id, owner: nil))
+    }
+
+    /// Returns the scope of a write to a zone of the path's database, or to the database as a whole.
+    ///
+    /// A zone in the shared database is its owner's; without a name of an owner there is none to write to.
+    func scope(of zone: WireZoneID? = nil) -> WriteScope {
+        if let databaseKey { return .database(databaseKey) }
+        guard let owner = zone?.ownerRecordName else { return ownScope }
+        return .databaseNamed(
+            DatabaseName(
+                environment: environment.id,
+                container: environment.container,
+                owner: owner
+            )
+        )
+    }
 
     /// Returns the name of a zone of the path's database; nil if it belongs to another user.
     func ownZoneName(_ id: WireZoneID) -> String? {

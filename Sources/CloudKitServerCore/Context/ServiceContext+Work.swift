@@ -36,7 +36,7 @@ extension ServiceContext {
     ///   caller was looked up, which another process may have done.
     func write<Value: Sendable>(
         _ call: Call,
-        _ scope: WriteScope = .everything,
+        _ scope: WriteScope,
         needing needs: @escaping @Sendable (inout StorageNeeds) -> Void = { _ in },
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value {
@@ -46,6 +46,19 @@ extension ServiceContext {
             // Reads are refused from now on, too.
             callers.removeAll()
             throw call.needsUser("Authentication failed: the user was deleted")
+        }
+    }
+
+    /// Runs a write that changes what services remember of callers, and makes all nodes forget it.
+    func changeCallers<Value: Sendable>(
+        _ scope: WriteScope = .everything,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        // Also after a failure, whose changes may have been kept nevertheless.
+        defer { callers.removeAll() }
+        return try await storage.write(scope, needing: StorageNeeds.none) { writer in
+            writer.announceChangedCallers()
+            return try body(writer)
         }
     }
 
@@ -69,7 +82,8 @@ extension ServiceContext {
                 }
             } catch is NeedsOwnTurn {
                 return try await writerTurns.run(for: user) {
-                    try await storage.writeExclusively { writer in
+                    try await storage.writeExclusively(scope, needing: { call.needs(needs) }) {
+                        writer in
                         try call.checkUser(writer)
                         work.begin(at: mark)
                         return try body(MeteredWriter(base: writer, work: work))

@@ -18,6 +18,7 @@ final class ServiceContext: Sendable {
     let pushes: PushHub
     let writerTurns: WriterTurns
     private let key: TokenKey
+    private let watch: ForeignChangeWatch?
 
     init(
         storage: any Storage,
@@ -34,6 +35,7 @@ final class ServiceContext: Sendable {
         pushes = PushHub(storage)
         writerTurns = WriterTurns(clock)
         key = TokenKey(storage, randomness)
+        watch = ForeignChangeWatch(storage, pushes, callers)
     }
 
     /// The builder of responses.

@@ -12,8 +12,11 @@ struct CopyRunner: Sendable {
 
     /// Advances a copy by some batches.
     func advance(_ id: String, _ directory: CopyDirectory, _ call: Call) async throws {
+        guard let job = try await context.storage.read({ try directory.job(id, $0) }) else {
+            return
+        }
         for _ in 0..<CopyJob.batchesPerRequest {
-            guard try await advanceOnce(id, directory, call) == .inProgress else { return }
+            guard try await advanceOnce(job, directory, call) == .inProgress else { return }
         }
     }
 
@@ -29,7 +32,7 @@ struct CopyRunner: Sendable {
         )
         let jobs = try await context.storage.read { try directory.all($0) }
         for job in jobs where job.status == .inProgress {
-            while try await advanceOnce(job.id, directory, call) == .inProgress {}
+            while try await advanceOnce(job, directory, call) == .inProgress {}
         }
     }
 
@@ -37,13 +40,20 @@ struct CopyRunner: Sendable {
     ///
     /// Returns the job's new state, or nil if there is no job with that name.
     private func advanceOnce(
-        _ id: String,
+        _ known: CopyJob,
         _ directory: CopyDirectory,
         _ call: Call
     ) async throws -> CopyJob.Status? {
+        let id = known.id
         let links = try await context.links("", now: call.now)
+        // Nobody deletes a record of the source before its copy has the same assets.
+        let scopes = [known.source, known.target].map { place in
+            var call = call
+            call.path.database = place.database
+            return call.scope(of: place.zone)
+        }
         do {
-            let (status, news) = try await context.write(call) {
+            let (status, news) = try await context.write(call, .several(Set(scopes))) {
                 writer -> (CopyJob.Status?, PushNews) in
                 guard var job = try directory.job(id, writer) else { return (nil, PushNews()) }
                 guard job.status == .inProgress else { return (job.status, PushNews()) }
@@ -104,7 +114,8 @@ struct CopyRunner: Sendable {
         _ reason: String,
         _ now: Int64
     ) async throws -> CopyJob.Status {
-        try await context.storage.write { writer in
+        try await context.storage.write(.user(directory.user), needing: StorageNeeds.none) {
+            writer in
             guard var job = try directory.job(id, writer) else { return .failed }
             job.fail(code, reason)
             job.changed = now

@@ -28,7 +28,8 @@ struct ArchivesEndpoint: Sendable {
         let id = context.randomness.uuid().lowercased()
         let links = try await context.links(for: call)
         let expires = call.now + context.configuration.downloadSeconds * 1000
-        let zone = try await context.write(call) { writer in
+        let scope = call.scope(of: request.zoneID ?? .defaultZone)
+        let zone = try await context.write(call, scope) { writer in
             let zone = try ZoneDirectory(call: call, reader: writer)
                 .zone(request.zoneID ?? .defaultZone)
             var manifest = ArchiveManifest(of: zone, desiredKeys: request.desiredKeys)

@@ -74,7 +74,7 @@ struct AssetReception: Sendable {
         guard uploads.begin(upload.id) else { throw Self.usedUpload }
         let place = upload.place
         defer { uploads.end(upload.id, place.database) }
-        let room = try await room(for: upload)
+        let (room, database) = try await room(for: upload)
         if let length, length > context.configuration.assetBytes {
             throw AssetTooLarge(limit: context.configuration.assetBytes)
         }
@@ -85,7 +85,7 @@ struct AssetReception: Sendable {
             return piece
         }
         let asset = try await context.assets.store(pieces, limit: context.configuration.assetBytes)
-        try await note(asset, of: upload)
+        try await note(asset, of: upload, in: database)
         return AssetUploadReceipt(
             singleFile: WireAsset(
                 fileChecksum: Data(asset.checksum).base64EncodedString(),
@@ -95,27 +95,38 @@ struct AssetReception: Sendable {
         )
     }
 
-    /// Returns the number of bytes that the database of an upload has room for; nil for no limit.
+    /// Returns the number of bytes that the database of an upload has room for, nil for no limit, and the
+    /// database.
     ///
     /// - Throws: `RequestError` when the address was used, or the zone was deleted.
-    private func room(for upload: AssetLinks.Upload) async throws -> Int64? {
+    private func room(
+        for upload: AssetLinks.Upload
+    ) async throws -> (Int64?, DatabaseKey) {
         try await context.storage.read { reader in
             let database = try Self.database(of: upload, reader)
             let directory = UploadDirectory(database: database.id)
             guard try !directory.isUsed(upload.id, reader) else { throw Self.usedUpload }
-            return try StorageQuota(context.configuration, of: database).room(reader)
+            return (
+                try StorageQuota(context.configuration, of: database).room(reader),
+                DatabaseKey(environment: database.environment, owner: database.owner)
+            )
         }
     }
 
     /// Records that bytes arrived; from then on their address is used and the quota counts them.
-    private func note(_ asset: StoredAsset, of upload: AssetLinks.Upload) async throws {
+    private func note(
+        _ asset: StoredAsset,
+        of upload: AssetLinks.Upload,
+        in key: DatabaseKey
+    ) async throws {
         let waiting = context.clock.milliseconds + UploadDirectory.waitSeconds * 1000
         let entry = UploadDirectory.Entry(
             bytes: asset.size,
             checksum: Data(asset.checksum),
             ends: max(waiting, upload.expires)
         )
-        try await context.storage.write { writer in
+        try await context.storage.write(.database(key), needing: { StorageNeeds(in: key) }) {
+            writer in
             let database = try Self.database(of: upload, writer)
             let directory = UploadDirectory(database: database.id)
             guard try !directory.isUsed(upload.id, writer) else { throw Self.usedUpload }

@@ -24,7 +24,7 @@ struct CopiesEndpoint: Sendable {
         try call.work.check(names: request.names)
         let directory = CopyDirectory(environment: call.environment.id, user: user.id)
         let id = context.randomness.uuid().lowercased()
-        try await context.write(call) { writer in
+        try await context.write(call, call.ownScope) { writer in
             let zones = ZoneDirectory(call: call, reader: writer)
             let (source, sourceDatabase) = try zones.anyZone(request.sourceZoneID)
             let (target, targetDatabase) = try zones.anyZone(request.targetZoneID)

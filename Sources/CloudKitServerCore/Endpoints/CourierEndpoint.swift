@@ -87,7 +87,7 @@ struct CourierEndpoint: Sendable {
         }
         // Rarely, because it costs a write.
         guard token.expires < now + PushToken.life * 11 / 12 else { return }
-        try await context.storage.write { writer in
+        try await context.storage.write(.queue(hash), needing: StorageNeeds.none) { writer in
             guard var token = try directory.token(hash, now: now, writer) else { return }
             token.expires = now + PushToken.life
             try directory.save(token, hash, writer)
@@ -96,16 +96,22 @@ struct CourierEndpoint: Sendable {
 
     /// Takes the oldest item of a queue, if there is one.
     private func takePush(_ queue: Data) async throws -> StoredPush? {
-        let isEmpty = try await context.storage.read { try $0.pushes(queue, limit: 1).isEmpty }
+        let needs = StorageNeeds.oldest(of: queue)
+        let isEmpty = try await context.storage.read(needing: { needs }) { reader in
+            try reader.pushes(queue, limit: 1).isEmpty
+        }
         guard !isEmpty, !Task.isCancelled else { return nil }
-        let taken = try await context.storage.write { writer -> StoredPush? in
+        let taken = try await context.storage.write(.queue(queue), needing: { needs }) {
+            writer -> StoredPush? in
             guard let push = try writer.pushes(queue, limit: 1).first else { return nil }
             try writer.removePush(push.id)
             return push
         }
         guard let taken, Task.isCancelled else { return taken }
         // The client that would receive it has disconnected.
-        try await context.storage.write { try $0.returnPush(taken) }
+        try await context.storage.write(.queue(queue), needing: StorageNeeds.none) { writer in
+            try writer.returnPush(taken)
+        }
         context.pushes.waiters.wake([queue])
         return nil
     }

@@ -144,7 +144,7 @@ struct ModifyRecordsEndpoint: Sendable {
         var batch = batch
         batch.prepared = prepared(batch, call)
         do {
-            let (outcomes, zone, news) = try await context.write(call, call.scope) {
+            let (outcomes, zone, news) = try await context.write(call, call.scope(of: batch.zone)) {
                 [batch] needs in
                 batch.addNeeds(call, context.configuration, to: &needs)
             } _: { [batch] writer in

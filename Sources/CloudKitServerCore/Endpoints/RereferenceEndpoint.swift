@@ -21,7 +21,9 @@ struct RereferenceEndpoint: Sendable {
         _ = try call.user()
         let links = try await context.links("", now: call.now)
         let end = call.now + AssetLinks.receiptSeconds * 1000
-        return try await context.write(call) { storage in
+        // Nobody deletes a record of the source before its assets are held.
+        let scope = call.scope(of: request.zoneID ?? .defaultZone)
+        return try await context.write(call, scope) { storage in
             let directory = ZoneDirectory(call: call, reader: storage)
             let source = try directory.zone(request.zoneID ?? .defaultZone)
             let target = try request.targetZoneID.map { try directory.zone($0) } ?? source

@@ -43,7 +43,7 @@ struct SubscriptionsEndpoint: Sendable {
         let names = request.operations.map {
             $0.subscription.subscriptionID ?? context.randomness.uuid()
         }
-        let results = try await context.write(call) { writer in
+        let results = try await context.write(call, call.ownScope) { writer in
             let schema = try context.schemas.current(call.environment, writer)
             return try zip(request.operations, names).map { operation, name in
                 var operation = operation

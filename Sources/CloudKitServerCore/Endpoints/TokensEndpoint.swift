@@ -68,7 +68,7 @@ struct TokensEndpoint: Sendable {
             user: user.id.rawValue,
             client: (call.clientID ?? client).map(SecretHash.of)
         )
-        try await context.write(call) { writer in
+        try await context.write(call, call.ownScope) { writer in
             try PushTokenDirectory()
                 .register(SecretHash.of(token), registration, now: call.now, writer)
         }

@@ -64,7 +64,7 @@ struct ZonesEndpoint: Sendable {
         _ = try call.user()
         try call.checkUnique(request.operations.map(\.zone.zoneID.zoneName), "zone")
         let seal = try await context.seal()
-        let (zones, news) = try await context.write(call, call.scope) { needs in
+        let (zones, news) = try await context.write(call, call.scope()) { needs in
             for operation in request.operations { needs.zone(operation.zone.zoneID.zoneName) }
         } _: { writer in
             var news = PushNews()

@@ -48,7 +48,12 @@ struct PushDelivery {
                 )
             }
             try writer.removePushes(hash, keepingNewest: PushCommit.queueLimit)
-            if token.badge != badge { try directory.save(token, hash, writer) }
+            if token.badge != badge {
+                try directory.save(token, hash, writer)
+            } else {
+                // Whoever registers the token meanwhile must not get the items of this user.
+                try directory.requireUnchanged(hash, writer)
+            }
             news.queues.insert(hash)
         }
         news.entries = payloads.suffix(PushCommit.queueLimit).map { payload in

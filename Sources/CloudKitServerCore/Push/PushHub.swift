@@ -34,4 +34,11 @@ final class PushHub: Sendable {
         }
         if isNew { waiters.wakeAll() }
     }
+
+    /// Wakes the requests for which there are notifications, whoever has added them.
+    func wakeWhereFilled() async throws {
+        let queues = waiters.queues
+        guard !queues.isEmpty else { return }
+        waiters.wake(try await storage.read { try $0.filledQueues(queues) })
+    }
 }

@@ -57,14 +57,6 @@ struct PushTokenDirectory {
     ) throws {
         var token = try token(hash, now: now, writer) ?? PushToken(expires: 0)
         let former = token.registrations.first { $0.environment == registration.environment }
-        if let former, former.user != registration.user {
-            // The waiting items must not be seen by another user.
-            try writer.removePushes(hash, keepingNewest: 0)
-            try writer.removeDocument(
-                Self.collection(former.environment, former.user),
-                Self.name(hash)
-            )
-        }
         token.registrations.removeAll { $0.environment == registration.environment }
         token.registrations.append(registration)
         token.expires = now + PushToken.life
@@ -72,6 +64,14 @@ struct PushTokenDirectory {
         try makeRoom(in: collection, besides: hash, now: now, writer)
         try save(token, hash, writer)
         try writer.putDocument(collection, StoredDocument(name: Self.name(hash), body: hash))
+        guard let former, former.user != registration.user else { return }
+        try writer.removeDocument(
+            Self.collection(former.environment, former.user),
+            Self.name(hash)
+        )
+        // The waiting items must not be seen by another user. From the new row of the token on nobody
+        // adds more of them.
+        try writer.removePushes(hash, keepingNewest: 0)
     }
 
     /// Removes the registrations of a user, and what waits for them.
@@ -90,6 +90,11 @@ struct PushTokenDirectory {
     func save(_ token: PushToken, _ hash: Data, _ writer: any StorageWriter) throws {
         let body = try JSONEncoder().encode(token)
         try writer.putDocument(Self.tokens, StoredDocument(name: Self.name(hash), body: body))
+    }
+
+    /// Requires that a token still belongs to the same users when the commit is kept.
+    func requireUnchanged(_ hash: Data, _ writer: any StorageWriter) throws {
+        try writer.requireUnchanged(Self.tokens, Self.name(hash))
     }
 
     /// Removes a user's expired tokens, and the oldest if there are too many.

@@ -47,6 +47,9 @@ final class PushWaiters: Sendable {
     /// The number of waiting requests.
     var count: Int { contents.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
+    /// The queues on which requests wait.
+    var queues: Set<Data> { contents.withLock { Set($0.waiters.keys) } }
+
     /// Begins to wait; the stream has an element for every item that arrives from now on, or one
     /// for several.
     func open(_ queue: Data) -> (id: Int, signals: AsyncStream<Void>) {

@@ -43,8 +43,7 @@ struct FaultEffects: Sendable {
 
     /// Ends the session of a token.
     private func expire(_ token: WebToken, _ call: Call) async throws {
-        context.callers.removeAll()
-        try await context.storage.write { writer in
+        try await context.changeCallers(.credential(token.hash)) { writer in
             guard var row = try writer.credential(.webToken, hash: token.hash) else { return }
             row.expires = call.now - 1
             try writer.putCredential(row)
@@ -57,7 +56,9 @@ struct FaultEffects: Sendable {
         of request: ModifyRecordsRequest,
         _ call: Call
     ) async throws {
-        try await context.storage.write { writer in
+        let zones = request.operations.map { $0.record.zoneID ?? request.zoneID ?? .defaultZone }
+        let scope = WriteScope.several(Set(zones.map { call.scope(of: $0) }))
+        try await context.storage.write(scope, needing: StorageNeeds.none) { writer in
             for (place, operation) in request.operations.enumerated() where items.contains(place) {
                 let record = operation.record
                 let directory = ZoneDirectory(call: call, reader: writer)

@@ -12,8 +12,9 @@ extension RequestAdmission {
 
     /// Ends the session of a token that another party holds too.
     func end(_ token: WebToken) async throws {
-        try await context.storage.write { try $0.removeCredential(.webToken, hash: token.hash) }
-        context.callers.removeAll()
+        try await context.changeCallers(.credential(token.hash)) { writer in
+            try writer.removeCredential(.webToken, hash: token.hash)
+        }
     }
 
     /// Returns whether less than seven eighths of a session remain, so that a session in frequent
@@ -28,7 +29,9 @@ extension RequestAdmission {
     func prolong(_ token: WebToken, expires: Int64, now: Int64) async throws -> Int64? {
         let life = context.configuration.webTokenSeconds * 1000
         guard Self.isDue(expires, now, life) else { return nil }
-        return try await context.storage.write { writer in
+        return try await context.storage.write(.credential(token.hash), needing: StorageNeeds.none)
+        {
+            writer in
             // It may have been removed meanwhile, and must not come back.
             guard var row = try writer.credential(.webToken, hash: token.hash),
                 let ends = row.expires, ends > now

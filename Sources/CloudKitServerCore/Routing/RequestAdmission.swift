@@ -115,8 +115,9 @@ struct RequestAdmission: Sendable {
     ) async throws -> CallerCache.Entry {
         let key = admission.cacheKey
         if let key, let entry = context.callers.entry(key, now: now) { return entry }
+        let removals = context.callers.removals
         let found = try await find(admission.credentials, request, admission.path, now)
-        if let key { context.callers.insert(found, for: key) }
+        if let key { context.callers.insert(found, for: key, since: removals) }
         return found
     }
 

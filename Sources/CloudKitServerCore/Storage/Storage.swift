@@ -60,14 +60,32 @@ public protocol Storage: Sendable {
         _ body: @escaping @Sendable (any StorageWriter) throws -> Value
     ) async throws -> Value
 
+    /// Runs a closure in the same way as `writeExclusively`, and announces what it is going to change
+    /// and to read: others that change something else need not wait for it at all.
+    ///
+    /// - Throws: The error of the closure, or `StorageError`; nothing changes then.
+    func writeExclusively<Value: Sendable>(
+        _ scope: WriteScope,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value
+
     /// The executor of requests that read, with threads that may block; `nil` if reads never block.
     var threads: (any TaskExecutor)? { get }
 
     /// Returns a number that changes with every commit by others: by another process, or through
-    /// another connection to the same database; `nil` if there can be no others.
+    /// another connection to the same database; `nil` if there can be no others, or if
+    /// ``foreignChanges()`` reports them.
     ///
     /// - Throws: `StorageError`.
     func externalChangeCount() async throws -> Int64?
+
+    /// Returns the changes by others as they are made; `nil` if the engine is not notified of them.
+    ///
+    /// A change is in the stream a moment after it was committed. While an engine receives no
+    /// notifications, and once it receives them again, the stream has ``ForeignChanges/unknown``, so
+    /// that whoever reads it misses none.
+    func foreignChanges() -> AsyncStream<ForeignChanges>?
 
     /// A description of damage that the engine has noticed in its own data; `nil` for none.
     var damage: String? { get }
@@ -101,11 +119,23 @@ extension Storage {
         try await write(body)
     }
 
+    /// Runs a closure as an exclusive write, whatever it changes.
+    public func writeExclusively<Value: Sendable>(
+        _ scope: WriteScope,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await writeExclusively(body)
+    }
+
     /// The executor, which is `nil` because reads never block.
     public var threads: (any TaskExecutor)? { nil }
 
     /// Returns `nil` because there are no other writers.
     public func externalChangeCount() async throws -> Int64? { nil }
+
+    /// Returns `nil` because the engine is not notified of changes by others.
+    public func foreignChanges() -> AsyncStream<ForeignChanges>? { nil }
 
     /// The damage, which is `nil` because the engine does not check itself.
     public var damage: String? { nil }

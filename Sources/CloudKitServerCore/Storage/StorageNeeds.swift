@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The rows that a request is going to read.
 ///
 /// They are an announcement, not a limit: whatever is missing is read when it is asked for, which
@@ -25,6 +31,8 @@ public struct StorageNeeds: Hashable, Sendable {
     public var collections: Set<String> = []
     /// Documents.
     public var documents: Set<DocumentKey> = []
+    /// Queues, of each its oldest item.
+    public var queues: Set<Data> = []
 
     /// Creates needs.
     ///
@@ -32,6 +40,9 @@ public struct StorageNeeds: Hashable, Sendable {
     public init(in database: DatabaseKey? = nil) {
         self.database = database
     }
+
+    /// Returns no needs.
+    @Sendable public static func none() -> Self { Self() }
 
     /// Adds a zone of the database, with what is read of it.
     public mutating func zone(_ name: String, _ change: (inout Contents) -> Void = { _ in }) {
@@ -44,6 +55,13 @@ public struct StorageNeeds: Hashable, Sendable {
         _ change: (inout Contents) -> Void = { _ in }
     ) {
         change(&zoneRows[id, default: Contents()])
+    }
+
+    /// Returns the need of the oldest item of a queue.
+    static func oldest(of queue: Data) -> Self {
+        var needs = Self()
+        needs.queues = [queue]
+        return needs
     }
 
     /// Returns the need of records of a zone, by name.
@@ -171,16 +189,4 @@ public struct DocumentKey: Hashable, Sendable {
         self.collection = collection
         self.name = name
     }
-}
-
-/// The rows that a write changes at most.
-///
-/// Writes that change different rows need not wait for each other. An engine may run all of them one
-/// after the other, as if every write could change anything; one that runs them side by side makes sure
-/// that a write keeps to what it promised, or lets it run alone.
-public enum WriteScope: Hashable, Sendable {
-    /// Anything.
-    case everything
-    /// A database and its zones, the documents that are read or written with them, and queues.
-    case database(DatabaseKey)
 }

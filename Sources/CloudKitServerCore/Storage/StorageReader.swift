@@ -53,6 +53,8 @@ public protocol StorageReader {
 
     /// Returns the items of a queue, oldest first.
     func pushes(_ queue: Data, limit: Int) throws -> [StoredPush]
+    /// Returns those of some queues that have items.
+    func filledQueues(_ queues: Set<Data>) throws -> Set<Data>
 
     // MARK: Databases and zones
 
@@ -178,6 +180,11 @@ extension StorageReader {
     public func prepare(
         _ needs: (_ reader: any StorageReader) throws -> StorageNeeds
     ) throws {}
+
+    /// Looks at one queue after the other, because every read is answered without waiting.
+    public func filledQueues(_ queues: Set<Data>) throws -> Set<Data> {
+        try queues.filter { try !pushes($0, limit: 1).isEmpty }
+    }
 
     /// Refuses: an engine that compares snapshots says so itself.
     public func snapshotDifferences(

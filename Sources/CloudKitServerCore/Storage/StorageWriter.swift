@@ -38,6 +38,14 @@ public protocol StorageWriter: StorageReader {
     func putDocument(_ collection: String, _ document: StoredDocument) throws
     /// Removes a document if it exists.
     func removeDocument(_ collection: String, _ name: String) throws
+    /// Requires that a document that was read is still the same when the write is kept; otherwise the
+    /// write runs again.
+    ///
+    /// Documents that the write changes need no such call.
+    func requireUnchanged(_ collection: String, _ name: String) throws
+    /// Lets services on other nodes know, once the write is kept, that what they remember of callers may
+    /// be wrong: of users, credentials, roles, and the schemas of environments.
+    func announceChangedCallers()
 
     /// Adds an item at the end of its queue, replacing one with the same slot; the argument's row
     /// ID is ignored.
@@ -151,6 +159,12 @@ public protocol StorageWriter: StorageReader {
 }
 
 extension StorageWriter {
+    /// Does nothing because nothing else is written meanwhile.
+    public func requireUnchanged(_ collection: String, _ name: String) throws {}
+
+    /// Does nothing because there are no other nodes.
+    public func announceChangedCallers() {}
+
     /// Adds an index entry.
     public func addEntry(_ entry: IndexEntry, in zone: RowID<StoredZone>) throws {
         try addEntries([entry], in: zone)

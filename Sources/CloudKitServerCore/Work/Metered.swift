@@ -24,6 +24,11 @@ extension Metered {
         try source.prepare(needs)
     }
 
+    func filledQueues(_ queues: Set<Data>) throws -> Set<Data> {
+        try work.spend(queues.count)
+        return try source.filledQueues(queues)
+    }
+
     func setting(_ name: String) throws -> Data? {
         try work.spend(1)
         return try source.setting(name)

@@ -13,6 +13,13 @@ struct MeteredWriter: Metered, StorageWriter {
 
     var source: any StorageReader { base }
 
+    func announceChangedCallers() { base.announceChangedCallers() }
+
+    func requireUnchanged(_ collection: String, _ name: String) throws {
+        try work.spend(1)
+        try base.requireUnchanged(collection, name)
+    }
+
     func setSetting(_ name: String, _ value: Data) throws {
         try work.spend(1)
         try base.setSetting(name, value)

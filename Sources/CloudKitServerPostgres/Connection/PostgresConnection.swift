@@ -83,6 +83,37 @@ final class PostgresConnection {
     /// The version of the server, such as 150018.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
+    /// The number of the server's process when the connection began; a pooler gives one of its own.
+    var backend: Int64 { Int64(PQbackendPID(connection)) }
+
+    /// Waits for notifications.
+    ///
+    /// - Parameters:
+    ///   - alarm: A descriptor that ends the wait when it can be read.
+    ///   - milliseconds: The time after which the wait ends.
+    /// - Returns: The texts of the notifications; empty if the wait has ended without any.
+    /// - Throws: `PostgresFailure` if the connection was lost.
+    func notifications(until alarm: Int32, milliseconds: Int32) throws -> [String] {
+        // Some may have come along with results.
+        let waiting = takeNotifications()
+        guard waiting.isEmpty else { return waiting }
+        var descriptors = [PQsocket(connection), alarm].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        guard poll(&descriptors, 2, milliseconds) >= 0 || errno == EINTR else { throw lost() }
+        guard descriptors[0].revents == 0 || PQconsumeInput(connection) == 1 else { throw lost() }
+        return takeNotifications()
+    }
+
+    private func takeNotifications() -> [String] {
+        var texts: [String] = []
+        while let notification = PQnotifies(connection) {
+            texts.append(String(cString: notification.pointee.extra))
+            PQfreemem(notification)
+        }
+        return texts
+    }
+
     /// Runs statements in one round trip.
     ///
     /// After a failure the statements behind it have not run; a transaction that was open is aborted.

@@ -30,6 +30,7 @@ public final class PostgresStorage: Storage {
     package static let patience = Duration.seconds(20)
 
     private let workers: Workers
+    private let listener: Listener
     private let counters: Counters
 
     /// Connects to a database, and creates or updates its tables.
@@ -95,7 +96,7 @@ public final class PostgresStorage: Storage {
             let tables = PostgresTables(partitions: partitions, areMade: makesTables)
             try await storage.migrate(tables, patience)
         } catch {
-            storage.workers.close()
+            storage.close()
             throw error
         }
         return storage
@@ -105,15 +106,19 @@ public final class PostgresStorage: Storage {
         let memory = NodeMemory()
         let counters = Counters()
         self.counters = counters
+        listener = Listener(connector, node: memory.node)
         workers = Workers(limit: connections) { workers in
             Worker(connector: connector, memory: memory, counters: counters).work(for: workers)
         }
     }
 
-    deinit { workers.close() }
+    deinit { close() }
 
     /// Ends all connections once their transactions have ended.
-    package func close() { workers.close() }
+    package func close() {
+        workers.close()
+        listener.end()
+    }
 
     /// The costs of the transactions so far.
     package var counts: Counters.Counts { counters.counts }
@@ -151,14 +156,17 @@ public final class PostgresStorage: Storage {
         try await run(.write(scope), needing: needs) { try body($0) }
     }
 
-    /// Returns a number that changes with every commit to the database.
-    public func externalChangeCount() async throws -> Int64? {
-        try await run(.read, needing: { StorageNeeds() }) { transaction in
-            // The transactions that have ended and those that have not: a commit changes both.
-            let text = try transaction.all("SELECT pg_current_snapshot()::text", []) { $0.text(0) }
-            return text.joined().utf8.reduce(0) { $0 &* 1_099_511_628_211 ^ Int64($1) }
-        }
+    /// Runs a closure in a transaction of its own, beside writes of other rows.
+    public func writeExclusively<Value: Sendable>(
+        _ scope: WriteScope,
+        needing needs: @escaping @Sendable () -> StorageNeeds,
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Value
+    ) async throws -> Value {
+        try await run(.write(scope), isSingle: true, needing: needs) { try body($0) }
     }
+
+    /// Returns the changes of other nodes, of which this one is notified.
+    public func foreignChanges() -> AsyncStream<ForeignChanges>? { listener.changes() }
 
     /// Runs a closure whose statements about the bytes of assets are transactions of their own.
     func runOnAssets<Value: Sendable>(
@@ -180,6 +188,7 @@ public final class PostgresStorage: Storage {
     private func run<Value: Sendable>(
         _ kind: Job.Kind,
         _ patience: Duration = PostgresStorage.patience,
+        isSingle: Bool = false,
         needing needs: @escaping @Sendable () -> StorageNeeds,
         _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
     ) async throws -> Value {
@@ -187,6 +196,7 @@ public final class PostgresStorage: Storage {
             let outcome = Outcome(continuation)
             let job = Job(
                 kind: kind,
+                isSingle: isSingle,
                 needs: needs,
                 run: { transaction in outcome.set(try body(transaction)) },
                 finish: { error in outcome.resume(error) },
@@ -232,6 +242,8 @@ package final class Counters: Sendable {
         package var unannouncedReads = 0
         /// Transactions that had to run again.
         package var repetitions = 0
+        /// Attempts to write while nothing else, on any node, is written.
+        package var exclusiveWrites = 0
         /// Commits whose result was unknown, and was looked up.
         package var resolutions = 0
     }

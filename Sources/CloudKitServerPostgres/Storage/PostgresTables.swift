@@ -1,6 +1,12 @@
 #if PostgreSQL
 import CloudKitServerCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The tables, and the migrations of older databases: in order, each once, forwards only.
 ///
 /// The rows of users begin their keys with the number of their database, and every statement of a
@@ -17,7 +23,24 @@ struct PostgresTables {
     enum Lock {
         static let migration: Int64 = 0x434B_0000
         static let everything: Int64 = 0x434B_0001
-        static let database: Int64 = 0x434B_0002
+        private static let database: Int64 = 0x434B_0002
+        private static let user: Int64 = 0x434B_0003
+        private static let queue: Int64 = 0x434B_0004
+        private static let credential: Int64 = 0x434B_0005
+
+        // Different rows may share a key, and wait for each other then.
+        private static func key(_ kind: Int64, _ number: Int64) -> Int64 {
+            kind << 32 | number & 0xFFFF_FFFF
+        }
+
+        private static func key(_ kind: Int64, _ hash: Data) -> Int64 {
+            key(kind, hash.prefix(4).reduce(0) { $0 << 8 | Int64($1) })
+        }
+
+        static func key(ofDatabase number: Int64) -> Int64 { key(database, number) }
+        static func key(ofUser id: RowID<StoredUser>) -> Int64 { key(user, id.rawValue) }
+        static func key(ofQueue queue: Data) -> Int64 { key(Self.queue, queue) }
+        static func key(ofCredential hash: Data) -> Int64 { key(credential, hash) }
     }
 
     /// Brings the tables up to date.

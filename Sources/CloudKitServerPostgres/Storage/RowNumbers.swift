@@ -7,8 +7,12 @@ final class NodeMemory: Sendable {
     private struct State {
         var numbers = RowNumbers()
         var databases: [DatabaseKey: Int64] = [:]
+        var names: [DatabaseName: Int64] = [:]
         var homes: [Int64: Int64] = [:]
     }
+
+    /// The name of the node in its notices to others.
+    let node = String(UInt64.random(in: .min ... .max), radix: 36)
 
     /// The maximum number of remembered zones or databases; one more replaces them all.
     private static let capacity = 100_000
@@ -31,6 +35,22 @@ final class NodeMemory: Sendable {
     func home(of zone: RowID<StoredZone>) -> Int64? {
         state.withLock { $0.homes[zone.rawValue] }
     }
+
+    /// Returns the number of a database by the name of its owner, if it is known.
+    ///
+    /// Another user may have the name meanwhile: a write notices that it changes another database.
+    func database(_ name: DatabaseName) -> Int64? { state.withLock { $0.names[name] } }
+
+    /// Remembers the database of an owner.
+    func remember(_ number: Int64, of name: DatabaseName) {
+        state.withLock { state in
+            if state.names.count > Self.capacity { state.names = [:] }
+            state.names[name] = number
+        }
+    }
+
+    /// Forgets the names of owners, after a write has changed more than it announced.
+    func forgetNames() { state.withLock { $0.names = [:] } }
 
     /// Remembers rows of a transaction that has committed, or has read what others committed.
     func remember(_ databases: [DatabaseKey: Int64], homes: [Int64: Int64]) {

@@ -145,23 +145,29 @@ final class Worker {
     private func write(_ jobs: [Job], _ connection: PostgresConnection) throws -> [Job] {
         let start = connection.roundTrips
         var again: [Job] = []
-        let (group, reach) = try reach(of: jobs, connection, &again)
-        guard !group.isEmpty else { return again }
+        let reach: PostgresTransaction.Reach
+        do {
+            reach = try self.reach(of: jobs, connection)
+        } catch let failure as PostgresFailure where failure.isLost {
+            self.connection = nil
+            counters.add { $0.repetitions += 1 }
+            return jobs.compactMap { repeated($0, after: failure) }
+        }
+        if reach == .everything { counters.add { $0.exclusiveWrites += 1 } }
         let transaction = PostgresTransaction(connection, memory, reach)
-        for job in group { transaction.announce(job.needs()) }
+        for job in jobs { transaction.announce(job.needs()) }
         var outcomes: [(job: Job, error: (any Error)?)] = []
-        for job in group {
-            let before = group.count > 1 ? transaction.state : PostgresTransaction.State()
+        for job in jobs {
+            let before = jobs.count > 1 ? transaction.state : PostgresTransaction.State()
             let flushes = transaction.flushes
             do {
                 try job.run(transaction)
                 if let failure = transaction.failure { throw failure }
                 outcomes.append((job, nil))
             } catch {
-                if transaction.failure != nil || group.count == 1 || transaction.flushes != flushes
-                {
+                if transaction.failure != nil || jobs.count == 1 || transaction.flushes != flushes {
                     end(transaction)
-                    return again + after(error, transaction, group, isSent: false)
+                    return again + after(error, transaction, jobs, isSent: false)
                 }
                 // Nothing of it has left this process.
                 transaction.state = before
@@ -293,63 +299,56 @@ final class Worker {
 
     /// Returns a job that changes more than it announced, or must not be in the way of others.
     private func alone(_ job: Job) -> Job {
+        memory.forgetNames()
         var job = job
         job.kind = .write(.everything)
         return job
     }
 
-    /// Returns the jobs that can run, and what they change; the others have to run alone.
+    /// Returns what jobs change together.
+    ///
+    /// A database that does not exist is not looked for again: a job that writes to it nevertheless runs
+    /// alone.
     private func reach(
         of jobs: [Job],
-        _ connection: PostgresConnection,
-        _ again: inout [Job]
-    ) throws -> ([Job], PostgresTransaction.Reach) {
-        var numbers: [DatabaseKey: Int64] = [:]
-        var unknown: Set<DatabaseKey> = []
-        for job in jobs {
-            guard case .write(.database(let key)) = job.kind else {
-                return (jobs, .everything)
+        _ connection: PostgresConnection
+    ) throws -> PostgresTransaction.Reach {
+        let scopes = jobs.reduce(into: Set()) { $0.formUnion($1.parts) }
+        guard !scopes.contains(.everything) else { return .everything }
+        try look(for: scopes, connection)
+        var databases: Set<Int64> = []
+        var locks: Set<Int64> = []
+        for scope in scopes {
+            switch scope {
+            case .database(let key): databases.formUnion([memory.database(key)].compactMap(\.self))
+            case .databaseNamed(let name):
+                databases.formUnion([memory.database(name)].compactMap(\.self))
+            case .user(let id): locks.insert(PostgresTables.Lock.key(ofUser: id))
+            case .queue(let queue): locks.insert(PostgresTables.Lock.key(ofQueue: queue))
+            case .credential(let hash): locks.insert(PostgresTables.Lock.key(ofCredential: hash))
+            case .everything, .several: break
             }
-            if let number = memory.database(key) {
-                numbers[key] = number
-            } else {
-                unknown.insert(key)
-            }
         }
-        if !unknown.isEmpty {
-            let found = try look(for: unknown, connection)
-            numbers.merge(found) { $1 }
-        }
-        let group = jobs.filter { job in
-            guard case .write(.database(let key)) = job.kind else { return false }
-            return numbers[key] != nil
-        }
-        again = jobs.filter { job in
-            guard case .write(.database(let key)) = job.kind else { return false }
-            return numbers[key] == nil
-        }.map(alone)
-        return (group, .databases(Set(numbers.values)))
+        return .some(databases: databases, locks: locks)
     }
 
-    private func look(
-        for keys: Set<DatabaseKey>,
-        _ connection: PostgresConnection
-    ) throws -> [DatabaseKey: Int64] {
-        var found: [DatabaseKey: Int64] = [:]
-        do {
-            try connection.run(
-                keys.map { key in
-                    PostgresTransaction.selectDatabase(key) { rows in
-                        for row in rows { found[key] = row.int(0) }
-                    }
+    /// Finds out the numbers of the databases that the node does not know yet.
+    private func look(for scopes: Set<WriteScope>, _ connection: PostgresConnection) throws {
+        let memory = memory
+        let statements = scopes.compactMap { scope -> Statement? in
+            switch scope {
+            case .database(let key) where memory.database(key) == nil:
+                return PostgresTransaction.selectDatabase(key) { rows in
+                    for row in rows { memory.remember([key: row.int(0)], homes: [:]) }
                 }
-            )
-        } catch let failure as PostgresFailure where failure.isLost {
-            self.connection = nil
-            throw failure
+            case .databaseNamed(let name) where memory.database(name) == nil:
+                return PostgresTransaction.selectDatabase(name) { rows in
+                    for row in rows { memory.remember(row.int(0), of: name) }
+                }
+            default: return nil
+            }
         }
-        memory.remember(found, homes: [:])
-        return found
+        try connection.run(statements)
     }
 
     /// Returns a random number that no other one equals.

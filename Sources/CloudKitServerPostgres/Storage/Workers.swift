@@ -26,12 +26,18 @@ struct Job: Sendable {
     var end: ContinuousClock.Instant
     /// The number of times that the job has run in vain.
     var tries = 0
+
+    /// The parts of its scope, each of which one job changes at a time.
+    var parts: Set<WriteScope> {
+        guard case .write(let scope) = kind else { return [] }
+        return scope.parts
+    }
 }
 
 /// The jobs of the connections, in order.
 ///
-/// Writes of different databases go side by side; those of one database, and those that may change
-/// anything, wait for each other here, where they keep no connection busy.
+/// Writes of different scopes go side by side; those of one scope, and those that may change anything,
+/// wait for each other here, where they keep no connection busy.
 struct JobQueue {
     /// Jobs that run in their order.
     private struct Lane {
@@ -55,8 +61,8 @@ struct JobQueue {
     private var reads = Lane()
     private var assets = Lane()
     private var writes: [Job] = []
-    /// The databases that running jobs change.
-    private var running: Set<DatabaseKey> = []
+    /// The parts of running jobs' scopes.
+    private var running: Set<WriteScope> = []
     private var writers = 0
     private var assetJobs = 0
     /// `true` when the last job but reads concerned an asset.
@@ -107,15 +113,16 @@ struct JobQueue {
     private mutating func nextWrites(writers limit: Int, size: Int) -> [Job]? {
         guard !isEverythingRunning else { return nil }
         var group: [Job] = []
-        var keys: Set<DatabaseKey> = []
-        var blocked: Set<DatabaseKey> = []
+        var taken: Set<WriteScope> = []
+        var blocked: Set<WriteScope> = []
         var rest: [Job] = []
         // The others of a crowd are for the other connections.
         let share = max(1, min(size, (writes.count + limit - 1) / limit))
         var place = 0
         while place < writes.count {
             let job = writes[place]
-            guard case .write(.database(let key)) = job.kind else {
+            let parts = job.parts
+            guard !parts.contains(.everything) else {
                 // Whatever may change anything waits until nothing runs, and lets nobody overtake it.
                 if place == 0, writers == 0 {
                     writes.removeFirst()
@@ -125,20 +132,20 @@ struct JobQueue {
                 }
                 break
             }
-            let isFull = group.count >= (keys.contains(key) ? size : share)
+            let isFull = group.count >= (taken.isDisjoint(with: parts) ? share : size)
             let fits = job.isSingle ? group.isEmpty : !isFull && group.first?.isSingle != true
-            if fits, !running.contains(key), !blocked.contains(key) {
+            if fits, running.isDisjoint(with: parts), blocked.isDisjoint(with: parts) {
                 group.append(job)
-                keys.insert(key)
+                taken.formUnion(parts)
             } else {
-                blocked.insert(key)
+                blocked.formUnion(parts)
                 rest.append(job)
             }
             place += 1
         }
         guard !group.isEmpty else { return nil }
         writes.replaceSubrange(0..<place, with: rest)
-        running.formUnion(keys)
+        running.formUnion(taken)
         writers += 1
         return group
     }
@@ -150,10 +157,8 @@ struct JobQueue {
         case .assets: assetJobs -= 1
         case .write(let scope):
             writers -= 1
-            if scope == .everything { isEverythingRunning = false }
-        }
-        for job in jobs {
-            if case .write(.database(let key)) = job.kind { running.remove(key) }
+            if scope.parts.contains(.everything) { isEverythingRunning = false }
+            for job in jobs { running.subtract(job.parts) }
         }
     }
 

@@ -67,6 +67,7 @@ struct NeedReads {
             statements.append(documents(of: collection))
         }
         add(documents: needs.documents)
+        add(queues: needs.queues)
         if let key = needs.database { add(needs, of: key) }
         for (id, contents) in needs.zoneRows {
             if transaction.cache.zoneRows[id] == nil, isNew("z", id) {
@@ -159,6 +160,29 @@ struct NeedReads {
                 }
             )
         }
+    }
+
+    private mutating func add(queues: Set<Data>) {
+        let missing = queues.filter { transaction.cache.oldestPushes[$0] == nil && isNew("q", $0) }
+        guard !missing.isEmpty else { return }
+        statements.append(
+            Statement(
+                sql: """
+                    SELECT queue, id, slot, body FROM unnest($1::bytea[]) AS asked (queue),
+                        LATERAL (
+                            SELECT id, slot, body FROM push WHERE push.queue = asked.queue
+                            ORDER BY id LIMIT 1
+                        ) AS oldest
+                    """,
+                parameters: [.manyBytes(Array(missing))]
+            ) { [transaction] rows in
+                for queue in missing { transaction.cache.oldestPushes[queue] = .some(nil) }
+                for row in rows {
+                    let push = PostgresTransaction.push(row)
+                    transaction.cache.oldestPushes[push.queue] = .some(push)
+                }
+            }
+        )
     }
 
     private func database(_ key: DatabaseKey) -> Statement {

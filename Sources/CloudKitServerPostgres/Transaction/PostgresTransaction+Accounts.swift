@@ -129,7 +129,7 @@ extension PostgresTransaction {
     }
 
     func putCredential(_ credential: StoredCredential) throws {
-        try requireEverything()
+        try requireReach(ofCredential: credential.hash)
         state.changes.addApart(
             """
             INSERT INTO credential (kind, hash, environment, account, companion, expires)
@@ -147,12 +147,14 @@ extension PostgresTransaction {
     }
 
     func removeCredential(_ kind: StoredCredential.Kind, hash: Data) throws {
-        try requireEverything()
+        try requireReach(ofCredential: hash)
         state.changes.addApart(
             "DELETE FROM credential WHERE kind = $1 AND hash = $2",
             [.int(kind.rawValue), .bytes(hash)]
         )
     }
+
+    func announceChangedCallers() { state.news.concernsCallers = true }
 
     func removeCredentials(expiredBefore milliseconds: Int64) throws {
         try requireEverything()

@@ -107,6 +107,22 @@ extension PostgresTransaction {
         [.text(collection), .text(collection + "/"), .text(collection + "0")]
     }
 
+    func requireUnchanged(_ collection: String, _ name: String) throws {
+        guard case .known(let body) = changeable(RowCache.DocumentName(collection, name)) else {
+            return
+        }
+        // Whoever changes it waits until this transaction has ended.
+        state.changes.addApart(
+            """
+            WITH found AS (
+                SELECT 1 FROM document
+                WHERE collection = $1 AND name = $2 AND body = $3 FOR SHARE
+            ) SELECT require_unchanged((SELECT count(*) FROM found) = 1)
+            """,
+            [.text(collection), .text(name), .bytes(body)]
+        )
+    }
+
     /// The state in which a change must find a document.
     private enum Expected {
         case anything, absent
@@ -131,20 +147,36 @@ extension PostgresTransaction {
     // MARK: Queues
 
     func pushes(_ queue: Data, limit: Int) throws -> [StoredPush] {
-        try all(
-            "SELECT id, slot, body FROM push WHERE queue = $1 ORDER BY id LIMIT $2",
-            [.bytes(queue), .int(Int64(limit))]
-        ) { row in
-            StoredPush(
-                id: RowID(rawValue: row.int(0)),
-                queue: queue,
-                slot: row.optionalText(1),
-                body: row.bytes(2)
-            )
+        if limit == 1 {
+            if cache.oldestPushes[queue] == nil {
+                var needs = StorageNeeds()
+                needs.queues = [queue]
+                try read(needs)
+            }
+            return [cache.oldestPushes[queue] ?? nil].compactMap(\.self)
         }
+        return try all(
+            "SELECT queue, id, slot, body FROM push WHERE queue = $1 ORDER BY id LIMIT $2",
+            [.bytes(queue), .int(Int64(limit))],
+            Self.push
+        )
+    }
+
+    func filledQueues(_ queues: Set<Data>) throws -> Set<Data> {
+        // One look into the index for each queue, however many items it has.
+        Set(
+            try all(
+                """
+                SELECT queue FROM unnest($1::bytea[]) AS asked (queue)
+                WHERE EXISTS (SELECT 1 FROM push WHERE push.queue = asked.queue)
+                """,
+                [.manyBytes(Array(queues))]
+            ) { $0.bytes(0) }
+        )
     }
 
     func addPush(_ push: StoredPush) throws {
+        changed(push.queue)
         state.changes.addApart(
             """
             INSERT INTO push (queue, id, slot, body)
@@ -157,6 +189,7 @@ extension PostgresTransaction {
     }
 
     func returnPush(_ push: StoredPush) throws {
+        changed(push.queue)
         // The item's slot may have been taken meanwhile.
         state.changes.addApart(
             """
@@ -168,10 +201,18 @@ extension PostgresTransaction {
     }
 
     func removePush(_ id: RowID<StoredPush>) throws {
+        cache.oldestPushes = cache.oldestPushes.filter { $0.value?.id != id }
         state.changes.addApart("DELETE FROM push WHERE id = $1", [.int(id.rawValue)])
     }
 
+    /// Notes that a queue may have another oldest item, and that it has a new one.
+    private func changed(_ queue: Data) {
+        cache.oldestPushes[queue] = nil
+        state.news.queues?.insert(queue)
+    }
+
     func removePushes(_ queue: Data, keepingNewest count: Int) throws {
+        cache.oldestPushes[queue] = nil
         state.changes.addApart(
             """
             DELETE FROM push WHERE queue = $1 AND id <= (

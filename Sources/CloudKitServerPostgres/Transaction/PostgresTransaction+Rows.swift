@@ -38,6 +38,15 @@ extension PostgresTransaction {
         )
     }
 
+    static func push(_ row: ResultRow) -> StoredPush {
+        StoredPush(
+            id: RowID(rawValue: row.int(1)),
+            queue: row.bytes(0),
+            slot: row.optionalText(2),
+            body: row.bytes(3)
+        )
+    }
+
     static let selectCredential =
         "SELECT kind, hash, environment, account, companion, expires FROM credential"
 
@@ -65,6 +74,24 @@ extension PostgresTransaction {
         Statement(
             sql: selectDatabase + " WHERE environment = $1 AND owner = $2",
             parameters: [.int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0)],
+            receive: receive
+        )
+    }
+
+    static func selectDatabase(
+        _ name: DatabaseName,
+        _ receive: @escaping (ResultRows) throws -> Void
+    ) -> Statement {
+        Statement(
+            sql: selectDatabase
+                + """
+                 WHERE environment = $1 AND owner = (
+                    SELECT id FROM account WHERE container = $2 AND record_name = $3
+                )
+                """,
+            parameters: [
+                .int(name.environment.rawValue), .text(name.container), .text(name.owner),
+            ],
             receive: receive
         )
     }

@@ -25,14 +25,16 @@ final class PostgresTransaction {
         case assets
         /// Everything; nothing else is written meanwhile.
         case everything
-        /// Some databases, and what is changed together with them.
-        case databases(Set<Int64>)
+        /// Some databases, and what other locks stand for; and documents and queues.
+        case some(databases: Set<Int64>, locks: Set<Int64>)
     }
 
     /// The part that a closure that fails has to leave as it was.
     struct State {
         var cache = RowCache()
         var changes = PendingChanges()
+        /// The news of the changes for other nodes.
+        var news = ForeignChanges()
         /// The documents that this transaction has written.
         var ownDocuments: Set<RowCache.DocumentName> = []
     }
@@ -83,26 +85,20 @@ final class PostgresTransaction {
                 once("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
                 lock("pg_advisory_xact_lock", [.int(PostgresTables.Lock.everything)]),
             ]
-        case .databases(let databases):
+        case .some(let databases, let locks):
             // Every statement sees what was committed before it, and nothing that this transaction may
             // read and change is changed by another one after its locks.
             statements = [
                 once("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
                 lock("pg_advisory_xact_lock_shared", [.int(PostgresTables.Lock.everything)]),
             ]
-            for database in databases.sorted() {
-                statements.append(
-                    lock("pg_advisory_xact_lock", [.int(Self.lockKey(of: database))])
-                )
+            // In order, so that no two transactions wait for each other.
+            for key in locks.union(databases.map(PostgresTables.Lock.key(ofDatabase:))).sorted() {
+                statements.append(lock("pg_advisory_xact_lock", [.int(key)]))
             }
         }
         if reach != .nothing, memory.needsNumbers { statements.append(blockOfNumbers) }
         return statements
-    }
-
-    /// Returns the key of a database's lock, which no other kind of lock has.
-    private static func lockKey(of database: Int64) -> Int64 {
-        PostgresTables.Lock.database << 32 | database & 0xFFFF_FFFF
     }
 
     private var blockOfNumbers: Statement {
@@ -126,6 +122,16 @@ final class PostgresTransaction {
                 Statement(
                     sql: "INSERT INTO commit_marker (id) VALUES ($1)",
                     parameters: [.bytes(marker)]
+                )
+            )
+        }
+        if state.news != ForeignChanges() {
+            statements.append(
+                Statement(
+                    sql: "SELECT pg_notify($1, $2)",
+                    parameters: [
+                        .text(Notice.channel), .text(Notice(from: memory.node, state.news).text),
+                    ]
                 )
             )
         }
@@ -295,7 +301,18 @@ final class PostgresTransaction {
     func requireReach(of database: Int64) throws {
         switch reach {
         case .everything: return
-        case .databases(let databases) where databases.contains(database): return
+        case .some(let databases, _) where databases.contains(database): return
+        default: throw ScopeExceeded()
+        }
+    }
+
+    /// Checks that the transaction may change a credential.
+    func requireReach(ofCredential hash: Data) throws {
+        switch reach {
+        case .everything: return
+        case .some(_, let locks)
+        where locks.contains(PostgresTables.Lock.key(ofCredential: hash)):
+            return
         default: throw ScopeExceeded()
         }
     }

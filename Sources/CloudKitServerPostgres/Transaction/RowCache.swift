@@ -73,6 +73,8 @@ struct RowCache {
     }
 
     var settings: [String: Data?] = [:]
+    /// The oldest item of each queue.
+    var oldestPushes: [Data: StoredPush?] = [:]
     var environments: [RowID<StoredEnvironment>: StoredEnvironment?] = [:]
     var schemas: [RowID<StoredEnvironment>: Data?] = [:]
     var users: [RowID<StoredUser>: StoredUser?] = [:]
