@@ -8,6 +8,8 @@ import Foundation
 #endif
 
 /// The statements that read what needs name, except what a transaction knows already.
+///
+/// The needs of several requests share the statements of tables that are not divided by database.
 struct NeedReads {
     /// A zone, by its row or by the name that the same round trip looks up.
     struct Place {
@@ -29,7 +31,10 @@ struct NeedReads {
     }
 
     let transaction: PostgresTransaction
-    private(set) var statements: [Statement] = []
+    private var ownStatements: [Statement] = []
+    private var users: Set<RowID<StoredUser>> = []
+    private var collections: [String] = []
+    private var databases: [RowID<StoredEnvironment>: [DatabaseKey]] = [:]
     private var asked: Set<AnyHashable> = []
 
     init(_ transaction: PostgresTransaction) {
@@ -53,24 +58,30 @@ struct NeedReads {
                 zones.insert(id)
             }
         }
-        return keys.map(database) + zones.map(zoneByNumber)
+        return Dictionary(grouping: keys, by: \.environment).map(databases)
+            + zones.map(zoneByNumber)
+    }
+
+    /// The statements of all needs that were added.
+    var statements: [Statement] {
+        var shared = databases.map(databases)
+        if !users.isEmpty { shared.append(rows(of: users)) }
+        if !collections.isEmpty { shared.append(documents(of: collections)) }
+        return shared + ownStatements
     }
 
     /// Adds the reads of needs.
     mutating func add(_ needs: StorageNeeds) {
         add(environments: needs.environments)
-        add(users: needs.users)
-        for collection in needs.collections
-        where transaction.cache.collections[ByteText(collection)] == nil
-            && isNew("c", ByteText(collection))
-        {
-            statements.append(documents(of: collection))
+        users.formUnion(needs.users.filter { transaction.cache.users[$0] == nil })
+        collections += needs.collections.filter {
+            transaction.cache.collections[ByteText($0)] == nil && isNew("c", ByteText($0))
         }
         add(documents: needs.documents)
         if let key = needs.database { add(needs, of: key) }
         for (id, contents) in needs.zoneRows {
             if transaction.cache.zoneRows[id] == nil, isNew("z", id) {
-                statements.append(zoneByNumber(id))
+                ownStatements.append(zoneByNumber(id))
             }
             guard !contents.isEmpty, let home = transaction.knownHome(of: id)
             else { continue }
@@ -83,14 +94,14 @@ struct NeedReads {
         asked.insert(AnyHashable([AnyHashable(kind), AnyHashable(key)])).inserted
     }
 
-    mutating func append(_ statement: Statement) { statements.append(statement) }
+    mutating func append(_ statement: Statement) { ownStatements.append(statement) }
 
     // MARK: Directories
 
     private mutating func add(environments: Set<RowID<StoredEnvironment>>) {
         for id in environments
         where transaction.cache.environments[id] == nil && isNew("e", id) {
-            statements.append(
+            ownStatements.append(
                 Statement(
                     sql: PostgresTransaction.selectEnvironment + " WHERE id = $1",
                     parameters: [.int(id.rawValue)]
@@ -106,31 +117,37 @@ struct NeedReads {
         }
     }
 
-    private mutating func add(users: Set<RowID<StoredUser>>) {
-        let missing = users.filter { transaction.cache.users[$0] == nil && isNew("u", $0) }
-        guard !missing.isEmpty else { return }
-        statements.append(
-            Statement(
-                sql: PostgresTransaction.selectUser + " WHERE id = ANY($1)",
-                parameters: [.ints(missing.map(\.rawValue))]
-            ) { [transaction] rows in
-                for id in missing { transaction.cache.users[id] = .some(nil) }
-                for row in rows {
-                    let user = PostgresTransaction.user(row)
-                    transaction.cache.users[user.id] = .some(user)
-                }
+    private func rows(of users: Set<RowID<StoredUser>>) -> Statement {
+        Statement(
+            sql: PostgresTransaction.selectUser + " WHERE id = ANY($1)",
+            parameters: [.ints(users.map(\.rawValue))]
+        ) { [transaction] rows in
+            for id in users { transaction.cache.users[id] = .some(nil) }
+            for row in rows {
+                let user = PostgresTransaction.user(row)
+                transaction.cache.users[user.id] = .some(user)
             }
-        )
+        }
     }
 
-    private func documents(of collection: String) -> Statement {
+    private func documents(of collections: [String]) -> Statement {
         Statement(
-            sql: "SELECT name, body FROM document WHERE collection = $1 ORDER BY name",
-            parameters: [.text(collection)]
+            sql: """
+                SELECT name, body, collection FROM document WHERE collection = ANY($1)
+                ORDER BY collection, name
+                """,
+            parameters: [.texts(collections)]
         ) { [transaction] rows in
-            transaction.cache.collections[ByteText(collection)] = rows.map {
-                StoredDocument(name: $0.text(0), body: $0.bytes(1))
+            var found = Dictionary(
+                collections.map { (ByteText($0), [StoredDocument]()) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            for row in rows {
+                found[ByteText(row.text(2)), default: []].append(
+                    StoredDocument(name: row.text(0), body: row.bytes(1))
+                )
             }
+            transaction.cache.collections.merge(found) { $1 }
         }
     }
 
@@ -143,7 +160,7 @@ struct NeedReads {
         }
         for (collection, names) in names {
             let collection = collection.text
-            statements.append(
+            ownStatements.append(
                 Statement(
                     sql: "SELECT name, body FROM document WHERE collection = $1 AND name = ANY($2)",
                     parameters: [.text(collection), .texts(names)]
@@ -161,9 +178,12 @@ struct NeedReads {
         }
     }
 
-    private func database(_ key: DatabaseKey) -> Statement {
-        PostgresTransaction.selectDatabase(key) { [transaction] rows in
-            transaction.cache.databases[key] = .some(nil)
+    private func databases(
+        in environment: RowID<StoredEnvironment>,
+        _ keys: [DatabaseKey]
+    ) -> Statement {
+        PostgresTransaction.selectDatabases(of: keys, in: environment) { [transaction] rows in
+            for key in keys { transaction.cache.databases[key] = .some(nil) }
             for row in rows { transaction.cache.store(PostgresTransaction.database(row)) }
         }
     }
@@ -184,20 +204,20 @@ struct NeedReads {
 
     private mutating func add(_ needs: StorageNeeds, of key: DatabaseKey) {
         if transaction.cache.databases[key] == nil, isNew("b", key) {
-            statements.append(database(key))
+            databases[key.environment, default: []].append(key)
         }
         guard let number = transaction.number(of: key) else { return }
         let database = RowID<StoredDatabase>(rawValue: number)
         if needs.listsZones, transaction.cache.zoneLists[database] == nil,
             isNew("l", database)
         {
-            statements.append(zones(of: database))
+            ownStatements.append(zones(of: database))
         }
         let names = needs.zones.keys.filter {
             let name = RowCache.ZoneName(database: database, name: $0)
             return transaction.cache.zones[name] == nil && isNew("n", name)
         }
-        if !names.isEmpty { statements.append(zones(names, of: database)) }
+        if !names.isEmpty { ownStatements.append(zones(names, of: database)) }
         for (name, contents) in needs.zones where !contents.isEmpty {
             var place = Place(database: database, name: name)
             if let known = transaction.cache.zones[

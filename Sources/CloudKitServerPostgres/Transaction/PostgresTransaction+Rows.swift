@@ -58,13 +58,17 @@ extension PostgresTransaction {
     static let selectDatabase =
         "SELECT id, environment, owner, incarnation, head_sequence FROM database"
 
-    static func selectDatabase(
-        _ key: DatabaseKey,
+    /// Returns the read of an environment's databases by their owners.
+    static func selectDatabases(
+        of keys: [DatabaseKey],
+        in environment: RowID<StoredEnvironment>,
         _ receive: @escaping (ResultRows) throws -> Void
     ) -> Statement {
         Statement(
-            sql: selectDatabase + " WHERE environment = $1 AND owner = $2",
-            parameters: [.int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0)],
+            sql: selectDatabase + " WHERE environment = $1 AND owner = ANY($2)",
+            parameters: [
+                .int(environment.rawValue), .ints(keys.map { $0.owner?.rawValue ?? 0 }),
+            ],
             receive: receive
         )
     }

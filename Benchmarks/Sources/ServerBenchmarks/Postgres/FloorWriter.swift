@@ -21,6 +21,8 @@ final class FloorWriter: @unchecked Sendable {
     ]
 
     private let libpq: Libpq
+    /// The first number of a row, apart from those of other writers.
+    private let firstNumber: Int64
     private var all: [Rows] = []
     private var next = 0
     private let addRecords: String
@@ -45,6 +47,7 @@ final class FloorWriter: @unchecked Sendable {
     ) throws {
         let connection = try FloorConnection(address)
         libpq = connection.libpq
+        firstNumber = Int64(batch) * 100_000_000
         try Self.createTables(libpq)
         let name = NoteBatch.name(batch)
         for (place, zone) in try connection.zones().enumerated() where place % parts == part {
@@ -77,14 +80,14 @@ final class FloorWriter: @unchecked Sendable {
         let rows = all[next]
         try libpq.send(addRecords, rows.record)
         try libpq.send(addEntries, rows.entries)
-        let sequence = Int64((number + 1) * rows.count)
+        let sequence = firstNumber + Int64(number * rows.count)
         try libpq.send(updateZone, Values(rows.zone.database, rows.zone.id, sequence))
         try libpq.send(updateDatabase, Values(rows.zone.database, sequence))
         try libpq.sync()
     }
 
     private func renew(_ rows: inout Rows, _ number: Int) {
-        let first = Int64(number * rows.count)
+        let first = firstNumber + Int64(number * rows.count)
         for place in 0..<rows.count {
             let element = rows.count == 1 ? nil : place
             // The database comes first; the others are in the order of the columns.

@@ -16,27 +16,40 @@ extension PostgresBench {
                 }
             }
             let after = try size(connection)
-            let records = users[0].batch.count * requests
-            let bytes = (after.bytes - before.bytes) / Double(users.count)
-            let rows = (after.rows - before.rows) / Double(users.count)
+            let added = after.map { name, size in
+                let former = before[name] ?? Size(bytes: 0, rows: 0)
+                return (name, Size(bytes: size.bytes - former.bytes, rows: size.rows - former.rows))
+            }.sorted { $0.1.bytes > $1.1.bytes }
+            let tables = added.filter { $0.1.rows > 0 }.map { name, size in
+                "\(name) \(size.rows / users.count) rows of \(size.bytes / size.rows) bytes"
+            }
+            let bytes = added.reduce(0) { $0 + $1.1.bytes }
             return Figure(
-                bytes / 1024,
-                detail: "kilobytes and \(Figure(rows, detail: "").value) rows of a user with "
-                    + "\(records) records more, after \(users.count) of them"
+                Double(bytes) / Double(users.count) / 1024,
+                detail: "kilobytes of \(users[0].batch.count * requests) records, in each of "
+                    + "\(users.count) users: \(tables.joined(separator: ", "))"
             )
         }
     }
 
-    private func size(_ connection: FloorConnection) throws -> (bytes: Double, rows: Double) {
+    /// The bytes of a table with its indexes, and the number of its rows.
+    private struct Size {
+        var bytes: Int
+        var rows: Int
+    }
+
+    private func size(_ connection: FloorConnection) throws -> [String: Size] {
         let tables = ["database", "zone", "record", "index_entry", "reference", "asset", "sighting"]
-        let bytes = tables.map { "pg_total_relation_size('public.\($0)')" }
-        let rows = tables.map { "(SELECT count(*) FROM public.\($0))" }
-        let found = try connection.libpq.rows(
-            "SELECT \(bytes.joined(separator: " + ")), \(rows.joined(separator: " + "))"
-        )
-        var values = Values()
-        for column in found[0] { values.append(column) }
-        return (Double(values.number(0)), Double(values.number(1)))
+        var sizes: [String: Size] = [:]
+        for table in tables {
+            let found = try connection.libpq.rows(
+                "SELECT pg_total_relation_size('public.\(table)'), count(*) FROM public.\(table)"
+            )
+            var values = Values()
+            for column in found[0] { values.append(column) }
+            sizes[table] = Size(bytes: Int(values.number(0)), rows: Int(values.number(1)))
+        }
+        return sizes
     }
 }
 #endif
