@@ -333,16 +333,9 @@ final class Worker {
         var found: [DatabaseKey: Int64] = [:]
         do {
             try connection.run(
-                Dictionary(grouping: keys, by: \.environment).map { environment, keys in
-                    PostgresTransaction.selectDatabases(of: keys, in: environment) { rows in
-                        for row in rows {
-                            let database = PostgresTransaction.database(row)
-                            let key = DatabaseKey(
-                                environment: environment,
-                                owner: database.owner
-                            )
-                            found[key] = database.id.rawValue
-                        }
+                keys.map { key in
+                    PostgresTransaction.selectDatabase(key) { rows in
+                        for row in rows { found[key] = row.int(0) }
                     }
                 }
             )

@@ -31,7 +31,8 @@ struct NeedReads {
     }
 
     let transaction: PostgresTransaction
-    private var ownStatements: [Statement] = []
+    /// The statements that needs do not share.
+    private var statements: [Statement] = []
     private var users: Set<RowID<StoredUser>> = []
     private var collections: [String] = []
     private var databases: [RowID<StoredEnvironment>: [DatabaseKey]] = [:]
@@ -63,11 +64,11 @@ struct NeedReads {
     }
 
     /// The statements of all needs that were added.
-    var statements: [Statement] {
+    var allStatements: [Statement] {
         var shared = databases.map(databases)
         if !users.isEmpty { shared.append(rows(of: users)) }
         if !collections.isEmpty { shared.append(documents(of: collections)) }
-        return shared + ownStatements
+        return shared + statements
     }
 
     /// Adds the reads of needs.
@@ -81,7 +82,7 @@ struct NeedReads {
         if let key = needs.database { add(needs, of: key) }
         for (id, contents) in needs.zoneRows {
             if transaction.cache.zoneRows[id] == nil, isNew("z", id) {
-                ownStatements.append(zoneByNumber(id))
+                statements.append(zoneByNumber(id))
             }
             guard !contents.isEmpty, let home = transaction.knownHome(of: id)
             else { continue }
@@ -94,14 +95,14 @@ struct NeedReads {
         asked.insert(AnyHashable([AnyHashable(kind), AnyHashable(key)])).inserted
     }
 
-    mutating func append(_ statement: Statement) { ownStatements.append(statement) }
+    mutating func append(_ statement: Statement) { statements.append(statement) }
 
     // MARK: Directories
 
     private mutating func add(environments: Set<RowID<StoredEnvironment>>) {
         for id in environments
         where transaction.cache.environments[id] == nil && isNew("e", id) {
-            ownStatements.append(
+            statements.append(
                 Statement(
                     sql: PostgresTransaction.selectEnvironment + " WHERE id = $1",
                     parameters: [.int(id.rawValue)]
@@ -160,7 +161,7 @@ struct NeedReads {
         }
         for (collection, names) in names {
             let collection = collection.text
-            ownStatements.append(
+            statements.append(
                 Statement(
                     sql: "SELECT name, body FROM document WHERE collection = $1 AND name = ANY($2)",
                     parameters: [.text(collection), .texts(names)]
@@ -211,13 +212,13 @@ struct NeedReads {
         if needs.listsZones, transaction.cache.zoneLists[database] == nil,
             isNew("l", database)
         {
-            ownStatements.append(zones(of: database))
+            statements.append(zones(of: database))
         }
         let names = needs.zones.keys.filter {
             let name = RowCache.ZoneName(database: database, name: $0)
             return transaction.cache.zones[name] == nil && isNew("n", name)
         }
-        if !names.isEmpty { ownStatements.append(zones(names, of: database)) }
+        if !names.isEmpty { statements.append(zones(names, of: database)) }
         for (name, contents) in needs.zones where !contents.isEmpty {
             var place = Place(database: database, name: name)
             if let known = transaction.cache.zones[

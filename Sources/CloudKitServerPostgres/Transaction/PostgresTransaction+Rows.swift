@@ -58,6 +58,13 @@ extension PostgresTransaction {
     static let selectDatabase =
         "SELECT id, environment, owner, incarnation, head_sequence FROM database"
 
+    static func selectDatabase(
+        _ key: DatabaseKey,
+        _ receive: @escaping (ResultRows) throws -> Void
+    ) -> Statement {
+        selectDatabases(of: [key], in: key.environment, receive)
+    }
+
     /// Returns the read of an environment's databases by their owners.
     static func selectDatabases(
         of keys: [DatabaseKey],

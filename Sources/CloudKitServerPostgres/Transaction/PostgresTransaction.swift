@@ -87,11 +87,13 @@ final class PostgresTransaction {
                 once("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
                 lock("pg_advisory_xact_lock_shared", [.int(PostgresTables.Lock.everything)]),
             ]
-            for database in databases.sorted() {
-                statements.append(
-                    lock("pg_advisory_xact_lock", [.int(Self.lockKey(of: database))])
+            // In order, so that no two transactions wait for each other.
+            statements.append(
+                Statement(
+                    sql: "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key",
+                    parameters: [.ints(databases.map(Self.lockKey(of:)).sorted())]
                 )
-            }
+            )
         }
         if reach != .nothing, memory.needsNumbers { statements.append(blockOfNumbers) }
         return statements
@@ -217,7 +219,7 @@ final class PostgresTransaction {
         let first = builder.unknownPlaces(of: needs)
         if !first.isEmpty { try run(takeWaiting() + first) }
         for need in needs { builder.add(need) }
-        try run(takeWaiting() + builder.statements + reads)
+        try run(takeWaiting() + builder.allStatements + reads)
     }
 
     /// Takes the beginning and the changes so far.
