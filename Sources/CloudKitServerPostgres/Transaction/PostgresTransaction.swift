@@ -127,6 +127,7 @@ final class PostgresTransaction {
                     parameters: [.bytes(marker)]
                 )
             )
+            if memory.isTimeToTidy() { statements.append(Self.removeOldMarkers) }
         }
         var status = ""
         statements.append(
@@ -138,6 +139,19 @@ final class PostgresTransaction {
             throw PostgresFailure(code: "40000", message: "The transaction was rolled back")
         }
         remember()
+    }
+
+    /// The removal of markers that nobody looks up any more: that is done in the moments after a connection was
+    /// lost. Nodes that remove some at the same time do not wait for each other.
+    private static var removeOldMarkers: Statement {
+        Statement(
+            sql: """
+                DELETE FROM commit_marker WHERE id IN (
+                    SELECT id FROM commit_marker WHERE made < now() - interval '1 hour'
+                    ORDER BY made LIMIT \(4 * NodeMemory.commitsPerTidying) FOR UPDATE SKIP LOCKED
+                )
+                """
+        )
     }
 
     /// Ends a transaction that changes nothing.
