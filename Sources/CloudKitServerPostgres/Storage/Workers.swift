@@ -50,22 +50,25 @@ struct JobQueue {
     /// Puts jobs back to the front.
     mutating func putBack(_ jobs: [Job]) { writes.insert(contentsOf: jobs, at: 0) }
 
-    /// Takes the next read, or the next writes that share a transaction.
+    /// Takes the next reads that share a snapshot, or the next writes that share a transaction.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of transactions that write at a time.
     ///   - size: The maximum number of writes that share one.
+    ///   - readSize: The maximum number of reads that share a snapshot.
     /// - Returns: The jobs; empty if none can run.
-    mutating func next(writers limit: Int, size: Int) -> [Job] {
+    mutating func next(writers limit: Int, size: Int, reading readSize: Int) -> [Job] {
         if writers < limit, let group = nextWrites(writers: limit, size: size) { return group }
         guard firstRead < reads.count else { return [] }
-        let job = reads[firstRead]
-        firstRead += 1
+        // The others of a crowd are for the other connections.
+        let share = max(1, min(readSize, (reads.count - firstRead) / limit))
+        let jobs = Array(reads[firstRead..<firstRead + share])
+        firstRead += share
         if firstRead == reads.count || firstRead > 1024 {
             reads.removeFirst(firstRead)
             firstRead = 0
         }
-        return [job]
+        return jobs
     }
 
     private mutating func nextWrites(writers limit: Int, size: Int) -> [Job]? {
@@ -137,6 +140,8 @@ final class Workers: Sendable {
     private static let waitingLimit = 10_000
     /// The number of writes that share a transaction.
     private static let groupLimit = 64
+    /// The number of reads that share a snapshot: one that turns out long keeps the others waiting.
+    private static let readLimit = 8
 
     private let limit: Int
     private let state = Mutex(State())
@@ -172,7 +177,11 @@ final class Workers: Sendable {
         while true {
             let jobs = state.withLock { state -> [Job]? in
                 if state.queue.isClosed { return nil }
-                let jobs = state.queue.next(writers: writers, size: Self.groupLimit)
+                let jobs = state.queue.next(
+                    writers: writers,
+                    size: Self.groupLimit,
+                    reading: Self.readLimit
+                )
                 if jobs.isEmpty { state.idle += 1 }
                 return jobs
             }

@@ -141,8 +141,10 @@ final class PostgresTransaction {
         remember()
     }
 
-    /// The removal of markers that nobody looks up any more: that is done in the moments after a connection was
-    /// lost. Nodes that remove some at the same time do not wait for each other.
+    /// The removal of markers that nobody looks up any more.
+    ///
+    /// A marker is looked up in the moments after its connection was lost. Nodes that remove some at the same
+    /// time do not wait for each other.
     private static var removeOldMarkers: Statement {
         Statement(
             sql: """

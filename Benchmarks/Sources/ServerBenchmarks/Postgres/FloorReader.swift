@@ -55,9 +55,11 @@ final class FloorReader: Sendable {
                 return taken
             }
             do {
-                let statement = try select ?? connection.libpq.prepare(
-                    "SELECT * FROM record WHERE database = $1 AND zone = $2 AND name = $3"
-                )
+                let statement =
+                    try select
+                    ?? connection.libpq.prepare(
+                        "SELECT * FROM record WHERE database = $1 AND zone = $2 AND name = $3"
+                    )
                 select = statement
                 var place = 0
                 for request in requests { try connection.libpq.send(statement, request.values) }

@@ -38,6 +38,7 @@ final class FloorWriter: @unchecked Sendable {
     ///   - count: The number of its records.
     ///   - part: Which of the users are this connection's.
     ///   - parts: The number of connections that share the users.
+    /// - Throws: An error of PostgreSQL, or `BenchError` if there are no such rows.
     init(
         _ address: String,
         copying batch: Int,

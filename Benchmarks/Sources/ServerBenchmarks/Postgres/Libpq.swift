@@ -17,7 +17,9 @@ final class Libpq {
         }
         connection = opened
         // As the engine's connections have them.
-        for setting in ["plan_cache_mode = force_generic_plan", "enable_seqscan = off", "jit = off"] {
+        for setting in [
+            "plan_cache_mode = force_generic_plan", "enable_seqscan = off", "jit = off",
+        ] {
             try run("SET \(setting)")
         }
         PQsetnonblocking(opened, 1)

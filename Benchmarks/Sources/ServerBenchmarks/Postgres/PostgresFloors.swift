@@ -33,7 +33,13 @@ extension PostgresBench {
         }
         let address = postgres.address
         let writers = try (0..<Self.connections).map { number in
-            try FloorWriter(address, copying: 99_999_998, count: 1, part: number, of: Self.connections)
+            try FloorWriter(
+                address,
+                copying: 99_999_998,
+                count: 1,
+                part: number,
+                of: Self.connections
+            )
         }
         let counter = Counter()
         return Work("libpq transactions of their rows", units: Double(Self.requests)) {

@@ -39,7 +39,9 @@ extension PostgresBench {
     }
 
     private func size(_ connection: FloorConnection) throws -> [String: Size] {
-        let tables = ["database", "zone", "record", "index_entry", "reference", "asset", "sighting"]
+        let tables = [
+            "database", "zone", "record", "index_entry", "reference", "asset", "sighting",
+        ]
         var sizes: [String: Size] = [:]
         for table in tables {
             let found = try connection.libpq.rows(
