@@ -25,6 +25,9 @@ extension Area {
             .rate("changes-200", .atLeast(0.4)) {
                 (try await bench.users[0].changesPage(), try await bench.rawPage())
             },
+            .rate("one-zone-64", .none) {
+                (try await bench.saves(inOneZone: true), try await bench.saves())
+            },
             .rate("three-nodes", .none) {
                 (try await bench.lookups(nodes: 3), try await bench.lookups())
             },

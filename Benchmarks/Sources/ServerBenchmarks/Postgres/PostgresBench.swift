@@ -61,10 +61,12 @@ struct PostgresBench: Sendable {
 
     // MARK: Subjects
 
-    /// Saves one new record of each user at a time; each client sends its next request after the response.
-    func saves() async throws -> Work {
+    /// Saves one new record of each client at a time; each client sends its next request after the response.
+    ///
+    /// - Parameter isShared: `true` for clients of one user, with one zone.
+    func saves(inOneZone isShared: Bool = false) async throws -> Work {
         let note = NoteBatch(count: 1)
-        let urls = users.map { $0.url(.recordsModify) }
+        let urls = users.map { (isShared ? users[0] : $0).url(.recordsModify) }
         let number = Counter()
         return work("one-record saves over HTTP") { user in
             _ = try await users[user].post(note.body(number.next()), to: urls[user])
