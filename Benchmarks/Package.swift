@@ -18,6 +18,15 @@ let cloudKit: Target.Dependency = .product(name: "CloudKit", package: cloudKitPa
 let extras: Target.Dependency = .product(name: "CloudKitExtras", package: cloudKitPackage)
 let testing: Target.Dependency = .product(name: "CloudKitTesting", package: cloudKitPackage)
 let server: Target.Dependency = .product(name: "CloudKitServer", package: cloudKitPackage)
+/// The storage engine on PostgreSQL, and libpq for its floors, with the trait that needs them.
+let postgres: [Target.Dependency] = [
+    .product(
+        name: "CloudKitServerPostgres",
+        package: cloudKitPackage,
+        condition: .when(traits: ["PostgreSQL"])
+    ),
+    .target(name: "CLibpq", condition: .when(traits: ["PostgreSQL"])),
+]
 let store: Target.Dependency = .product(name: "CloudKitStore", package: cloudKitPackage)
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -31,12 +40,19 @@ let package = Package(
         .default(enabledTraits: ["Macros"]),
         // Apart, because swift-syntax takes longer to compile optimized than everything else together.
         .trait(name: "Macros", description: "Measure the mapping that @CloudKitRecord writes"),
+        .trait(
+            name: "PostgreSQL",
+            description: "Measure the server on PostgreSQL; needs the system's libpq"
+        ),
     ],
     dependencies: [
         .package(
             name: cloudKitPackage,
             path: "..",
-            traits: [.defaults, .trait(name: "Macros", condition: .when(traits: ["Macros"]))]
+            traits: [
+                .defaults, .trait(name: "Macros", condition: .when(traits: ["Macros"])),
+                .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ]
         ),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -48,13 +64,18 @@ let package = Package(
     ],
     targets: [
         .target(name: "BenchmarkHarness"),
+        .systemLibrary(
+            name: "CLibpq",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
         .target(name: "WireBenchmarks", dependencies: [harness, webClient]),
         .target(name: "ClientBenchmarks", dependencies: [harness, cloudKit, extras, webClient]),
         .target(name: "CodableBenchmarks", dependencies: [harness, codable]),
         .target(name: "EngineBenchmarks", dependencies: [harness, cloudKit, testing]),
         .target(
             name: "ServerBenchmarks",
-            dependencies: [harness, webClient, server, grdb, hummingbird, logging]
+            dependencies: [harness, webClient, server, grdb, hummingbird, logging] + postgres
         ),
         .target(
             name: "AppleBenchmarks",
@@ -86,7 +107,7 @@ let package = Package(
 )
 
 // The features in which swift-cloudkit itself is written; its manifest describes them.
-for target in package.targets {
+for target in package.targets where target.type != .system {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

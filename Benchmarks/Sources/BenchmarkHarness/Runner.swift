@@ -70,6 +70,9 @@ public struct Runner: Sendable {
                 allHold = await run(benchmark, of: area) && allHold
             }
             return allHold
+        } catch let skipped as SkippedArea {
+            explain("\(area.name): skipped: \(skipped.reason)")
+            return true
         } catch {
             explain("\(area.name): could not be prepared: \(error)")
             return false

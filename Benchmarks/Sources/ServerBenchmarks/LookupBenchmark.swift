@@ -11,14 +11,7 @@ extension ServerBench {
     /// Looks up one record.
     func lookup() async throws -> Work {
         let (body, url) = (try lookupBody(), url(.recordsLookup))
-        let note = RecordOperation(.forceReplace, NoteBatch.note("lookup", 1))
-        _ = try await client.modifyRecords(
-            ModifyRecordsRequest(
-                operations: [note],
-                zoneID: WireZoneID(zoneName: Self.zone)
-            ),
-            in: .private
-        )
+        try await saveLookupRecord()
         return Work("lookup of one record over HTTP", units: Double(Self.requests)) {
             try await concurrently { _ = try await post(body, to: url) }
         }
@@ -46,7 +39,19 @@ extension ServerBench {
         }
     }
 
-    private func lookupBody() throws -> Data {
+    /// Saves the record that is looked up.
+    func saveLookupRecord() async throws {
+        let note = RecordOperation(.forceReplace, NoteBatch.note("lookup", 1))
+        _ = try await client.modifyRecords(
+            ModifyRecordsRequest(
+                operations: [note],
+                zoneID: WireZoneID(zoneName: Self.zone)
+            ),
+            in: .private
+        )
+    }
+
+    func lookupBody() throws -> Data {
         try WireJSON.encode(
             LookupRecordsRequest(
                 records: [.init(recordName: "lookup")],

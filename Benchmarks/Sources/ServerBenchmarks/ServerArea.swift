@@ -65,6 +65,11 @@ struct ServerBench: Sendable {
         )
         // Ends with the process, as the data in the temporary folder does.
         Task { try await server.run() }
+        return try await newUser(of: server, directory)
+    }
+
+    /// Adds a user with a zone to a server that runs.
+    static func newUser(of server: CloudServer, _ directory: URL) async throws -> ServerBench {
         let service = server.service
         let apiToken = try await service.addAPIToken(
             container: "iCloud.bench",
@@ -91,8 +96,8 @@ struct ServerBench: Sendable {
         return ServerBench(client: client, directory: directory)
     }
 
-    /// Returns the URL of an endpoint with the tokens.
-    func url(_ endpoint: Endpoint) -> String {
+    /// Returns the URL of an endpoint with the tokens, on the user's server or on another node of it.
+    func url(_ endpoint: Endpoint, at node: String? = nil) -> String {
         let path = ServicePath(
             container: client.container,
             environment: client.environment,
@@ -102,7 +107,7 @@ struct ServerBench: Sendable {
         let token =
             (client.credentials.webAuthToken ?? "")
             .addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        return "\(client.url)\(path)?ckAPIToken=\(client.credentials.apiToken)"
+        return "\(node ?? client.url)\(path)?ckAPIToken=\(client.credentials.apiToken)"
             + "&ckWebAuthToken=\(token)"
     }
 

@@ -13,6 +13,7 @@ let areas: [Area] = [
     .codable,
     .wire,
     .server,
+    .postgres,
     .engine,
     .store,
     .coreData,

@@ -81,4 +81,12 @@ struct RunnerTests {
         #expect(await run([Area(name: "unready") { throw Broken() }]) == 1)
         #expect(details.lines.last == "unready: could not be prepared: Broken()")
     }
+
+    @Test("An area that this machine cannot run is skipped with its reason")
+    func skipped() async {
+        let area = Area(name: "absent") { throw SkippedArea("there is no PostgreSQL") }
+        #expect(await run([area, self.area("one", figure: 1)]) == 0)
+        #expect(report.lines == ["one/size 1.00 ≤2.0 holds"])
+        #expect(details.lines.first == "absent: skipped: there is no PostgreSQL")
+    }
 }

@@ -15,6 +15,8 @@ struct VerdictTests {
             (0.07, .atMost(12), "codable/encode-10 0.07 ≤12.0 holds"),
             (.nan, .atMost(2), "codable/encode-10 nan ≤2.0 falls short"),
             (.nan, .atLeast(2), "codable/encode-10 nan ≥2.0 falls short"),
+            (0.93, .none, "codable/encode-10 0.93 – holds"),
+            (.nan, .none, "codable/encode-10 nan – falls short"),
             (.infinity, .atMost(2), "codable/encode-10 inf ≤2.0 falls short"),
         ]
     )

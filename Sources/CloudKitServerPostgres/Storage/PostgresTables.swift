@@ -88,8 +88,6 @@ struct PostgresTables {
             statements += migration.map(once)
             statements.append(once("INSERT INTO migration VALUES (\(place + 1))"))
         }
-        // A marker is looked up in the moments after its connection was lost.
-        statements.append(once("DELETE FROM commit_marker WHERE made < now() - interval '1 day'"))
         statements.append(once("COMMIT"))
         try connection.run(statements)
     }

@@ -9,6 +9,7 @@ final class NodeMemory: Sendable {
         var databases: [DatabaseKey: Int64] = [:]
         var names: [DatabaseName: Int64] = [:]
         var homes: [Int64: Int64] = [:]
+        var commits = 0
     }
 
     /// The name of the node in its notices to others.
@@ -17,7 +18,18 @@ final class NodeMemory: Sendable {
     /// The maximum number of remembered zones or databases; one more replaces them all.
     private static let capacity = 100_000
 
+    /// The number of commits after which one removes what earlier ones have left.
+    static let commitsPerTidying = 256
+
     private let state = Mutex(State())
+
+    /// Counts a commit; returns whether it has to remove what earlier ones have left.
+    func isTimeToTidy() -> Bool {
+        state.withLock { state in
+            state.commits += 1
+            return state.commits.isMultiple(of: Self.commitsPerTidying)
+        }
+    }
 
     /// Returns the next row number; nil if a block is needed.
     func takeNumber() -> Int64? { state.withLock { $0.numbers.take() } }

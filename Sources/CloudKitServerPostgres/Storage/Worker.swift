@@ -75,7 +75,7 @@ final class Worker {
             if connection == nil { connection = try connector.connect(until: first.end) }
             guard let connection else { return [] }
             switch first.kind {
-            case .read: read(first, connection, .nothing)
+            case .read: read(jobs, connection)
             case .assets: read(first, connection, .assets)
             case .write: return try write(jobs, connection)
             }
@@ -87,6 +87,31 @@ final class Worker {
     }
 
     // MARK: Reads
+
+    /// Runs reads on one snapshot, which is as new as each of them may ask for.
+    private func read(_ jobs: [Job], _ connection: PostgresConnection) {
+        guard jobs.count > 1 else { return jobs.forEach { read($0, connection, .nothing) } }
+        let transaction = PostgresTransaction(connection, memory, .nothing)
+        let start = connection.roundTrips
+        for job in jobs { transaction.announce(job.needs()) }
+        for (place, job) in jobs.enumerated() {
+            do {
+                try job.run(transaction)
+                if let failure = transaction.failure { throw failure }
+                job.finish(nil)
+            } catch {
+                guard transaction.failure == nil else {
+                    // Whoever is at fault, the others go on by themselves.
+                    end(transaction)
+                    for job in jobs[place...] { read(job, self.connection ?? connection, .nothing) }
+                    return
+                }
+                job.finish(error)
+            }
+        }
+        count(transaction, connection.roundTrips - start)
+        end(transaction)
+    }
 
     private func read(
         _ job: Job,

@@ -46,15 +46,15 @@ struct JobQueue {
 
         var count: Int { jobs.count - first }
 
-        mutating func take() -> Job? {
-            guard first < jobs.count else { return nil }
-            let job = jobs[first]
-            first += 1
+        /// Takes the next jobs, at most a number of them.
+        mutating func take(_ number: Int) -> [Job] {
+            let taken = Array(jobs[first...].prefix(number))
+            first += taken.count
             if first == jobs.count || first > 1024 {
                 jobs.removeFirst(first)
                 first = 0
             }
-            return job
+            return taken
         }
     }
 
@@ -84,13 +84,15 @@ struct JobQueue {
     /// Puts jobs back to the front.
     mutating func putBack(_ jobs: [Job]) { writes.insert(contentsOf: jobs, at: 0) }
 
-    /// Takes the next read, the next job about an asset, or the next writes that share a transaction.
+    /// Takes the next reads that share a snapshot, the next job about an asset, or the next writes that
+    /// share a transaction.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of transactions that write, or concern assets, at a time.
     ///   - size: The maximum number of writes that share one.
+    ///   - readSize: The maximum number of reads that share a snapshot.
     /// - Returns: The jobs; empty if none can run.
-    mutating func next(writers limit: Int, size: Int) -> [Job] {
+    mutating func next(writers limit: Int, size: Int, reading readSize: Int) -> [Job] {
         if writers + assetJobs < limit {
             // However many writes wait, assets go on, and the other way round.
             if assetJobs == 0, !wasAsset, let job = nextAsset() { return [job] }
@@ -100,11 +102,12 @@ struct JobQueue {
             }
             if assetJobs < max(1, limit / 2), let job = nextAsset() { return [job] }
         }
-        return reads.take().map { [$0] } ?? []
+        // The others of a crowd are for the other connections.
+        return reads.take(max(1, min(readSize, reads.count / limit)))
     }
 
     private mutating func nextAsset() -> Job? {
-        guard let job = assets.take() else { return nil }
+        guard let job = assets.take(1).first else { return nil }
         assetJobs += 1
         wasAsset = true
         return job
@@ -182,6 +185,8 @@ final class Workers: Sendable {
     private static let waitingLimit = 10_000
     /// The number of writes that share a transaction.
     private static let groupLimit = 64
+    /// The number of reads that share a snapshot: one that turns out long keeps the others waiting.
+    private static let readLimit = 8
 
     private let limit: Int
     private let state = Mutex(State())
@@ -217,7 +222,11 @@ final class Workers: Sendable {
         while true {
             let jobs = state.withLock { state -> [Job]? in
                 if state.queue.isClosed { return nil }
-                let jobs = state.queue.next(writers: writers, size: Self.groupLimit)
+                let jobs = state.queue.next(
+                    writers: writers,
+                    size: Self.groupLimit,
+                    reading: Self.readLimit
+                )
                 if jobs.isEmpty { state.idle += 1 }
                 return jobs
             }

@@ -122,9 +122,38 @@ struct ContentChanges {
 
     // MARK: Statements
 
-    /// Returns the statements that make the changes: removals before additions, which may have the
+    /// Returns the statements that make changes by database: removals before additions, which may have the
     /// same keys.
-    func statements(in database: Int64) -> [Statement] {
+    ///
+    /// The tables find the place of a new row by its database, so that the rows of a group of requests
+    /// share two statements, whoever they belong to.
+    static func statements(of changes: [(database: Int64, changes: Self)]) -> [Statement] {
+        var statements = changes.flatMap { $0.changes.statements(in: $0.database) }
+        let records = changes.map { ($0.database, $0.changes.added.rows) }
+        if records.contains(where: { !$0.1.isEmpty }) {
+            let databases = records.flatMap { Array(repeating: $0.0, count: $0.1.count) }
+            statements.append(
+                Statement(
+                    sql: addRecords,
+                    parameters: [.ints(databases)] + columns(of: records.flatMap(\.1))
+                )
+            )
+        }
+        let entries = changes.map { ($0.database, $0.changes.entries(areThere: true)) }
+        if entries.contains(where: { !$0.1.isEmpty }) {
+            let databases = entries.flatMap { Array(repeating: $0.0, count: $0.1.count) }
+            statements.append(
+                Statement(
+                    sql: addEntries,
+                    parameters: [.ints(databases)] + columns(of: entries.flatMap(\.1))
+                )
+            )
+        }
+        return statements
+    }
+
+    /// Returns the statements that make the changes in a database, except new records and entries.
+    private func statements(in database: Int64) -> [Statement] {
         var statements: [Statement] = []
         let key = Parameter.int(database)
         func add(_ sql: String, _ parameters: [Parameter]) {
@@ -136,26 +165,23 @@ struct ContentChanges {
             add("DELETE FROM record WHERE database = $1 AND id = ANY($2)", [rows])
         }
         if !updated.rows.isEmpty { add(Self.updateRecords, Self.columns(of: updated.rows)) }
-        if !added.rows.isEmpty { add(Self.addRecords, Self.columns(of: added.rows)) }
-        addEntries(add)
+        let old = entries(areThere: false)
+        if !old.isEmpty { add(Self.removeEntries, Self.columns(of: old)) }
         addReferences(add)
         addAssets(add)
         if !sightings.isEmpty { add(Self.putSightings, sightingColumns) }
         return statements
     }
 
-    private func addEntries(_ add: (String, [Parameter]) -> Void) {
-        for (isThere, sql) in [(false, Self.removeEntries), (true, Self.addEntries)] {
-            let rows = entries.filter { $0.value == isThere }.map(\.key)
-            guard !rows.isEmpty else { continue }
-            add(
-                sql,
-                [
-                    .ints(rows.map(\.zone.rawValue)), .ints(rows.map(\.entry.index)),
-                    .manyBytes(rows.map(\.entry.key)), .ints(rows.map(\.entry.record.rawValue)),
-                ]
-            )
-        }
+    private func entries(areThere: Bool) -> [EntryKey] {
+        entries.filter { $0.value == areThere }.map(\.key)
+    }
+
+    private static func columns(of rows: [EntryKey]) -> [Parameter] {
+        [
+            .ints(rows.map(\.zone.rawValue)), .ints(rows.map(\.entry.index)),
+            .manyBytes(rows.map(\.entry.key)), .ints(rows.map(\.entry.record.rawValue)),
+        ]
     }
 
     private func addReferences(_ add: (String, [Parameter]) -> Void) {
@@ -221,14 +247,14 @@ struct ContentChanges {
     }
 
     private static let recordArrays = """
-        unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[],
+        $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[],
             $8::bytea[], $9::bigint[], $10::bytea[], $11::boolean[], $12::bytea[], $13::bytea[],
-            $14::boolean[], $15::bytea[], $16::bytea[])
+            $14::boolean[], $15::bytea[], $16::bytea[]
         """
 
     private static let addRecords = """
         INSERT INTO record (database, \(PostgresTables.recordColumns))
-        SELECT $1, * FROM \(recordArrays)
+        SELECT * FROM unnest($1::bigint[], \(recordArrays))
         """
 
     private static let updateRecords = """
@@ -237,20 +263,20 @@ struct ContentChanges {
             modified_at = new.modified_at, modified_by = new.modified_by,
             is_deleted = new.is_deleted, parent = new.parent, share = new.share,
             has_assets = new.has_assets, fields = new.fields, extra = new.extra
-        FROM \(recordArrays) AS new (\(PostgresTables.recordColumns))
+        FROM unnest(\(recordArrays)) AS new (\(PostgresTables.recordColumns))
         WHERE record.database = $1 AND record.id = new.id
         """
 
-    private static let entryArrays = "unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[])"
+    private static let entryArrays = "$2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[]"
 
     private static let addEntries = """
         INSERT INTO index_entry (database, zone, number, key, record)
-        SELECT $1, * FROM \(entryArrays) ON CONFLICT DO NOTHING
+        SELECT * FROM unnest($1::bigint[], \(entryArrays)) ON CONFLICT DO NOTHING
         """
 
     private static let removeEntries = """
         DELETE FROM index_entry AS entry
-        USING \(entryArrays) AS old (zone, number, key, record)
+        USING unnest(\(entryArrays)) AS old (zone, number, key, record)
         WHERE entry.database = $1 AND entry.zone = old.zone AND entry.number = old.number
             AND entry.key = old.key AND entry.record = old.record
         """

@@ -8,6 +8,8 @@ import Foundation
 #endif
 
 /// The statements that read what needs name, except what a transaction knows already.
+///
+/// The needs of several requests share the statements of tables that are not divided by database.
 struct NeedReads {
     /// A zone, by its row or by the name that the same round trip looks up.
     struct Place {
@@ -29,7 +31,11 @@ struct NeedReads {
     }
 
     let transaction: PostgresTransaction
-    private(set) var statements: [Statement] = []
+    /// The statements that needs do not share.
+    private var statements: [Statement] = []
+    private var users: Set<RowID<StoredUser>> = []
+    private var collections: [String] = []
+    private var databases: [RowID<StoredEnvironment>: [DatabaseKey]] = [:]
     private var asked: Set<AnyHashable> = []
 
     init(_ transaction: PostgresTransaction) {
@@ -53,18 +59,24 @@ struct NeedReads {
                 zones.insert(id)
             }
         }
-        return keys.map(database) + zones.map(zoneByNumber)
+        return Dictionary(grouping: keys, by: \.environment).map(databases)
+            + zones.map(zoneByNumber)
+    }
+
+    /// The statements of all needs that were added.
+    var allStatements: [Statement] {
+        var shared = databases.map(databases)
+        if !users.isEmpty { shared.append(rows(of: users)) }
+        if !collections.isEmpty { shared.append(documents(of: collections)) }
+        return shared + statements
     }
 
     /// Adds the reads of needs.
     mutating func add(_ needs: StorageNeeds) {
         add(environments: needs.environments)
-        add(users: needs.users)
-        for collection in needs.collections
-        where transaction.cache.collections[ByteText(collection)] == nil
-            && isNew("c", ByteText(collection))
-        {
-            statements.append(documents(of: collection))
+        users.formUnion(needs.users.filter { transaction.cache.users[$0] == nil })
+        collections += needs.collections.filter {
+            transaction.cache.collections[ByteText($0)] == nil && isNew("c", ByteText($0))
         }
         add(documents: needs.documents)
         add(queues: needs.queues)
@@ -107,31 +119,37 @@ struct NeedReads {
         }
     }
 
-    private mutating func add(users: Set<RowID<StoredUser>>) {
-        let missing = users.filter { transaction.cache.users[$0] == nil && isNew("u", $0) }
-        guard !missing.isEmpty else { return }
-        statements.append(
-            Statement(
-                sql: PostgresTransaction.selectUser + " WHERE id = ANY($1)",
-                parameters: [.ints(missing.map(\.rawValue))]
-            ) { [transaction] rows in
-                for id in missing { transaction.cache.users[id] = .some(nil) }
-                for row in rows {
-                    let user = PostgresTransaction.user(row)
-                    transaction.cache.users[user.id] = .some(user)
-                }
+    private func rows(of users: Set<RowID<StoredUser>>) -> Statement {
+        Statement(
+            sql: PostgresTransaction.selectUser + " WHERE id = ANY($1)",
+            parameters: [.ints(users.map(\.rawValue))]
+        ) { [transaction] rows in
+            for id in users { transaction.cache.users[id] = .some(nil) }
+            for row in rows {
+                let user = PostgresTransaction.user(row)
+                transaction.cache.users[user.id] = .some(user)
             }
-        )
+        }
     }
 
-    private func documents(of collection: String) -> Statement {
+    private func documents(of collections: [String]) -> Statement {
         Statement(
-            sql: "SELECT name, body FROM document WHERE collection = $1 ORDER BY name",
-            parameters: [.text(collection)]
+            sql: """
+                SELECT name, body, collection FROM document WHERE collection = ANY($1)
+                ORDER BY collection, name
+                """,
+            parameters: [.texts(collections)]
         ) { [transaction] rows in
-            transaction.cache.collections[ByteText(collection)] = rows.map {
-                StoredDocument(name: $0.text(0), body: $0.bytes(1))
+            var found = Dictionary(
+                collections.map { (ByteText($0), [StoredDocument]()) },
+                uniquingKeysWith: { first, _ in first }
+            )
+            for row in rows {
+                found[ByteText(row.text(2)), default: []].append(
+                    StoredDocument(name: row.text(0), body: row.bytes(1))
+                )
             }
+            transaction.cache.collections.merge(found) { $1 }
         }
     }
 
@@ -185,9 +203,12 @@ struct NeedReads {
         )
     }
 
-    private func database(_ key: DatabaseKey) -> Statement {
-        PostgresTransaction.selectDatabase(key) { [transaction] rows in
-            transaction.cache.databases[key] = .some(nil)
+    private func databases(
+        in environment: RowID<StoredEnvironment>,
+        _ keys: [DatabaseKey]
+    ) -> Statement {
+        PostgresTransaction.selectDatabases(of: keys, in: environment) { [transaction] rows in
+            for key in keys { transaction.cache.databases[key] = .some(nil) }
             for row in rows { transaction.cache.store(PostgresTransaction.database(row)) }
         }
     }
@@ -208,7 +229,7 @@ struct NeedReads {
 
     private mutating func add(_ needs: StorageNeeds, of key: DatabaseKey) {
         if transaction.cache.databases[key] == nil, isNew("b", key) {
-            statements.append(database(key))
+            databases[key.environment, default: []].append(key)
         }
         guard let number = transaction.number(of: key) else { return }
         let database = RowID<StoredDatabase>(rawValue: number)

@@ -59,11 +59,14 @@ struct PendingChanges {
     }
 
     private mutating func close() {
-        for id in heads.keys.sorted() {
+        if !heads.isEmpty {
+            let databases = heads.sorted { $0.key < $1.key }
             statements.append(
                 Statement(
-                    sql: "UPDATE database SET head_sequence = $2 WHERE id = $1",
-                    parameters: [.int(id.rawValue), .int(heads[id])]
+                    sql: Self.setHeads,
+                    parameters: [
+                        .ints(databases.map(\.key.rawValue)), .ints(databases.map(\.value)),
+                    ]
                 )
             )
         }
@@ -72,11 +75,16 @@ struct PendingChanges {
                 Statement(sql: Self.updateZone, parameters: Self.values(of: zone))
             )
         }
-        for database in contents.keys.sorted() {
-            statements += contents[database]?.statements(in: database) ?? []
-        }
+        statements += ContentChanges.statements(
+            of: contents.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        )
         (heads, zones, contents) = ([:], [:], [:])
     }
+
+    private static let setHeads = """
+        UPDATE database SET head_sequence = ($2::bigint[])[array_position($1::bigint[], id)]
+        WHERE id = ANY($1)
+        """
 
     private static let updateZone = """
         UPDATE zone SET name = $3, incarnation = $4, head_sequence = $5, change_sequence = $6,

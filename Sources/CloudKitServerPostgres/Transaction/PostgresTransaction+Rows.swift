@@ -71,9 +71,20 @@ extension PostgresTransaction {
         _ key: DatabaseKey,
         _ receive: @escaping (ResultRows) throws -> Void
     ) -> Statement {
+        selectDatabases(of: [key], in: key.environment, receive)
+    }
+
+    /// Returns the read of an environment's databases by their owners.
+    static func selectDatabases(
+        of keys: [DatabaseKey],
+        in environment: RowID<StoredEnvironment>,
+        _ receive: @escaping (ResultRows) throws -> Void
+    ) -> Statement {
         Statement(
-            sql: selectDatabase + " WHERE environment = $1 AND owner = $2",
-            parameters: [.int(key.environment.rawValue), .int(key.owner?.rawValue ?? 0)],
+            sql: selectDatabase + " WHERE environment = $1 AND owner = ANY($2)",
+            parameters: [
+                .int(environment.rawValue), .ints(keys.map { $0.owner?.rawValue ?? 0 }),
+            ],
             receive: receive
         )
     }

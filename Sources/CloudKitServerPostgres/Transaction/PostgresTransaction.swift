@@ -93,9 +93,13 @@ final class PostgresTransaction {
                 lock("pg_advisory_xact_lock_shared", [.int(PostgresTables.Lock.everything)]),
             ]
             // In order, so that no two transactions wait for each other.
-            for key in locks.union(databases.map(PostgresTables.Lock.key(ofDatabase:))).sorted() {
-                statements.append(lock("pg_advisory_xact_lock", [.int(key)]))
-            }
+            let keys = locks.union(databases.map(PostgresTables.Lock.key(ofDatabase:))).sorted()
+            statements.append(
+                Statement(
+                    sql: "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key",
+                    parameters: [.ints(keys)]
+                )
+            )
         }
         if reach != .nothing, memory.needsNumbers { statements.append(blockOfNumbers) }
         return statements
@@ -124,6 +128,7 @@ final class PostgresTransaction {
                     parameters: [.bytes(marker)]
                 )
             )
+            if memory.isTimeToTidy() { statements.append(Self.removeOldMarkers) }
         }
         if state.news != ForeignChanges() {
             statements.append(
@@ -145,6 +150,21 @@ final class PostgresTransaction {
             throw PostgresFailure(code: "40000", message: "The transaction was rolled back")
         }
         remember()
+    }
+
+    /// The removal of markers that nobody looks up any more.
+    ///
+    /// A marker is looked up in the moments after its connection was lost. Nodes that remove some at the same
+    /// time do not wait for each other.
+    private static var removeOldMarkers: Statement {
+        Statement(
+            sql: """
+                DELETE FROM commit_marker WHERE id IN (
+                    SELECT id FROM commit_marker WHERE made < now() - interval '1 hour'
+                    ORDER BY made LIMIT \(4 * NodeMemory.commitsPerTidying) FOR UPDATE SKIP LOCKED
+                )
+                """
+        )
     }
 
     /// Ends a transaction that changes nothing.
@@ -227,7 +247,7 @@ final class PostgresTransaction {
         let first = builder.unknownPlaces(of: needs)
         if !first.isEmpty { try run(takeWaiting() + first) }
         for need in needs { builder.add(need) }
-        try run(takeWaiting() + builder.statements + reads)
+        try run(takeWaiting() + builder.allStatements + reads)
     }
 
     /// Takes the beginning and the changes so far.
