@@ -26,11 +26,11 @@ public final class PostgresStorage: Storage {
         case relaxed
     }
 
-    /// The time for which a request waits for its turn, for a connection, or for another attempt.
-    private static let patience = Duration.seconds(20)
-
     private let workers: Workers
     private let counters: Counters
+    /// The time for which a request waits for its turn, for a connection, for a lock, or for another
+    /// attempt.
+    private let patience: Duration
 
     /// Connects to a database, and creates or updates its tables.
     ///
@@ -49,16 +49,34 @@ public final class PostgresStorage: Storage {
         connections: Int = 8,
         partitions: Int = 0
     ) async throws -> PostgresStorage {
+        try await open(
+            address,
+            durability: durability,
+            connections: connections,
+            partitions: partitions,
+            patience: .seconds(20)
+        )
+    }
+
+    /// Connects to a database, with another time for which requests wait.
+    package static func open(
+        _ address: String,
+        durability: Durability = .full,
+        connections: Int = 8,
+        partitions: Int = 0,
+        patience: Duration
+    ) async throws -> PostgresStorage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("jit", "off"),
-            ("lock_timeout", "30s"), ("idle_in_transaction_session_timeout", "60s"),
+            ("idle_in_transaction_session_timeout", "60s"),
         ]
         let relaxed = [("synchronous_commit", "off")]
         let storage = PostgresStorage(
             Connector(
                 address: address,
-                settings: settings + (durability == .full ? [] : relaxed)
+                settings: settings + (durability == .full ? [] : relaxed),
+                patience: patience
             ),
             connections: max(1, connections)
         )
@@ -75,6 +93,7 @@ public final class PostgresStorage: Storage {
         let memory = NodeMemory()
         let counters = Counters()
         self.counters = counters
+        patience = connector.patience
         workers = Workers(limit: connections) { workers in
             Worker(connector: connector, memory: memory, counters: counters).work(for: workers)
         }
@@ -140,6 +159,17 @@ public final class PostgresStorage: Storage {
         }
     }
 
+    /// Returns the time for which a round trip of a transaction may take.
+    ///
+    /// One of a write to a database may delete a large zone, and an operator's may copy all rows.
+    private func silence(of kind: Job.Kind) -> Duration? {
+        switch kind {
+        case .read: patience
+        case .write(.database): patience * 3
+        case .write(.everything): nil
+        }
+    }
+
     private func run<Value: Sendable>(
         _ kind: Job.Kind,
         needing needs: @escaping @Sendable () -> StorageNeeds,
@@ -152,7 +182,8 @@ public final class PostgresStorage: Storage {
                 needs: needs,
                 run: { transaction in outcome.set(try body(transaction)) },
                 finish: { error in outcome.resume(error) },
-                end: .now + Self.patience
+                end: .now + patience,
+                patience: silence(of: kind)
             )
             guard !workers.add(job) else { return }
             outcome.resume(StorageError(.busy, "Too many requests wait for PostgreSQL"))
@@ -196,6 +227,10 @@ package final class Counters: Sendable {
         package var repetitions = 0
         /// Commits whose result was unknown, and was looked up.
         package var resolutions = 0
+        /// Connections that were made.
+        package var connects = 0
+        /// Connections that are open now.
+        package var connections = 0
     }
 
     private let state = Mutex(Counts())

@@ -22,6 +22,8 @@ struct Job: Sendable {
     var finish: @Sendable ((any Error)?) -> Void
     /// The time at which the job no longer waits for its turn.
     var end: ContinuousClock.Instant
+    /// The maximum time for a round trip of the job; nil for no limit.
+    var patience: Duration?
     /// The number of times that the job has run in vain.
     var tries = 0
 }
@@ -48,7 +50,10 @@ struct JobQueue {
     }
 
     /// Puts jobs back to the front.
-    mutating func putBack(_ jobs: [Job]) { writes.insert(contentsOf: jobs, at: 0) }
+    mutating func putBack(_ jobs: [Job]) {
+        writes.insert(contentsOf: jobs.filter { $0.kind != .read }, at: 0)
+        reads.insert(contentsOf: jobs.filter { $0.kind == .read }, at: firstRead)
+    }
 
     /// Takes the next read, or the next writes that share a transaction.
     ///
@@ -116,12 +121,6 @@ struct JobQueue {
             if case .write(.database(let key)) = job.kind { running.remove(key) }
         }
     }
-
-    /// Takes all jobs.
-    mutating func takeAll() -> [Job] {
-        defer { (reads, firstRead, writes) = ([], 0, []) }
-        return Array(reads[firstRead...]) + writes
-    }
 }
 
 /// Threads that have a connection each, so that no call of libpq runs on a thread of Swift's.
@@ -130,6 +129,8 @@ final class Workers: Sendable {
         var queue = JobQueue()
         var threads = 0
         var idle = 0
+        /// Those who wait for the end of all threads.
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private static let stackBytes = 2 * 1024 * 1024
@@ -171,10 +172,11 @@ final class Workers: Sendable {
     func next() -> [Job]? {
         while true {
             let jobs = state.withLock { state -> [Job]? in
-                if state.queue.isClosed { return nil }
                 let jobs = state.queue.next(writers: writers, size: Self.groupLimit)
-                if jobs.isEmpty { state.idle += 1 }
-                return jobs
+                guard jobs.isEmpty else { return jobs }
+                if state.queue.isClosed, state.queue.count == 0 { return nil }
+                state.idle += 1
+                return []
             }
             guard let jobs else { return nil }
             if !jobs.isEmpty { return jobs }
@@ -187,22 +189,59 @@ final class Workers: Sendable {
         let woken = state.withLock { state -> Int in
             state.queue.end(jobs)
             state.queue.putBack(again)
-            let woken = min(state.idle, state.queue.count)
+            // After the last job there is nothing to wait for.
+            let isLast = state.queue.isClosed && state.queue.count == 0
+            let woken = isLast ? state.idle : min(state.idle, state.queue.count)
             state.idle -= woken
             return woken
         }
         for _ in 0..<woken { signal.signal() }
     }
 
-    /// Ends all threads after their current jobs; jobs that wait are refused.
+    /// Takes no more jobs, and ends all threads once those that were taken have ended.
     func close() {
-        let (waiting, idle) = state.withLock { state in
+        let idle = state.withLock { state in
             state.queue.isClosed = true
+            guard state.queue.count == 0 else { return 0 }
             defer { state.idle = 0 }
-            return (state.queue.takeAll(), state.idle)
+            return state.idle
         }
         for _ in 0..<idle { signal.signal() }
-        for job in waiting { job.finish(StorageError(.other, "The storage was closed")) }
+    }
+
+    /// Waits until all threads have ended, with their connections.
+    func end() async {
+        close()
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.threads > 0 { state.waiters.append(continuation) }
+                return state.threads == 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func threadEnded() {
+        let waiters = state.withLock { state in
+            state.threads -= 1
+            guard state.threads == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// What the threads do.
+    struct Load: Hashable {
+        /// Jobs that wait.
+        var waiting: Int
+        /// Threads that have jobs.
+        var busy: Int
+    }
+
+    /// What the threads do now.
+    var load: Load {
+        state.withLock { Load(waiting: $0.queue.count, busy: $0.threads - $0.idle) }
     }
 
     private enum Step {
@@ -228,7 +267,10 @@ final class Workers: Sendable {
     }
 
     private func start() {
-        let isStarted = DetachedThread.start(stackBytes: Self.stackBytes) { self.work(self) }
+        let isStarted = DetachedThread.start(stackBytes: Self.stackBytes) {
+            self.work(self)
+            self.threadEnded()
+        }
         guard !isStarted else { return }
         // The machine has no room for another thread: the existing ones do the work.
         state.withLock { state in
