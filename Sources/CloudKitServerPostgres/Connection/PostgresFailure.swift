@@ -174,11 +174,11 @@ extension PostgresFailure {
     /// A value may be a password, or a part of one.
     private static func withoutValues(_ words: String) -> String {
         let parts = words.split(separator: "\"", omittingEmptySubsequences: false)
-        let isName = words.hasPrefix("invalid connection option") || words.contains("URI query parameter")
         return parts.enumerated().map { place, part in
             guard place % 2 == 1 else { return String(part) }
-            let isShown = isName && part.allSatisfy { $0.isLetter || $0 == "_" }
-            return isShown ? "\"\(part)\"" : "…"
+            let before = parts[place - 1]
+            let isName = before.hasSuffix(" option ") || before.hasSuffix("query parameter: ")
+            return isName ? "\"\(part)\"" : "…"
         }.joined()
     }
 }

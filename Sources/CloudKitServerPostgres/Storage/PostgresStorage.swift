@@ -26,7 +26,7 @@ public final class PostgresStorage: Storage {
         case relaxed
     }
 
-    private let workers: Workers
+    let workers: Workers
     private let counters: Counters
     /// The time for which a request waits for its turn, for a connection, for a lock, or for another
     /// attempt.
@@ -101,8 +101,11 @@ public final class PostgresStorage: Storage {
 
     deinit { workers.close() }
 
-    /// Ends all connections once their transactions have ended.
+    /// Takes no more requests, and ends all connections once those that were taken have ended.
     package func close() { workers.close() }
+
+    /// Closes the storage, and waits until all connections have ended.
+    package func end() async { await workers.end() }
 
     /// The costs of the transactions so far.
     package var counts: Counters.Counts { counters.counts }
@@ -170,8 +173,9 @@ public final class PostgresStorage: Storage {
         }
     }
 
-    private func run<Value: Sendable>(
+    func run<Value: Sendable>(
         _ kind: Job.Kind,
+        patience limit: Duration? = nil,
         needing needs: @escaping @Sendable () -> StorageNeeds,
         _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
     ) async throws -> Value {
@@ -182,11 +186,10 @@ public final class PostgresStorage: Storage {
                 needs: needs,
                 run: { transaction in outcome.set(try body(transaction)) },
                 finish: { error in outcome.resume(error) },
-                end: .now + patience,
-                patience: silence(of: kind)
+                end: .now + (limit ?? patience),
+                patience: limit ?? silence(of: kind)
             )
-            guard !workers.add(job) else { return }
-            outcome.resume(StorageError(.busy, "Too many requests wait for PostgreSQL"))
+            do { try workers.add(job) } catch { outcome.resume(error) }
         }
     }
 }

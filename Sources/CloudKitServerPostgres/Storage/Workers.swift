@@ -139,7 +139,8 @@ final class Workers: Sendable {
     /// The number of writes that share a transaction.
     private static let groupLimit = 64
 
-    private let limit: Int
+    /// The maximum number of threads.
+    let limit: Int
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
     private let work: @Sendable (Workers) -> Void
@@ -155,17 +156,25 @@ final class Workers: Sendable {
     /// The number of transactions that write at a time, so that reads always find a connection.
     private var writers: Int { max(1, limit * 3 / 4) }
 
-    /// Adds a job; returns whether there was room for it.
-    func add(_ job: Job) -> Bool {
-        let next = state.withLock { state -> Step in
-            guard !state.queue.isClosed, state.queue.count < Self.waitingLimit else {
-                return .refused
+    /// Adds a job.
+    ///
+    /// - Throws: `StorageError` if there is no room for it.
+    func add(_ job: Job) throws {
+        let next = try state.withLock { state -> Step in
+            guard !state.queue.isClosed else {
+                throw StorageError(.other, "The storage was closed")
+            }
+            guard state.queue.count < Self.waitingLimit else {
+                throw StorageError(.busy, "Too many requests wait for PostgreSQL")
             }
             state.queue.add(job)
             return step(&state)
         }
-        perform(next)
-        return next != .refused
+        switch next {
+        case .nothing: return
+        case .wake: signal.signal()
+        case .start: start()
+        }
     }
 
     /// Waits for the next jobs; nil when there will be none.
@@ -245,7 +254,7 @@ final class Workers: Sendable {
     }
 
     private enum Step {
-        case refused, nothing, wake, start
+        case nothing, wake, start
     }
 
     private func step(_ state: inout State) -> Step {
@@ -256,14 +265,6 @@ final class Workers: Sendable {
         guard state.threads < limit else { return .nothing }
         state.threads += 1
         return .start
-    }
-
-    private func perform(_ step: Step) {
-        switch step {
-        case .refused, .nothing: return
-        case .wake: signal.signal()
-        case .start: start()
-        }
     }
 
     private func start() {
