@@ -59,7 +59,8 @@ struct ConnectionTests {
         }
 
         /// Returns an address, with options that come after the usual ones and win.
-        func address(_ options: String = "", password: String = ConnectionTests.password) -> String {
+        func address(_ options: String = "", password: String = ConnectionTests.password) -> String
+        {
             "host=db.example.com hostaddr=\(host) port=\(port) user=ada password=\(password) "
                 + "dbname=postgres sslmode=verify-full sslrootcert=\(server.data)/authority.pem "
                 + options
@@ -166,7 +167,8 @@ struct ConnectionTests {
         let server = try PostgresServer()
         let standby = try PostgresServer(
             .init(
-                make: #"pg_basebackup -h \#(server.data) -U cloud -D "$data/main" -R -X stream >>"$data/log" 2>&1"#,
+                make:
+                    #"pg_basebackup -h \#(server.data) -U cloud -D "$data/main" -R -X stream >>"$data/log" 2>&1"#,
                 settings: ["hot_standby=on", "cluster_name=second"]
             )
         )
@@ -178,8 +180,18 @@ struct ConnectionTests {
         // The standby is connected once it is in the list.
         let sent = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn IS NOT NULL"
         while try server.run(sent, in: "postgres") == "0" { await Task.yield() }
-        let lags = await storage.metrics().filter { $0.name.contains("replication_lag") }
-        #expect(lags.map(\.name) == ["bytes", "seconds"].map { "cloudkit_postgres_replication_lag_\($0)" })
+        let metrics = await storage.metrics()
+        let documented = try Self.documentedMetrics
+        #expect(Set(metrics.map { "\($0.name) \($0.kind.rawValue)" }) == documented)
+        for metric in metrics {
+            #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"))
+            #expect(metric.value >= 0)
+        }
+        let lags = metrics.filter { $0.name.contains("replication_lag") }
+        #expect(
+            lags.map(\.name)
+                == ["bytes", "seconds"].map { "cloudkit_postgres_replication_lag_\($0)" }
+        )
         for lag in lags {
             #expect(lag.label == .init("standby", "second"))
             #expect(lag.value >= 0 && lag.value < 1e9)
@@ -191,8 +203,27 @@ struct ConnectionTests {
         let forced = await Self.error(
             "host=\(standby.data) user=cloud dbname=postgres target_session_attrs=any"
         )
-        #expect(forced?.message.contains("target_session_attrs=read-write") == true, "\(String(describing: forced))")
+        #expect(
+            forced?.message.contains("target_session_attrs=read-write") == true,
+            "\(String(describing: forced))"
+        )
         await storage.end()
+    }
+}
+
+extension ConnectionTests {
+    /// The names and the kinds of the metrics that the page for operators has.
+    private static var documentedMetrics: Set<String> {
+        get throws {
+            let page = try String(
+                contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                    .deletingLastPathComponent().deletingLastPathComponent()
+                    .appendingPathComponent("docs/operating/self-hosting.md"),
+                encoding: .utf8
+            )
+            let rows = page.matches(of: /\| `(cloudkit_postgres_[a-z_]+)` \| (counter|gauge) \|/)
+            return Set(rows.map { "\($0.output.1) \($0.output.2)" })
+        }
     }
 }
 

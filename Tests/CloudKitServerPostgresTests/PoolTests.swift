@@ -194,7 +194,9 @@ struct PoolTests {
         await storage.end()
     }
 
-    @Test("A relaxed storage commits without waiting for the disk, another one as the server has it")
+    @Test(
+        "A relaxed storage commits without waiting for the disk, another one as the server has it"
+    )
     func durability() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
@@ -245,7 +247,11 @@ private final class Barrier: Sendable {
             missing -= 1
             return missing == 0
         }
-        if isLast { for _ in 1..<count { opening.signal() } } else { _ = opening.wait(timeout: .now() + 60) }
+        if isLast {
+            for _ in 1..<count { opening.signal() }
+        } else {
+            _ = opening.wait(timeout: .now() + 60)
+        }
     }
 }
 #endif

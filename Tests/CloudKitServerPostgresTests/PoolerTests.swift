@@ -47,7 +47,10 @@ struct PoolerTests {
             let message = error?.message ?? ""
             #expect(message.contains("pool_mode=session"), "\(message)")
         }
-        #expect(try server.run("SELECT count(*) FROM pg_tables WHERE tablename = 'zone'", in: address) == "0")
+        #expect(
+            try server.run("SELECT count(*) FROM pg_tables WHERE tablename = 'zone'", in: address)
+                == "0"
+        )
     }
 
     @Test("It is refused while it is busy with the transactions of others, too")

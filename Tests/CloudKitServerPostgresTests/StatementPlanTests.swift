@@ -15,7 +15,10 @@ struct StatementPlanTests {
     /// The statements that read all partitions, or all rows, by words that only they have, and why
     /// they may: none of them is part of a request that clients make often.
     private static let throughAll = [
-        ("zone WHERE id = $1", "a node asks once for the database of a zone that it knows by number"),
+        (
+            "zone WHERE id = $1",
+            "a node asks once for the database of a zone that it knows by number"
+        ),
         ("FROM record AS old", "cleaning: the oldest tombstones of all"),
         ("FROM asset WHERE checksum", "cleaning: whether anybody needs a file"),
     ]
@@ -34,7 +37,8 @@ struct StatementPlanTests {
         let columns = try server.indexColumns(in: address)
         var found: Set<String> = []
         for plan in plans {
-            let problems = plan.spreadTables.map { "several partitions of \($0)" } + plan.fullReads(columns)
+            let problems =
+                plan.spreadTables.map { "several partitions of \($0)" } + plan.fullReads(columns)
             guard !problems.isEmpty, found.insert(plan.text).inserted else { continue }
             print("PLAN", problems.sorted().prefix(4), plan.text)
         }

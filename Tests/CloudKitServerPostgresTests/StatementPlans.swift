@@ -102,7 +102,9 @@ struct StatementPlan {
             case "Index Scan", "Index Only Scan", "Bitmap Index Scan":
                 let index = columns[node.index ?? ""] ?? []
                 // The columns that the condition names must be the index's first ones.
-                let names = (node.condition ?? "").matches(of: /\b[a-z_]+\b/).map { String($0.output) }
+                let names = (node.condition ?? "").matches(of: /\b[a-z_]+\b/).map {
+                    String($0.output)
+                }
                 let used = index.map { names.contains($0) }
                 let isPrefix = used.first == true && !used.drop { $0 }.contains(true)
                 return isPrefix

@@ -52,11 +52,13 @@ struct PostgresFailure: Error {
 
     /// The remedies for some of the server's codes.
     private static let advice = [
-        "25006": "it is a standby; add target_session_attrs=read-write to the address, and all hosts",
+        "25006":
+            "it is a standby; add target_session_attrs=read-write to the address, and all hosts",
         "26000": transactionPooling, "42P05": transactionPooling,
         "42501": "the user must own the tables, or be allowed to create them in the schema",
         "53100": "its disk is full",
-        "55P03": "another server or an operator's command holds the lock; it works once that has ended",
+        "55P03":
+            "another server or an operator's command holds the lock; it works once that has ended",
     ]
 
     /// The remedy for a pooler that gives each transaction another connection.
@@ -84,7 +86,8 @@ extension PostgresFailure {
     /// - Parameter words: libpq's words, which have no code and no password, but in what they say
     ///   about an address that cannot be read, parts of it.
     static func connecting(_ words: String) -> Self {
-        guard words.contains("connection to server ") || words.contains("translate host name") else {
+        guard words.contains("connection to server ") || words.contains("translate host name")
+        else {
             return Self(
                 code: "",
                 message: "The address of PostgreSQL cannot be used: \(withoutValues(line(words)))",
@@ -93,7 +96,8 @@ extension PostgresFailure {
         }
         // Each host has a line, and another attempt helps if it helps with one of them.
         let attempts = words.split(separator: "\n").filter { $0.contains("connection to server ") }
-        let found = attempts.map { line in explanations.first { $0.words.allSatisfy(line.contains) } }
+        let found = attempts.map { line in explanations.first { $0.words.allSatisfy(line.contains) }
+        }
         let isFinal = !found.isEmpty && found.allSatisfy { $0?.isFinal ?? false }
         var remedies: [String] = []
         for explanation in found.compactMap(\.self) where !remedies.contains(explanation.remedy) {
@@ -144,7 +148,8 @@ extension PostgresFailure {
         ),
         Explanation(
             words: ["server does not support SSL"],
-            remedy: "switch ssl on in postgresql.conf; sslmode=disable does without, on a network that "
+            remedy:
+                "switch ssl on in postgresql.conf; sslmode=disable does without, on a network that "
                 + "nobody else can read"
         ),
         Explanation(
@@ -155,7 +160,8 @@ extension PostgresFailure {
         Explanation(words: ["connection slots are reserved"], remedy: tooMany, isFinal: false),
         Explanation(
             words: ["session is read-only"],
-            remedy: "it is a standby; name the hosts of all servers, and it goes on when one takes writes",
+            remedy:
+                "it is a standby; name the hosts of all servers, and it goes on when one takes writes",
             isFinal: false
         ),
     ]

@@ -6,7 +6,12 @@ extension PostgresStorage {
     /// are behind, if the user may see that.
     public func metrics() async -> [StorageMetric] {
         let (counts, load) = (counts, workers.load)
-        func metric(_ name: String, _ kind: StorageMetric.Kind, _ value: Int, _ help: String)
+        func metric(
+            _ name: String,
+            _ kind: StorageMetric.Kind,
+            _ value: Int,
+            _ help: String
+        )
             -> StorageMetric
         {
             StorageMetric("cloudkit_postgres_" + name, kind, Double(value), help)
@@ -98,9 +103,10 @@ extension PostgresStorage {
         }
         return metrics("bytes", "Bytes of the log that a standby has not replayed.") {
             Double($0.bytes)
-        } + metrics("seconds", "Seconds until a standby has replayed what was committed.") {
-            Double($0.milliseconds) / 1000
         }
+            + metrics("seconds", "Seconds until a standby has replayed what was committed.") {
+                Double($0.milliseconds) / 1000
+            }
     }
 }
 #endif
