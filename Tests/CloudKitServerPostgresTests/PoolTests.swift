@@ -104,7 +104,7 @@ struct PoolTests {
         #expect(error?.message.contains("max_connections") == true, "\(String(describing: error))")
     }
 
-    @Test("A server that does not answer is left, and the next request has another connection")
+    @Test("A server that does not respond is left, and the next request has another connection")
     func silence() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
@@ -125,7 +125,7 @@ struct PoolTests {
             try await storage.read { try $0.setting("a") }
         }
         #expect(error?.code == .busy)
-        #expect(error?.message.contains("did not answer") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("did not respond") == true, "\(String(describing: error))")
         #expect(try await storage.read { try $0.setting("a") } == nil)
     }
 

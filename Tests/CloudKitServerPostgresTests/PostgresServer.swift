@@ -17,7 +17,7 @@ final class PostgresServer: Sendable {
     private static let folder = ["17", "16", "15", "14"].map { "/usr/lib/postgresql/\($0)/bin" }
         .first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
 
-    /// What a server of a test has that others do not.
+    /// The differences of a server from the others.
     struct Setup {
         /// The command that makes the folder `$data/main`.
         var make =

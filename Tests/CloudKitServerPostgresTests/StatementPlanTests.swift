@@ -85,7 +85,7 @@ private final class ChangingNode: Storage {
 }
 
 extension PostgresServer {
-    /// What the server has written to its log.
+    /// The server's log so far.
     var log: Data { get throws { try Data(contentsOf: URL(fileURLWithPath: data + "/log")) } }
 
     /// Returns the columns of each index of a database, in their order.

@@ -16,12 +16,13 @@ enum ConnectionOptions {
 
     /// Returns the options of an address, which come after the engine's own and win.
     ///
-    /// A connection whose other end is gone without a word is noticed in about ten seconds, whether
-    /// it is idle or waits for an answer: other hosts may have taken over by then.
+    /// A connection whose other end is gone silently is noticed in about ten seconds, whether it is
+    /// idle or waits for a result: other hosts may have taken over by then.
     ///
     /// - Parameters:
     ///   - address: A URL or the keywords of libpq.
     ///   - seconds: The maximum time for a connection to one host.
+    /// - Returns: The options, by name.
     static func all(_ address: String, timeout seconds: Int) -> [(String, String)] {
         let defaults: [(key: String, variable: String?, value: String)] = [
             ("connect_timeout", "PGCONNECT_TIMEOUT", String(seconds)),

@@ -12,6 +12,7 @@ struct PostgresFailure: Error {
     /// Returns the failure of a connection that was there.
     ///
     /// - Parameter words: The reason, which may be libpq's.
+    /// - Returns: The failure.
     static func lost(_ words: String) -> Self {
         let reason = Self.line(words)
         return Self(
@@ -85,6 +86,7 @@ extension PostgresFailure {
     ///
     /// - Parameter words: libpq's words, which have no code and no password, but in what they say
     ///   about an address that cannot be read, parts of it.
+    /// - Returns: The failure.
     static func connecting(_ words: String) -> Self {
         guard words.contains("connection to server ") || words.contains("translate host name")
         else {

@@ -59,7 +59,7 @@ extension PostgresStorage {
         ] + (await replicationLag(load))
     }
 
-    /// How far a standby is behind.
+    /// The delay of a standby.
     private struct Lag {
         var standby: String
         var bytes: Int64
@@ -69,7 +69,7 @@ extension PostgresStorage {
     private func replicationLag(_ load: Workers.Load) async -> [StorageMetric] {
         // Where requests wait, an operator must not wait too.
         guard load.waiting == 0, load.busy < workers.limit else { return [] }
-        // The numbers are for a graph: without a connection there are none, and others tell of that.
+        // The numbers are for a graph: without a connection there are none, and other metrics show that.
         let lags = try? await run(.read, patience: .seconds(1), needing: { StorageNeeds() }) {
             transaction in
             // A user without the right to see them finds NULLs.

@@ -102,7 +102,7 @@ final class Worker {
         }
     }
 
-    /// Connects anew in the course of a job.
+    /// Replaces the connection in the course of a job.
     private func reconnect(
         until end: ContinuousClock.Instant,
         _ patience: Duration?

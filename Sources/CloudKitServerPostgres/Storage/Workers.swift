@@ -240,7 +240,7 @@ final class Workers: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// What the threads do.
+    /// The work of the threads at one time.
     struct Load: Hashable {
         /// Jobs that wait.
         var waiting: Int
@@ -248,7 +248,7 @@ final class Workers: Sendable {
         var busy: Int
     }
 
-    /// What the threads do now.
+    /// The work of the threads now.
     var load: Load {
         state.withLock { Load(waiting: $0.queue.count, busy: $0.threads - $0.idle) }
     }
