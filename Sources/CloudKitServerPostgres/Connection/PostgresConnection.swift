@@ -205,7 +205,9 @@ final class PostgresConnection {
         var milliseconds: Int32 = PQsslInUse(connection) == 1 ? 20 : -1
         if let deadline {
             let left = deadline - .now
-            guard left > .zero else { throw PostgresFailure.lost("PostgreSQL did not respond in time") }
+            guard left > .zero else {
+                throw PostgresFailure.lost("PostgreSQL did not respond in time")
+            }
             let rest = Int32(clamping: Int64(left / .milliseconds(1)) + 1)
             milliseconds = milliseconds < 0 ? rest : min(milliseconds, rest)
         }
