@@ -73,8 +73,9 @@ final class Worker {
             }
             return try write(jobs, connection)
         } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
-            counters.add { $0.repetitions += 1 }
-            return jobs.compactMap { repeated($0, after: failure) }
+            let again = jobs.compactMap { repeated($0, after: failure) }
+            if !again.isEmpty { counters.add { $0.repetitions += 1 } }
+            return again
         } catch {
             for job in jobs { job.finish(error) }
             return []
