@@ -3,6 +3,7 @@ import CloudKitServerCore
 import CloudKitServerPostgres
 import CloudKitWire
 import Foundation
+import PostgresFixture
 import ServerFixtures
 import Testing
 

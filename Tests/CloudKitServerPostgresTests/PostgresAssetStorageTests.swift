@@ -3,6 +3,7 @@ import AssetStorageConformance
 import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
+import PostgresFixture
 import Testing
 
 /// A database of assets that some nodes share.

@@ -4,6 +4,7 @@ import CloudKitServerPostgres
 import CloudKitWire
 import Dispatch
 import Foundation
+import PostgresFixture
 import ServerFixtures
 import Testing
 

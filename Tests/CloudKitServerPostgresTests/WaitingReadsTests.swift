@@ -2,6 +2,7 @@
 import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
+import PostgresFixture
 import Testing
 
 @Suite(

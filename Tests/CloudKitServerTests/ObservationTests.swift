@@ -1,5 +1,6 @@
 import CloudKitServer
 import CloudKitServerCore
+import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
 import Logging
@@ -178,6 +179,39 @@ struct ObservationTests {
         }
     }
 
+    @Test("Prometheus finds what the storage measures, as it is at that time")
+    func storageMetrics() async throws {
+        let storage = try MeasuredStorage()
+        let service = CloudService(
+            storage: storage,
+            assets: try FileAssetStorage.temporary(),
+            clock: SystemClock(),
+            randomness: SystemRandomness()
+        )
+        try await TestServer.run(CloudServer(serving: service)) { server in
+            func lines() async throws -> [String] {
+                let response = try await server.send(server.url + "/metrics", method: "GET")
+                return String(decoding: response.data, as: UTF8.self).split(separator: "\n")
+                    .map(String.init).filter { $0.contains("cloudkit_test") }
+            }
+            storage.lags.withLock { $0 = ["a\"b": 2.5, "c": 3] }
+            let found = try await lines()
+            #expect(
+                found == [
+                    "# HELP cloudkit_test_reads_total Reads.",
+                    "# TYPE cloudkit_test_reads_total counter", "cloudkit_test_reads_total 7",
+                    "# HELP cloudkit_test_lag_seconds How late it is.",
+                    "# TYPE cloudkit_test_lag_seconds gauge",
+                    #"cloudkit_test_lag_seconds{standby="a\"b"} 2.5"#,
+                    #"cloudkit_test_lag_seconds{standby="c"} 3"#,
+                ]
+            )
+            storage.lags.withLock { $0 = [:] }
+            let rest = try await lines()
+            #expect(rest.count == 3)
+        }
+    }
+
     @Test("What a program measures through swift-metrics is in the text too")
     func prometheus() {
         let metrics = PrometheusMetrics()
@@ -245,5 +279,27 @@ struct ObservationTests {
             let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             lines.add("\(event.level) \(event.message) " + pairs.joined(separator: " "))
         }
+    }
+}
+
+/// A storage in memory with metrics of its own.
+private final class MeasuredStorage: WrappingStorage {
+    let base: SQLiteStorage
+    let lags = Mutex<[String: Double]>([:])
+
+    init() throws { base = try SQLiteStorage(path: nil) }
+
+    func metrics() async -> [StorageMetric] {
+        let lags = lags.withLock { $0 }.sorted { $0.key < $1.key }
+        return [StorageMetric("cloudkit_test_reads_total", .counter, 7, "Reads.")]
+            + lags.map { name, lag in
+                StorageMetric(
+                    "cloudkit_test_lag_seconds",
+                    .gauge,
+                    lag,
+                    "How late it is.",
+                    label: .init("standby", name)
+                )
+            }
     }
 }

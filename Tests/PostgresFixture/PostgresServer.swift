@@ -17,19 +17,37 @@ package final class PostgresServer: Sendable {
     private static let folder = ["17", "16", "15", "14"].map { "/usr/lib/postgresql/\($0)/bin" }
         .first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
 
+    /// The differences of a server from the others.
+    package struct Setup {
+        /// The command that makes the folder `$data/main`.
+        package var make =
+            #"initdb -D "$data/main" -A trust -U cloud -E UTF8 --locale=C >"$data/log" 2>&1"#
+        /// Commands that run before the start, without single quotes.
+        package var prepare = ":"
+        /// Settings, such as `max_connections=20`.
+        package var settings: [String] = []
+        /// The address at which it takes connections besides its socket.
+        package var address = ""
+        package var port = 5432
+
+        package init() {}
+    }
+
     /// The folder of the data, in which the server's socket is too.
-    private let data: String
+    package let data: String
+    private let port: Int
     /// The server ends when this is closed, however the process ends.
     private let input = Pipe()
     private let output = Pipe()
     private let count = Mutex(0)
 
-    package init() throws {
+    package init(_ setup: Setup = Setup()) throws {
+        port = setup.port
         // PostgreSQL does not run as root.
         let user = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --clear-groups " : ""
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "cd / && exec \(user)/bin/sh -c '\(Self.script)'"]
+        process.arguments = ["-c", "cd / && exec \(user)/bin/sh -c '\(Self.script(setup))'"]
         process.environment = ["PATH": (Self.folder ?? "") + ":/usr/bin:/bin", "LC_ALL": "C"]
         process.standardInput = input
         process.standardOutput = output
@@ -39,28 +57,39 @@ package final class PostgresServer: Sendable {
         guard !data.isEmpty else { throw CocoaError(.fileReadUnknown) }
     }
 
-    private static let script = """
-        data=$(mktemp -d /tmp/cloudkit-postgres.XXXXXX) || exit 1
-        trap "" INT TERM HUP
-        initdb -D "$data/main" -A trust -U cloud -E UTF8 --locale=C >"$data/log" 2>&1
-        start() {
-            pg_ctl -D "$data/main" -w -l "$data/log" -o "-k $data -c listen_addresses= -c fsync=off \
-            -c full_page_writes=off -c max_connections=400 -c shared_buffers=32MB" start >/dev/null 2>&1
-        }
-        stop() { pg_ctl -D "$data/main" -w -m immediate stop >/dev/null 2>&1; }
-        start && echo "$data"
-        while read -r command; do
-            "$command" && echo done
-        done
-        stop
-        rm -rf "$data"
-        """
+    private static func script(_ setup: Setup) -> String {
+        let settings = setup.settings.map { "-c \($0) " }.joined()
+        return """
+            data=$(mktemp -d /tmp/cloudkit-postgres.XXXXXX) || exit 1
+            trap "" INT TERM HUP
+            \(setup.make)
+            { \(setup.prepare)
+            } >>"$data/log" 2>&1
+            start() {
+                pg_ctl -D "$data/main" -w -l "$data/log" -o "-k $data -p \(setup.port) \
+            -c listen_addresses=\(setup.address) -c fsync=off -c full_page_writes=off \
+            -c max_connections=400 -c shared_buffers=32MB \(settings)" start >/dev/null 2>&1
+            }
+            stop() { pg_ctl -D "$data/main" -w -m immediate stop >/dev/null 2>&1; }
+            start && echo "$data"
+            while read -r command; do
+                "$command" && echo done
+            done
+            stop
+            rm -rf "$data"
+            """
+    }
+
+    /// The address of a database, by which the tests' own user connects.
+    package func address(_ name: String) -> String {
+        "host=\(data) port=\(port) user=cloud dbname=\(name)"
+    }
 
     /// Returns the address of a new database.
     package func newDatabase() throws -> String {
         let name = "cloud\(count.withLock { $0 += 1; return $0 })"
         try run("CREATE DATABASE \(name)", in: "postgres")
-        return "host=\(data) user=cloud dbname=\(name)"
+        return address(name)
     }
 
     /// Returns the URL of a database whose address has the form of `newDatabase()`.
@@ -108,8 +137,7 @@ package final class PostgresServer: Sendable {
         let output = Pipe()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: (Self.folder ?? "") + "/psql")
-        let address =
-            database.contains("=") ? database : "host=\(data) user=cloud dbname=\(database)"
+        let address = database.contains("=") ? database : address(database)
         process.arguments = [
             "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
         ]

@@ -44,7 +44,7 @@ struct ServerDatabase {
                 connections: settings.connections,
                 partitions: settings.partitions,
                 makesTables: makes,
-                patience: settings.patience
+                reach: settings.patience
             )
             return Storages(data: storage, ownAssets: storage.assetStorage())
         } catch let error as StorageError {

@@ -17,7 +17,7 @@ extension HTTPAdapter {
         let isAllowed = administration.isAllowed(request.headers[.authorization])
         let isLocal = policy.isLocal(request, from: peer(context))
         if request.uri.path == "/metrics", request.method == .get, isAllowed || isLocal {
-            return text(currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
+            return text(await currentMetrics(), "text/plain; version=0.0.4; charset=utf-8")
         }
         guard administration.key != nil else {
             return noSuchRoute(request, "; start the server with a key for operators")
@@ -129,14 +129,14 @@ extension HTTPAdapter {
     }
 
     /// Returns the metrics, including those that are read only on request.
-    private func currentMetrics() -> String {
+    private func currentMetrics() async -> String {
         let metrics = administration.metrics
         metrics.setGauge("cloudkit_connections", Double(connections.count))
         metrics.setGauge("cloudkit_waiting_requests", Double(service.waitingRequests))
         metrics.setGauge("cloudkit_request_memory_bytes", Double(memory.taken))
         metrics.setGauge("cloudkit_response_memory_bytes", Double(connections.responseBytes))
         ProcessMetrics.set(metrics)
-        return metrics.text
+        return metrics.text + PrometheusMetrics.text(of: await service.storageMetrics())
     }
 
     func noSuchRoute(_ request: Request, _ remedy: String = "") -> AdapterResponse {

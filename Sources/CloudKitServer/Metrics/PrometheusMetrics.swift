@@ -1,3 +1,4 @@
+import CloudKitServerCore
 public import Metrics
 import Synchronization
 
@@ -55,6 +56,24 @@ public final class PrometheusMetrics: MetricsFactory {
             }
             last = key.name
             lines += series.lines(key.name, key.dimensions)
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Returns the metrics of a storage in the same format.
+    ///
+    /// They are not kept here: one that the storage no longer has must not stay as it was last.
+    static func text(of metrics: [StorageMetric]) -> String {
+        var lines: [String] = []
+        var last = ""
+        for metric in metrics {
+            if metric.name != last {
+                lines.append("# HELP \(metric.name) \(metric.help)")
+                lines.append("# TYPE \(metric.name) \(metric.kind.rawValue)")
+            }
+            last = metric.name
+            let labels = metric.label.map { "{\(text(of: [($0.name, $0.value)]))}" } ?? ""
+            lines.append("\(metric.name)\(labels) \(PrometheusSeries.text(metric.value))")
         }
         return lines.map { $0 + "\n" }.joined()
     }

@@ -64,7 +64,8 @@ final class PrometheusSeries: CounterHandler, RecorderHandler, MeterHandler, Tim
         return lines
     }
 
-    private static func text(_ value: Double) -> String {
+    /// Returns a number as Prometheus reads it.
+    static func text(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }
 }

@@ -146,6 +146,9 @@ public final class CloudService: Sendable {
     /// The number of requests that currently wait for a notification.
     package var waitingRequests: Int { context.pushes.waiters.count }
 
+    /// Returns the storage's numbers for operators.
+    package func storageMetrics() async -> [StorageMetric] { await context.storage.metrics() }
+
     /// Returns the notifications that wait for a token, oldest first.
     package func notifications(waitingFor token: String) async throws -> [Data] {
         let queue = SecretHash.of(token)

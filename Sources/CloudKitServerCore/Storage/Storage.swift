@@ -92,6 +92,11 @@ public protocol Storage: Sendable {
 
     /// Looks for damage until all data was checked or the time is over; ``damage`` has the result.
     func lookForDamage(within limit: Duration) async
+
+    /// Returns the numbers that operators watch, those of the same name together.
+    ///
+    /// It returns soon, whatever state the engine is in, and leaves out what it cannot find out then.
+    func metrics() async -> [StorageMetric]
 }
 
 extension Storage {
@@ -142,4 +147,7 @@ extension Storage {
 
     /// Returns immediately because the engine does not check itself.
     public func lookForDamage(within limit: Duration) async {}
+
+    /// Returns no numbers.
+    public func metrics() async -> [StorageMetric] { [] }
 }

@@ -28,54 +28,52 @@ final class PostgresConnection {
     private let connection: OpaquePointer
     /// The names of prepared statements, by their text.
     private var prepared: [String: String] = [:]
-    /// The number of names that were given; one that failed is not given again.
-    private var names = 0
     /// The number of round trips so far.
     private(set) var roundTrips = 0
+    /// `true` when a pooler is between here and the server.
+    private(set) var isPooled = false
+    /// The maximum time for a round trip, after which the connection counts as lost; nil for no limit.
+    var patience: Duration?
+    /// The end of that time.
+    private var deadline: ContinuousClock.Instant?
 
     /// Connects.
     ///
     /// - Parameters:
     ///   - address: A URL or the keywords of libpq.
     ///   - settings: The settings of the session, by name.
+    ///   - seconds: The maximum time for a connection to one host, unless the address has another.
     /// - Throws: `PostgresFailure`.
-    init(_ address: String, settings: [(name: String, value: String)]) throws {
-        // Whatever the address says comes after these, and wins.
-        let defaults = [
-            ("connect_timeout", "5"), ("tcp_user_timeout", "15000"),
-            ("fallback_application_name", "cloudkit"), ("target_session_attrs", "read-write"),
-            ("dbname", address),
-        ]
-        let keys = defaults.map { strdup($0.0) }
-        let values = defaults.map { strdup($0.1) }
+    init(
+        _ address: String,
+        settings: [(name: String, value: String)],
+        timeout seconds: Int = ConnectionOptions.timeout
+    ) throws {
+        let options = ConnectionOptions.all(address, timeout: seconds)
+        let keys = options.map { strdup($0.0) }
+        let values = options.map { strdup($0.1) }
         defer { (keys + values).forEach { free($0) } }
         let opened = PQconnectdbParams(
             keys.map { UnsafePointer($0) } + [nil],
             values.map { UnsafePointer($0) } + [nil],
             1
         )
-        guard let opened else {
-            throw PostgresFailure(code: "", message: "There is no memory for a connection")
-        }
+        guard let opened else { throw PostgresFailure.lost("there is no memory for a connection") }
         connection = opened
         // From here on the connection is this object's, which ends it in any case.
         guard PQstatus(opened) == CONNECTION_OK else {
-            throw PostgresFailure(connecting: Self.message(of: opened))
+            throw PostgresFailure.connecting(String(cString: PQerrorMessage(opened)))
         }
         // Notices are for people at a terminal.
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
         PQsetnonblocking(opened, 1)
         guard PQenterPipelineMode(opened) == 1 else {
-            throw PostgresFailure(code: "", message: "The connection has no pipeline mode")
+            throw PostgresFailure.lost("it has no pipeline mode")
         }
-        try run(
-            settings.map { setting in
-                Statement(
-                    sql: "SELECT set_config($1, $2, false)",
-                    parameters: [.text(setting.name), .text(setting.value)]
-                )
-            }
-        )
+        patience = .seconds(seconds)
+        let process = try serverProcess(after: settings)
+        // A pooler has a number of its own for those who connect to it.
+        isPooled = process != Int64(PQbackendPID(opened))
     }
 
     deinit { PQfinish(connection) }
@@ -114,6 +112,37 @@ final class PostgresConnection {
         return texts
     }
 
+    /// Returns the number of the server's process, after making settings of the session.
+    func serverProcess(after settings: [(name: String, value: String)] = []) throws -> Int64 {
+        var process: Int64 = 0
+        let statements = settings.map { setting in
+            Statement(
+                sql: "SELECT set_config($1, $2, false)",
+                parameters: [.text(setting.name), .text(setting.value)],
+                isPrepared: false
+            )
+        }
+        let question = Statement(sql: "SELECT pg_backend_pid()", isPrepared: false) { rows in
+            for row in rows { process = row.int(0) }
+        }
+        try run(statements + [question])
+        return process
+    }
+
+    /// Returns whether the connection is still there, as far as that is known without a round trip.
+    ///
+    /// A server that ends a connection says so, and nobody listens while the connection is idle.
+    func isAlive() -> Bool {
+        var descriptor = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+        while PQstatus(connection) == CONNECTION_OK {
+            guard poll(&descriptor, 1, 0) > 0 else { return true }
+            guard PQconsumeInput(connection) == 1 else { return false }
+            // Takes what came, such as the news of a changed setting.
+            _ = PQisBusy(connection)
+        }
+        return false
+    }
+
     /// Runs statements in one round trip.
     ///
     /// After a failure the statements behind it have not run; a transaction that was open is aborted.
@@ -122,6 +151,7 @@ final class PostgresConnection {
     func run(_ statements: [Statement]) throws {
         guard !statements.isEmpty else { return }
         roundTrips += 1
+        deadline = patience.map { .now + $0 }
         var expected: [Expected] = []
         for statement in statements { try send(statement, &expected) }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
@@ -160,8 +190,7 @@ final class PostgresConnection {
         if let known = prepared[statement.sql] {
             name = known
         } else {
-            names += 1
-            name = "s\(names)"
+            name = Self.name(of: statement.sql)
             guard PQsendPrepare(connection, name, statement.sql, 0, nil) == 1 else { throw lost() }
             prepared[statement.sql] = name
             expected.append(.prepared(statement.sql))
@@ -173,23 +202,49 @@ final class PostgresConnection {
         expected.append(.result(statement))
     }
 
+    /// Returns the name of a prepared statement.
+    ///
+    /// It follows from the text, so that no name ever stands for another text, whoever else uses the
+    /// same session.
+    private static func name(of sql: String) -> String {
+        let hash = sql.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+        }
+        return "ck\(String(hash, radix: 16))"
+    }
+
     /// Sends what waits, and takes what comes meanwhile: a server that cannot write does not read.
     private func flush() throws {
         while true {
             switch PQflush(connection) {
             case 0: return
             case 1:
-                var descriptor = pollfd(
-                    fd: PQsocket(connection),
-                    events: Int16(POLLIN | POLLOUT),
-                    revents: 0
-                )
-                guard poll(&descriptor, 1, -1) >= 0 || errno == EINTR else { throw lost() }
-                guard descriptor.revents & Int16(POLLIN) == 0 || PQconsumeInput(connection) == 1
-                else { throw lost() }
+                let events = try wait(for: POLLIN | POLLOUT)
+                guard events & POLLIN == 0 || PQconsumeInput(connection) == 1 else { throw lost() }
             default: throw lost()
             }
         }
+    }
+
+    /// Waits until the socket can be read or written.
+    ///
+    /// - Parameter events: The awaited events, as `poll` has them.
+    /// - Returns: The events that came; none if it is time to look again.
+    /// - Throws: `PostgresFailure` when the deadline is over.
+    private func wait(for events: Int32) throws -> Int32 {
+        // Bytes that the TLS library has decrypted already do not make the socket readable.
+        var milliseconds: Int32 = PQsslInUse(connection) == 1 ? 20 : -1
+        if let deadline {
+            let left = deadline - .now
+            guard left > .zero else {
+                throw PostgresFailure.lost("PostgreSQL did not respond in time")
+            }
+            let rest = Int32(clamping: Int64(left / .milliseconds(1)) + 1)
+            milliseconds = milliseconds < 0 ? rest : min(milliseconds, rest)
+        }
+        var descriptor = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
+        guard poll(&descriptor, 1, milliseconds) >= 0 || errno == EINTR else { throw lost() }
+        return Int32(descriptor.revents)
     }
 
     // MARK: Receiving
@@ -197,7 +252,7 @@ final class PostgresConnection {
     private func receive(_ expected: [Expected]) throws {
         var first: (any Error)?
         for part in expected {
-            guard let result = PQgetResult(connection) else { throw lost() }
+            guard let result = try nextResult() else { throw lost() }
             do {
                 try take(result, part)
             } catch {
@@ -205,17 +260,26 @@ final class PostgresConnection {
                 first = first ?? error
             }
             PQclear(result)
-            while let extra = PQgetResult(connection) {
+            while let extra = try nextResult() {
                 let isSync = PQresultStatus(extra) == PGRES_PIPELINE_SYNC
                 PQclear(extra)
                 guard !isSync else { throw lost() }
             }
             guard PQstatus(connection) == CONNECTION_OK else { throw first ?? lost() }
         }
-        guard let end = PQgetResult(connection) else { throw first ?? lost() }
+        guard let end = try nextResult() else { throw first ?? lost() }
         defer { PQclear(end) }
         guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw first ?? lost() }
         if let first { throw first }
+    }
+
+    private func nextResult() throws -> OpaquePointer? {
+        while PQisBusy(connection) == 1 {
+            _ = try wait(for: POLLIN)
+            // The result says why there is no connection.
+            if PQconsumeInput(connection) == 0 { break }
+        }
+        return PQgetResult(connection)
     }
 
     private func take(_ result: OpaquePointer, _ part: Expected) throws {
@@ -228,23 +292,20 @@ final class PostgresConnection {
             if case .prepared(let sql) = part { prepared[sql] = nil }
             // The failure of a statement before it says more.
             guard status != PGRES_PIPELINE_ABORTED else { return }
-            let code = PQresultErrorField(result, Int32(UInt8(ascii: "C")))
             let message = PQresultErrorField(result, Int32(UInt8(ascii: "M")))
+            // Only the server has codes.
+            guard let code = PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
+                throw lost()
+            }
             throw PostgresFailure(
-                code: code.map { String(cString: $0) } ?? "",
-                message: message.map { String(cString: $0) } ?? Self.message(of: connection)
+                code: String(cString: code),
+                message: message.map { String(cString: $0) } ?? ""
             )
         }
     }
 
     private func lost() -> PostgresFailure {
-        PostgresFailure(code: "", message: Self.message(of: connection))
-    }
-
-    private static func message(of connection: OpaquePointer) -> String {
-        let text = String(cString: PQerrorMessage(connection))
-        let lines = text.split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" } }
-        return lines.isEmpty ? "the connection was lost" : lines.joined(separator: "; ")
+        PostgresFailure.lost(String(cString: PQerrorMessage(connection)))
     }
 }
 #endif

@@ -26,12 +26,12 @@ public final class PostgresStorage: Storage {
         case relaxed
     }
 
-    /// The time for which a request waits for its turn, for a connection, or for another attempt.
-    package static let patience = Duration.seconds(20)
-
-    private let workers: Workers
+    let workers: Workers
     private let listener: Listener
     private let counters: Counters
+    /// The time for which a request waits for its turn, for a connection, for a lock, or for another
+    /// attempt.
+    private let patience: Duration
 
     /// Connects to a database, and creates or updates its tables.
     ///
@@ -66,7 +66,8 @@ public final class PostgresStorage: Storage {
     ///   - connections: The maximum number of connections.
     ///   - partitions: The number of partitions of the divided tables, if the tables do not exist yet.
     ///   - makesTables: `true` to create the tables of a database that has none.
-    ///   - patience: The time for attempts to reach the database.
+    ///   - patience: The time for which requests wait.
+    ///   - reach: The time for attempts to reach the database; nil for the same.
     /// - Returns: The storage.
     /// - Throws: `StorageError`.
     package static func open(
@@ -75,12 +76,13 @@ public final class PostgresStorage: Storage {
         connections: Int = 8,
         partitions: Int = 0,
         makesTables: Bool = true,
-        patience: Duration = PostgresStorage.patience
+        patience: Duration = .seconds(20),
+        reach: Duration? = nil
     ) async throws -> PostgresStorage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("jit", "off"),
-            ("lock_timeout", "30s"), ("idle_in_transaction_session_timeout", "60s"),
+            ("idle_in_transaction_session_timeout", "60s"),
             // Statements without a transaction around them, too.
             ("default_transaction_isolation", "read committed"),
         ]
@@ -88,13 +90,14 @@ public final class PostgresStorage: Storage {
         let storage = PostgresStorage(
             Connector(
                 address: address.text,
-                settings: settings + (durability == .full ? [] : relaxed)
+                settings: settings + (durability == .full ? [] : relaxed),
+                patience: patience
             ),
             connections: max(1, connections)
         )
         do {
             let tables = PostgresTables(partitions: partitions, areMade: makesTables)
-            try await storage.migrate(tables, patience)
+            try await storage.migrate(tables, within: reach ?? patience)
         } catch {
             storage.close()
             throw error
@@ -106,6 +109,7 @@ public final class PostgresStorage: Storage {
         let memory = NodeMemory()
         let counters = Counters()
         self.counters = counters
+        patience = connector.patience
         listener = Listener(connector, node: memory.node)
         workers = Workers(limit: connections) { workers in
             Worker(connector: connector, memory: memory, counters: counters).work(for: workers)
@@ -114,11 +118,14 @@ public final class PostgresStorage: Storage {
 
     deinit { close() }
 
-    /// Ends all connections once their transactions have ended.
+    /// Takes no more requests, and ends all connections once those that were taken have ended.
     package func close() {
         workers.close()
         listener.end()
     }
+
+    /// Closes the storage, and waits until all connections have ended.
+    package func end() async { await workers.end() }
 
     /// The costs of the transactions so far.
     package var counts: Counters.Counts { counters.counts }
@@ -175,8 +182,8 @@ public final class PostgresStorage: Storage {
         try await run(.assets, needing: { StorageNeeds() }, body)
     }
 
-    private func migrate(_ tables: PostgresTables, _ patience: Duration) async throws {
-        try await run(.write(.everything), patience, needing: { StorageNeeds() }) { transaction in
+    private func migrate(_ tables: PostgresTables, within limit: Duration) async throws {
+        try await run(.write(.everything), patience: limit, needing: { StorageNeeds() }) { transaction in
             let connection = transaction.connection
             guard connection.serverVersion >= 140_000 else {
                 throw StorageError(.other, "PostgreSQL 14 or later is needed")
@@ -185,9 +192,19 @@ public final class PostgresStorage: Storage {
         }
     }
 
-    private func run<Value: Sendable>(
+    /// Returns the time for which a round trip of a transaction may take.
+    ///
+    /// One of a write to a database may delete a large zone, and an operator's may copy all rows.
+    private func silence(of kind: Job.Kind) -> Duration? {
+        switch kind {
+        case .read, .assets: patience
+        case .write(let scope): scope.parts.contains(.everything) ? nil : patience * 3
+        }
+    }
+
+    func run<Value: Sendable>(
         _ kind: Job.Kind,
-        _ patience: Duration = PostgresStorage.patience,
+        patience limit: Duration? = nil,
         isSingle: Bool = false,
         needing needs: @escaping @Sendable () -> StorageNeeds,
         _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
@@ -200,10 +217,10 @@ public final class PostgresStorage: Storage {
                 needs: needs,
                 run: { transaction in outcome.set(try body(transaction)) },
                 finish: { error in outcome.resume(error) },
-                end: .now + patience
+                end: .now + (limit ?? patience),
+                patience: limit ?? silence(of: kind)
             )
-            guard !workers.add(job) else { return }
-            outcome.resume(StorageError(.busy, "Too many requests wait for PostgreSQL"))
+            do { try workers.add(job) } catch { outcome.resume(error) }
         }
     }
 }
@@ -246,6 +263,10 @@ package final class Counters: Sendable {
         package var exclusiveWrites = 0
         /// Commits whose result was unknown, and was looked up.
         package var resolutions = 0
+        /// Connections that were made.
+        package var connects = 0
+        /// Connections that are open now.
+        package var connections = 0
     }
 
     private let state = Mutex(Counts())

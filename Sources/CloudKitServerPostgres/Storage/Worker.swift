@@ -17,37 +17,27 @@ import Android
 import Darwin
 #endif
 
-/// The address and the settings of a storage's connections.
-struct Connector: Sendable {
-    var address: String
-    var settings: [(name: String, value: String)]
-
-    /// The pause between two attempts, in microseconds.
-    private static let pause: UInt32 = 100_000
-
-    /// Connects; tries again until a time.
-    func connect(until end: ContinuousClock.Instant) throws -> PostgresConnection {
-        while true {
-            do {
-                return try PostgresConnection(address, settings: settings)
-            } catch let failure as PostgresFailure where failure.isLost {
-                guard ContinuousClock.now < end else { throw failure }
-                usleep(Self.pause)
-            }
-        }
-    }
-}
-
 /// One thread of the storage, with its connection.
 final class Worker {
     /// The number of times that jobs run beside others before they run alone, and at all.
     private static let sharedTries = 3
     private static let tries = 10
+    /// The pause of a thread that cannot connect while others have connections, in microseconds.
+    private static let rest: UInt32 = 1_000_000
+    /// The minimum time for finding out whether a commit was kept.
+    private static let resolution = Duration.seconds(10)
 
     private let connector: Connector
     private let memory: NodeMemory
     private let counters: Counters
-    private var connection: PostgresConnection?
+    private var connection: PostgresConnection? {
+        didSet {
+            let change = (connection == nil ? 0 : 1) - (oldValue == nil ? 0 : 1)
+            counters.add { $0.connections += change }
+        }
+    }
+    /// `true` when others have to run the jobs, because only they have connections.
+    private var isWithout = false
 
     init(connector: Connector, memory: NodeMemory, counters: Counters) {
         self.connector = connector
@@ -60,7 +50,9 @@ final class Worker {
         while let jobs = workers.next() {
             let again = run(jobs)
             workers.end(jobs, puttingBack: again)
+            if isWithout { usleep(Self.rest) }
         }
+        connection = nil
     }
 
     /// Runs jobs; returns those that have to run again.
@@ -72,18 +64,57 @@ final class Worker {
         let jobs = jobs.filter { $0.end >= now }
         guard let first = jobs.first else { return [] }
         do {
-            if connection == nil { connection = try connector.connect(until: first.end) }
-            guard let connection else { return [] }
+            isWithout = try !connect(for: first)
+            guard !isWithout, let connection else { return jobs }
+            connection.patience = first.patience
             switch first.kind {
             case .read: read(jobs, connection)
             case .assets: read(first, connection, .assets)
             case .write: return try write(jobs, connection)
             }
             return []
+        } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
+            let again = jobs.compactMap { repeated($0, after: failure) }
+            if !again.isEmpty { counters.add { $0.repetitions += 1 } }
+            return again
         } catch {
             for job in jobs { job.finish(error) }
             return []
         }
+    }
+
+    // MARK: Connections
+
+    /// Connects if there is no connection that can be used.
+    ///
+    /// - Returns: `false` if there is none, while others have connections.
+    private func connect(for job: Job) throws -> Bool {
+        if let connection, connection.isAlive() { return true }
+        connection = nil
+        while true {
+            do {
+                connection = try connector.connectOnce(until: job.end)
+                counters.add { $0.connects += 1 }
+                return true
+            } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
+                guard ContinuousClock.now < job.end else { throw failure }
+                guard counters.counts.connections == 0 else { return false }
+                usleep(Connector.pause)
+            }
+        }
+    }
+
+    /// Replaces the connection in the course of a job.
+    private func reconnect(
+        until end: ContinuousClock.Instant,
+        _ patience: Duration?
+    ) throws -> PostgresConnection {
+        connection = nil
+        let fresh = try connector.connect(until: end)
+        fresh.patience = patience
+        connection = fresh
+        counters.add { $0.connects += 1 }
+        return fresh
     }
 
     // MARK: Reads
@@ -133,13 +164,12 @@ final class Worker {
                 return
             } catch {
                 end(transaction)
-                guard let failure = transaction.failure, failure.isLost, attempt < Self.tries else {
-                    return job.finish(transaction.failure ?? error)
-                }
+                guard let failure = transaction.failure, failure.isLost, attempt < Self.tries,
+                    ContinuousClock.now < job.end
+                else { return job.finish(transaction.failure ?? error) }
                 counters.add { $0.repetitions += 1 }
                 do {
-                    connection = try connector.connect(until: job.end)
-                    self.connection = connection
+                    connection = try reconnect(until: job.end, job.patience)
                 } catch {
                     return job.finish(error)
                 }
@@ -170,16 +200,14 @@ final class Worker {
     private func write(_ jobs: [Job], _ connection: PostgresConnection) throws -> [Job] {
         let start = connection.roundTrips
         var again: [Job] = []
-        let reach: PostgresTransaction.Reach
-        do {
-            reach = try self.reach(of: jobs, connection)
-        } catch let failure as PostgresFailure where failure.isLost {
-            self.connection = nil
-            counters.add { $0.repetitions += 1 }
-            return jobs.compactMap { repeated($0, after: failure) }
-        }
+        let reach = try self.reach(of: jobs, connection)
         if reach == .everything { counters.add { $0.exclusiveWrites += 1 } }
-        let transaction = PostgresTransaction(connection, memory, reach)
+        let transaction = PostgresTransaction(
+            connection,
+            memory,
+            reach,
+            lockTimeout: lockTimeout(of: jobs)
+        )
         for job in jobs { transaction.announce(job.needs()) }
         var outcomes: [(job: Job, error: (any Error)?)] = []
         for job in jobs {
@@ -206,6 +234,12 @@ final class Worker {
         return again + commit(transaction, outcomes, start, connection)
     }
 
+    /// Returns the time for which jobs may wait for locks; nil for that of the session.
+    private func lockTimeout(of jobs: [Job]) -> Duration? {
+        let left = (jobs.map(\.end).min() ?? .now) - .now
+        return left < connector.patience - .seconds(1) ? max(left, .seconds(1)) : nil
+    }
+
     private func commit(
         _ transaction: PostgresTransaction,
         _ outcomes: [(job: Job, error: (any Error)?)],
@@ -224,8 +258,7 @@ final class Worker {
             self.connection = nil
             counters.add { $0.resolutions += 1 }
             do {
-                let end = jobs.map(\.end).min() ?? .now
-                guard try wasCommitted(marker, until: end) else {
+                guard try wasCommitted(marker, jobs) else {
                     return after(error, transaction, jobs, isSent: false)
                 }
             } catch {
@@ -240,15 +273,12 @@ final class Worker {
     /// Returns whether a transaction was committed whose connection was lost.
     ///
     /// Adding its marker waits until the transaction has ended, and prevents that it commits later.
-    private func wasCommitted(
-        _ marker: Data,
-        until end: ContinuousClock.Instant
-    ) throws -> Bool {
+    private func wasCommitted(_ marker: Data, _ jobs: [Job]) throws -> Bool {
+        // An unknown outcome is worse than a late one.
+        let end = max(jobs.map(\.end).min() ?? .now, .now + Self.resolution)
         while true {
             do {
-                let fresh = try connector.connect(until: end)
-                connection = fresh
-                try fresh.run([
+                try reconnect(until: end, jobs.first?.patience).run([
                     Statement(
                         sql: "INSERT INTO commit_marker (id) VALUES ($1)",
                         parameters: [.bytes(marker)]
@@ -257,7 +287,7 @@ final class Worker {
                 return false
             } catch let failure as PostgresFailure where failure.code == "23505" {
                 return true
-            } catch let failure as PostgresFailure where failure.isLost {
+            } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
                 connection = nil
                 guard ContinuousClock.now < end else { throw failure }
             }
@@ -313,7 +343,7 @@ final class Worker {
     private func repeated(_ job: Job, after failure: PostgresFailure?) -> Job? {
         var job = job
         job.tries += 1
-        guard job.tries < Self.tries else {
+        guard job.tries < Self.tries, ContinuousClock.now < job.end else {
             job.finish(failure ?? StorageError(.busy, "The write ran too often in vain"))
             return nil
         }

@@ -24,6 +24,8 @@ struct Job: Sendable {
     var finish: @Sendable ((any Error)?) -> Void
     /// The time at which the job no longer waits for its turn.
     var end: ContinuousClock.Instant
+    /// The maximum time for a round trip of the job; nil for no limit.
+    var patience: Duration?
     /// The number of times that the job has run in vain.
     var tries = 0
 
@@ -56,6 +58,8 @@ struct JobQueue {
             }
             return taken
         }
+
+        mutating func putBack(_ job: Job) { jobs.insert(job, at: first) }
     }
 
     private var reads = Lane()
@@ -82,7 +86,15 @@ struct JobQueue {
     }
 
     /// Puts jobs back to the front.
-    mutating func putBack(_ jobs: [Job]) { writes.insert(contentsOf: jobs, at: 0) }
+    mutating func putBack(_ jobs: [Job]) {
+        for job in jobs.reversed() {
+            switch job.kind {
+            case .read: reads.putBack(job)
+            case .assets: assets.putBack(job)
+            case .write: writes.insert(job, at: 0)
+            }
+        }
+    }
 
     /// Takes the next reads that share a snapshot, the next job about an asset, or the next writes that
     /// share a transaction.
@@ -164,12 +176,6 @@ struct JobQueue {
             for job in jobs { running.subtract(job.parts) }
         }
     }
-
-    /// Takes all jobs.
-    mutating func takeAll() -> [Job] {
-        defer { (reads, assets, writes) = (Lane(), Lane(), []) }
-        return reads.jobs[reads.first...] + assets.jobs[assets.first...] + writes
-    }
 }
 
 /// Threads that have a connection each, so that no call of libpq runs on a thread of Swift's.
@@ -178,6 +184,8 @@ final class Workers: Sendable {
         var queue = JobQueue()
         var threads = 0
         var idle = 0
+        /// Those who wait for the end of all threads.
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private static let stackBytes = 2 * 1024 * 1024
@@ -188,7 +196,8 @@ final class Workers: Sendable {
     /// The number of reads that share a snapshot: one that turns out long keeps the others waiting.
     private static let readLimit = 8
 
-    private let limit: Int
+    /// The maximum number of threads.
+    let limit: Int
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
     private let work: @Sendable (Workers) -> Void
@@ -204,31 +213,40 @@ final class Workers: Sendable {
     /// The number of transactions that write at a time, so that reads always find a connection.
     private var writers: Int { max(1, limit * 3 / 4) }
 
-    /// Adds a job; returns whether there was room for it.
-    func add(_ job: Job) -> Bool {
-        let next = state.withLock { state -> Step in
-            guard !state.queue.isClosed, state.queue.count < Self.waitingLimit else {
-                return .refused
+    /// Adds a job.
+    ///
+    /// - Throws: `StorageError` if there is no room for it.
+    func add(_ job: Job) throws {
+        let next = try state.withLock { state -> Step in
+            guard !state.queue.isClosed else {
+                throw StorageError(.other, "The storage was closed")
+            }
+            guard state.queue.count < Self.waitingLimit else {
+                throw StorageError(.busy, "Too many requests wait for PostgreSQL")
             }
             state.queue.add(job)
             return step(&state)
         }
-        perform(next)
-        return next != .refused
+        switch next {
+        case .nothing: return
+        case .wake: signal.signal()
+        case .start: start()
+        }
     }
 
     /// Waits for the next jobs; nil when there will be none.
     func next() -> [Job]? {
         while true {
             let jobs = state.withLock { state -> [Job]? in
-                if state.queue.isClosed { return nil }
                 let jobs = state.queue.next(
                     writers: writers,
                     size: Self.groupLimit,
                     reading: Self.readLimit
                 )
-                if jobs.isEmpty { state.idle += 1 }
-                return jobs
+                guard jobs.isEmpty else { return jobs }
+                if state.queue.isClosed, state.queue.count == 0 { return nil }
+                state.idle += 1
+                return []
             }
             guard let jobs else { return nil }
             if !jobs.isEmpty { return jobs }
@@ -241,26 +259,63 @@ final class Workers: Sendable {
         let woken = state.withLock { state -> Int in
             state.queue.end(jobs)
             state.queue.putBack(again)
-            let woken = min(state.idle, state.queue.count)
+            // After the last job there is nothing to wait for.
+            let isLast = state.queue.isClosed && state.queue.count == 0
+            let woken = isLast ? state.idle : min(state.idle, state.queue.count)
             state.idle -= woken
             return woken
         }
         for _ in 0..<woken { signal.signal() }
     }
 
-    /// Ends all threads after their current jobs; jobs that wait are refused.
+    /// Takes no more jobs, and ends all threads once those that were taken have ended.
     func close() {
-        let (waiting, idle) = state.withLock { state in
+        let idle = state.withLock { state in
             state.queue.isClosed = true
+            guard state.queue.count == 0 else { return 0 }
             defer { state.idle = 0 }
-            return (state.queue.takeAll(), state.idle)
+            return state.idle
         }
         for _ in 0..<idle { signal.signal() }
-        for job in waiting { job.finish(StorageError(.other, "The storage was closed")) }
+    }
+
+    /// Waits until all threads have ended, with their connections.
+    func end() async {
+        close()
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.threads > 0 { state.waiters.append(continuation) }
+                return state.threads == 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func threadEnded() {
+        let waiters = state.withLock { state in
+            state.threads -= 1
+            guard state.threads == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// The work of the threads at one time.
+    struct Load: Hashable {
+        /// Jobs that wait.
+        var waiting: Int
+        /// Threads that have jobs.
+        var busy: Int
+    }
+
+    /// The work of the threads now.
+    var load: Load {
+        state.withLock { Load(waiting: $0.queue.count, busy: $0.threads - $0.idle) }
     }
 
     private enum Step {
-        case refused, nothing, wake, start
+        case nothing, wake, start
     }
 
     private func step(_ state: inout State) -> Step {
@@ -273,16 +328,11 @@ final class Workers: Sendable {
         return .start
     }
 
-    private func perform(_ step: Step) {
-        switch step {
-        case .refused, .nothing: return
-        case .wake: signal.signal()
-        case .start: start()
-        }
-    }
-
     private func start() {
-        let isStarted = DetachedThread.start(stackBytes: Self.stackBytes) { self.work(self) }
+        let isStarted = DetachedThread.start(stackBytes: Self.stackBytes) {
+            self.work(self)
+            self.threadEnded()
+        }
         guard !isStarted else { return }
         // The machine has no room for another thread: the existing ones do the work.
         state.withLock { state in

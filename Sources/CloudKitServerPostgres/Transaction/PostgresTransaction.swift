@@ -45,6 +45,8 @@ final class PostgresTransaction {
     let connection: PostgresConnection
     let memory: NodeMemory
     let reach: Reach
+    /// The maximum time for which the transaction waits for a lock; nil for that of the session.
+    private let lockTimeout: Duration?
     var state = State()
     /// The needs that were announced and not read yet.
     private(set) var pending: [StorageNeeds] = []
@@ -57,10 +59,16 @@ final class PostgresTransaction {
     /// The failure that has ended the transaction.
     private(set) var failure: PostgresFailure?
 
-    init(_ connection: PostgresConnection, _ memory: NodeMemory, _ reach: Reach) {
+    init(
+        _ connection: PostgresConnection,
+        _ memory: NodeMemory,
+        _ reach: Reach,
+        lockTimeout: Duration? = nil
+    ) {
         self.connection = connection
         self.memory = memory
         self.reach = reach
+        self.lockTimeout = lockTimeout
     }
 
     var cache: RowCache {
@@ -99,6 +107,16 @@ final class PostgresTransaction {
                     sql: "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key",
                     parameters: [.ints(keys)]
                 )
+            )
+        }
+        if let lockTimeout {
+            let milliseconds = Int64(lockTimeout / .milliseconds(1))
+            statements.insert(
+                Statement(
+                    sql: "SELECT set_config('lock_timeout', $1, true)",
+                    parameters: [.text(String(milliseconds))]
+                ),
+                at: 1
             )
         }
         if reach != .nothing, memory.needsNumbers { statements.append(blockOfNumbers) }
@@ -173,6 +191,7 @@ final class PostgresTransaction {
         isOpen = false
         if reach == .assets { return }
         if failure == nil, reach == .nothing { remember() }
+        if failure?.isLost ?? false { return }
         try connection.run([Statement(sql: "ROLLBACK", isPrepared: false)])
     }
 

@@ -1,0 +1,258 @@
+#if PostgreSQL
+import CloudKitServerCore
+import CloudKitServerPostgres
+import Foundation
+import PostgresFixture
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+@Suite(
+    "The connections of a PostgreSQL storage",
+    .enabled(if: PostgresServer.isInstalled, PostgresServer.advice)
+)
+struct PoolTests {
+    private static func put(_ name: String, _ storage: PostgresStorage) async throws {
+        try await storage.write { try $0.setSetting(name, Data(name.utf8)) }
+    }
+
+    private static func connections(_ address: String) throws -> Int {
+        let server = try PostgresServer.shared.get()
+        let found = try server.run(
+            """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND backend_type = 'client backend'
+                AND pid <> pg_backend_pid()
+            """,
+            in: address
+        )
+        return try #require(Int(found))
+    }
+
+    /// Ends all connections of others to a database, and waits until they are gone.
+    private static func endConnections(_ address: String) throws {
+        try PostgresServer.shared.get().run(
+            """
+            SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """,
+            in: address
+        )
+    }
+
+    /// Runs reads that are all open at the same time, so that each has a connection.
+    private static func occupy(_ storage: PostgresStorage, _ count: Int) async throws {
+        let barrier = Barrier(count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await storage.read {
+                        _ = try $0.setting("a")
+                        barrier.arrive()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("Connections that the server ended while they were idle cost no request an attempt")
+    func endedWhileIdle() async throws {
+        let address = try PostgresServer.shared.get().newDatabase()
+        let storage = try await PostgresServer.open(address, connections: 4)
+        try await Self.occupy(storage, 4)
+        #expect(storage.counts.connections == 4)
+        for round in 0..<3 {
+            let made = storage.counts.connects
+            try Self.endConnections(address)
+            try await Self.put("k\(round)", storage)
+            try await Self.occupy(storage, 4)
+            #expect(storage.counts.connects == made + 4)
+        }
+        #expect(storage.counts.repetitions == 0)
+        #expect(storage.counts.resolutions == 0)
+    }
+
+    @Test("Requests wait for the connections that there are where PostgreSQL refuses more")
+    func fewConnections() async throws {
+        let server = try PostgresServer.shared.get()
+        let address = try server.newDatabase()
+        let role = "few" + (address.split(separator: "=").last ?? "")
+        try server.run("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 2", in: address)
+        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
+        let limited = address.replacing("user=cloud", with: "user=\(role)")
+        let storage = try await PostgresServer.open(limited, connections: 8)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask { try await Self.put("k\(number)", storage) }
+                group.addTask { _ = try await storage.read { try $0.setting("k\(number)") } }
+            }
+            try await group.waitForAll()
+        }
+        for number in 0..<100 {
+            #expect(try await storage.read { try $0.setting("k\(number)") } != nil)
+        }
+        #expect((1...2).contains(storage.counts.connections))
+        await storage.end()
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT 0", in: address)
+        let error = await #expect(throws: StorageError.self) {
+            try await PostgresStorage.open(limited, patience: .milliseconds(200))
+        }
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("max_connections") == true, "\(String(describing: error))")
+    }
+
+    @Test("A server that does not respond is left, and the next request has another connection")
+    func silence() async throws {
+        let server = try PostgresServer.shared.get()
+        let address = try server.newDatabase()
+        let storage = try await PostgresStorage.open(
+            address,
+            connections: 1,
+            patience: .seconds(2)
+        )
+        let process = try server.run(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+                + "AND backend_type = 'client backend' AND pid <> pg_backend_pid()",
+            in: address
+        )
+        let pid = try #require(pid_t(process))
+        #expect(kill(pid, SIGSTOP) == 0)
+        defer { kill(pid, SIGCONT) }
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.read { try $0.setting("a") }
+        }
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("did not respond") == true, "\(String(describing: error))")
+        #expect(try await storage.read { try $0.setting("a") } == nil)
+    }
+
+    @Test("A write waits for another node's lock no longer than for its turn")
+    func locks() async throws {
+        let address = try PostgresServer.shared.get().newDatabase()
+        let holder = try await PostgresServer.open(address)
+        let storage = try await PostgresStorage.open(address, patience: .seconds(2))
+        let (isHeld, opening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let held = Task {
+            try await holder.write { writer in
+                _ = try writer.setting("a")
+                isHeld.signal()
+                _ = opening.wait(timeout: .now() + 60)
+            }
+        }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                isHeld.wait()
+                continuation.resume()
+            }
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let error = await #expect(throws: StorageError.self) { try await Self.put("b", storage) }
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("lock") == true, "\(String(describing: error))")
+        #expect(clock.now - start < .seconds(20))
+        opening.signal()
+        try await held.value
+        try await Self.put("b", storage)
+    }
+
+    @Test("A storage that is closed carries out what it took, and leaves no connection")
+    func close() async throws {
+        let address = try PostgresServer.shared.get().newDatabase()
+        let storage = try await PostgresServer.open(address)
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    do {
+                        try await Self.put("k\(number)", storage)
+                        return true
+                    } catch let error as StorageError {
+                        #expect(error == StorageError(.other, "The storage was closed"))
+                        return false
+                    } catch {
+                        Issue.record(error)
+                        return false
+                    }
+                }
+            }
+            group.addTask {
+                await storage.end()
+                return false
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(storage.counts.connections == 0)
+        #expect(try Self.connections(address) == 0)
+        let other = try await PostgresServer.open(address)
+        let kept = try await other.read { reader in
+            try (0..<50).count { try reader.setting("k\($0)") != nil }
+        }
+        #expect(kept == results)
+        await storage.end()
+    }
+
+    @Test(
+        "A relaxed storage commits without waiting for the disk, another one as the server has it"
+    )
+    func durability() async throws {
+        let server = try PostgresServer.shared.get()
+        let address = try server.newDatabase()
+        let name = address.split(separator: "=").last ?? ""
+        try server.run(
+            "ALTER DATABASE \(name) SET synchronous_commit = remote_write",
+            in: address
+        )
+        try await PostgresServer.open(address).end()
+        // What a session has shows where it writes.
+        try server.run(
+            """
+            CREATE TABLE seen (value text);
+            CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                INSERT INTO seen VALUES (current_setting('synchronous_commit'));
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER see AFTER INSERT ON commit_marker
+                FOR EACH STATEMENT EXECUTE FUNCTION see()
+            """,
+            in: address
+        )
+        for (durability, setting) in [
+            (PostgresStorage.Durability.full, "remote_write"), (.relaxed, "off"),
+        ] {
+            let storage = try await PostgresStorage.open(address, durability: durability)
+            try server.run("TRUNCATE seen", in: address)
+            try await Self.put("a", storage)
+            #expect(try server.run("SELECT DISTINCT value FROM seen", in: address) == setting)
+        }
+    }
+}
+
+/// A place at which threads wait until a number of them has arrived.
+private final class Barrier: Sendable {
+    private let missing: Mutex<Int>
+    private let opening = DispatchSemaphore(value: 0)
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+        missing = Mutex(count)
+    }
+
+    func arrive() {
+        let isLast = missing.withLock { missing in
+            missing -= 1
+            return missing == 0
+        }
+        if isLast {
+            for _ in 1..<count { opening.signal() }
+        } else {
+            _ = opening.wait(timeout: .now() + 60)
+        }
+    }
+}
+#endif
