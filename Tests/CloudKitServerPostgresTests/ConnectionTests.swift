@@ -73,7 +73,7 @@ struct ConnectionTests {
     /// Returns the error of an attempt to open a storage.
     private static func error(_ address: String) async -> StorageError? {
         let error = await #expect(throws: StorageError.self) {
-            try await PostgresStorage.open(address, patience: .seconds(1))
+            try await PostgresStorage.open(PostgresAddress(address), patience: .seconds(1))
         }
         #expect(error?.message.contains(password) == false, "\(String(describing: error))")
         return error

@@ -99,7 +99,7 @@ struct PoolTests {
         await storage.end()
         try server.run("ALTER ROLE \(role) CONNECTION LIMIT 0", in: address)
         let error = await #expect(throws: StorageError.self) {
-            try await PostgresStorage.open(limited, patience: .milliseconds(200))
+            try await PostgresStorage.open(PostgresAddress(limited), patience: .milliseconds(200))
         }
         #expect(error?.code == .busy)
         #expect(error?.message.contains("max_connections") == true, "\(String(describing: error))")
@@ -110,7 +110,7 @@ struct PoolTests {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
         let storage = try await PostgresStorage.open(
-            address,
+            PostgresAddress(address),
             connections: 1,
             patience: .seconds(2)
         )
@@ -134,7 +134,7 @@ struct PoolTests {
     func locks() async throws {
         let address = try PostgresServer.shared.get().newDatabase()
         let holder = try await PostgresServer.open(address)
-        let storage = try await PostgresStorage.open(address, patience: .seconds(2))
+        let storage = try await PostgresStorage.open(PostgresAddress(address), patience: .seconds(2))
         let (isHeld, opening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let held = Task {
             try await holder.write { writer in

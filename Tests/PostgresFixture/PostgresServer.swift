@@ -23,14 +23,26 @@ package final class PostgresServer: Sendable {
         package var make =
             #"initdb -D "$data/main" -A trust -U cloud -E UTF8 --locale=C >"$data/log" 2>&1"#
         /// Commands that run before the start, without single quotes.
-        package var prepare = ":"
+        package var prepare: String
         /// Settings, such as `max_connections=20`.
-        package var settings: [String] = []
+        package var settings: [String]
         /// The address at which it takes connections besides its socket.
-        package var address = ""
-        package var port = 5432
+        package var address: String
+        package var port: Int
 
-        package init() {}
+        package init(
+            make: String? = nil,
+            prepare: String = ":",
+            settings: [String] = [],
+            address: String = "",
+            port: Int = 5432
+        ) {
+            if let make { self.make = make }
+            self.prepare = prepare
+            self.settings = settings
+            self.address = address
+            self.port = port
+        }
     }
 
     /// The folder of the data, in which the server's socket is too.

@@ -109,8 +109,8 @@ public final class CloudServer: Service {
         service.setFaults(configuration.faults)
     }
 
-    /// Creates a server for an existing service, such as one on another storage engine or the cloud of a test.
-    public init(
+    /// Creates a server for an existing service, such as the cloud of a test.
+    package init(
         serving service: CloudService,
         configuration: Configuration = Configuration(),
         clock: any ServiceClock = SystemClock(),

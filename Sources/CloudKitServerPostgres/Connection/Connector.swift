@@ -32,6 +32,17 @@ final class Connector: Sendable {
         self.settings = settings + [("lock_timeout", String(milliseconds))]
     }
 
+    /// Creates a connector with the address and settings of another one.
+    ///
+    /// - Parameters:
+    ///   - other: The other connector.
+    ///   - name: The name by which operators tell its connections from others.
+    init(_ other: Connector, name: String) {
+        address = other.address
+        patience = other.patience
+        settings = other.settings + [("application_name", name)]
+    }
+
     /// Connects; tries again until a time.
     func connect(until end: ContinuousClock.Instant) throws -> PostgresConnection {
         while true {

@@ -81,9 +81,6 @@ final class PostgresConnection {
     /// The version of the server, such as 150018.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
-    /// The number of the server's process when the connection began; a pooler gives one of its own.
-    var backend: Int64 { Int64(PQbackendPID(connection)) }
-
     /// Waits for notifications.
     ///
     /// - Parameters:

@@ -43,11 +43,7 @@ final class Listener: Sendable {
     ///   - connector: The address of the database.
     ///   - node: The name of this node, whose own additions to queues are no news.
     init(_ connector: Connector, node: String) {
-        // Operators see which of the connections it is.
-        self.connector = Connector(
-            address: connector.address,
-            settings: connector.settings + [("application_name", "cloudkit-listener")]
-        )
+        self.connector = Connector(connector, name: "cloudkit-listener")
         self.node = node
         var ends: [Int32] = [-1, -1]
         // Without a pipe, an end is noticed after an interval.
@@ -114,14 +110,8 @@ final class Listener: Sendable {
     private func listen() throws {
         let connection = try connector.connect(until: .now)
         try connection.run([Statement(sql: "LISTEN \(Notice.channel)", isPrepared: false)])
-        var backend: Int64 = 0
-        try connection.run([
-            Statement(sql: "SELECT pg_backend_pid()") { rows in
-                for row in rows { backend = row.int(0) }
-            }
-        ])
-        // Where a pooler lends one of its connections for a transaction, notifications may go elsewhere.
-        let interval = connection.backend == backend ? Self.seldom : Self.often
+        // A pooler between may swallow them.
+        let interval = connection.isPooled ? Self.often : Self.seldom
         tell(.unknown)
         while !isClosed {
             let texts = try connection.notifications(until: alarm.0, milliseconds: interval)

@@ -47,13 +47,11 @@ struct PostgresBench: Sendable {
     private static func node(on postgres: PostgresFolder) async throws -> CloudServer {
         var logger = Logger(label: "bench")
         logger.logLevel = .critical
-        let service = CloudService(
-            storage: try await PostgresStorage.open(postgres.address, connections: connections),
-            assets: try FileAssetStorage.temporary(),
-            clock: SystemClock(),
-            randomness: SystemRandomness()
-        )
-        let server = CloudServer(serving: service, logger: logger)
+        var configuration = CloudServer.Configuration()
+        let storage = try await PostgresStorage.open(postgres.address, connections: connections)
+        configuration.storage = storage
+        configuration.assets = storage.assetStorage()
+        let server = try CloudServer(configuration: configuration, logger: logger)
         // Ends with the process, as PostgreSQL does.
         Task { try await server.run() }
         return server
