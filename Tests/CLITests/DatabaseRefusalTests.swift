@@ -29,7 +29,10 @@ struct DatabaseRefusalTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    @Test("Settings of a database are refused without one", arguments: ["connections", "partitions"])
+    @Test(
+        "Settings of a database are refused without one",
+        arguments: ["connections", "partitions"]
+    )
     func noDatabase(name: String) async throws {
         let outcome = try await CommandProcess.run(["serve", "--database-\(name)", "4"])
         #expect(outcome.status == 2)
