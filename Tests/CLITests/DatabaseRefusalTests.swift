@@ -68,7 +68,7 @@ struct DatabaseRefusalTests {
         arguments: [
             "postgres://ada:hush%zz@127.0.0.1/cloud", "postgres://ada:hush@127.0.0.1/cloud?what=1",
             "postgres:/ada:hush@127.0.0.1/cloud", "host=127.0.0.1 password = 'hush",
-            "host=127.0.0.1 passwort=hush password=hush", "hush",
+            "host=127.0.0.1 passwort=hush password=hush", "hush", "",
         ]
     )
     func noAddress(address: String) async throws {
