@@ -29,7 +29,10 @@ struct DatabaseRefusalTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    @Test("Settings of a database are refused without one", arguments: ["connections", "partitions"])
+    @Test(
+        "Settings of a database are refused without one",
+        arguments: ["connections", "partitions"]
+    )
     func noDatabase(name: String) async throws {
         let outcome = try await CommandProcess.run(["serve", "--database-\(name)", "4"])
         #expect(outcome.status == 2)
@@ -65,7 +68,7 @@ struct DatabaseRefusalTests {
         arguments: [
             "postgres://ada:hush%zz@127.0.0.1/cloud", "postgres://ada:hush@127.0.0.1/cloud?what=1",
             "postgres:/ada:hush@127.0.0.1/cloud", "host=127.0.0.1 password = 'hush",
-            "host=127.0.0.1 passwort=hush password=hush", "hush",
+            "host=127.0.0.1 passwort=hush password=hush", "hush", "",
         ]
     )
     func noAddress(address: String) async throws {

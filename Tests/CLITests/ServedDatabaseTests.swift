@@ -69,7 +69,9 @@ struct ServedDatabaseTests {
         }
     }
 
-    @Test("A user who signs in at one server is signed in at the other, until an operator ends the session")
+    @Test(
+        "A user who signs in at one server is signed in at the other, until an operator ends the session"
+    )
     func session() async throws {
         try await ServedDatabase.run { cloud in
             let added = try await cloud.administer(
@@ -102,13 +104,16 @@ struct ServedDatabaseTests {
             #expect(try ended.objects().count == 1, "\(ended.errors)")
             for server in 0..<2 {
                 // A server notices within five seconds.
-                while try await cloud.run(["users", "current"], at: server, as: settings).status == 0
+                while try await cloud.run(["users", "current"], at: server, as: settings).status
+                    == 0
                 {}
             }
         }
     }
 
-    @Test("A file in a folder that the servers share comes from each, and no server looks elsewhere")
+    @Test(
+        "A file in a folder that the servers share comes from each, and no server looks elsewhere"
+    )
     func sharedFolder() async throws {
         try await ServedDatabase.run(sharesFolder: true) { cloud in
             let ada = try await cloud.addUser("Ada")
@@ -190,10 +195,14 @@ struct ServedDatabaseTests {
         #expect(!printed.output.contains("hush"))
         let greeting = try await CommandProcess.shell(
             """
-            "$0" serve --database '\(database)' --port 0 2>&1 | while read -r line; do
+            folder=$(mktemp -d) && mkfifo "$folder/output" || exit
+            "$0" serve --database '\(database)' --port 0 >"$folder/output" 2>&1 &
+            while read -r line; do
                 echo "$line"
-                case $line in *operate*) exit ;; esac
-            done
+                case $line in *operate*) break ;; esac
+            done <"$folder/output"
+            kill $! && wait $!
+            rm -r "$folder"
             """
         )
         #expect(greeting.output.hasPrefix("Serving no container yet at"), "\(greeting.output)")
@@ -235,7 +244,9 @@ struct ServedDatabaseTests {
         _ = try await run("users", "password", "Ada", "--password-file", "-", input: "a long one\n")
         let listed = try await run("users", "list", "--json")
         #expect(try listed.objects().map { $0["hasPassword"] as? Bool } == [true])
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString
+        )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let schema = folder.appendingPathComponent("a.ckdb").path

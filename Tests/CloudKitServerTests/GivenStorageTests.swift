@@ -52,7 +52,7 @@ struct GivenStorageTests {
         let error = await #expect(throws: StorageError.self) {
             try await TestServer.run(elsewhere) { _ in }
         }
-        #expect(error?.message.contains("are in \(folder.path), not in the database") == true)
+        #expect(error?.message.contains("are in \(folder.path), not in the storage itself") == true)
     }
 
     @Test("A shared folder that is not there is not made")

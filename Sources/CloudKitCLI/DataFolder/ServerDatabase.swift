@@ -112,7 +112,9 @@ extension ServerDatabase {
     /// - Throws: `CommandFailure` when they cannot be reached.
     func assets(of storages: Storages) async throws -> any AssetStorage {
         let location = try await AssetsNote(storage: storages.data).location()
-        guard let location, location != AssetsNote.ownLocation else { return storages.ownAssets }
+        guard let location, location != AssetsNote.location(of: storages.ownAssets) else {
+            return storages.ownAssets
+        }
         return try AssetLocation(
             address: location,
             source: "The assets of \(name) are in",

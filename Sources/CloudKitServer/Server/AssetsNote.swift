@@ -8,15 +8,17 @@ import Foundation
 
 /// The note in a storage of where its assets are, so that no server looks for them elsewhere.
 package struct AssetsNote {
-    /// The location of assets that are in the storage's own database.
-    package static let ownLocation = "database"
-
     /// The name of the setting.
     private static let setting = "assets-location"
 
     private let storage: any Storage
 
     package init(storage: any Storage) { self.storage = storage }
+
+    /// Returns the location of assets, as it is noted.
+    package static func location(of assets: any AssetStorage) -> String {
+        assets.location ?? "the storage itself"
+    }
 
     /// Returns the location; nil if nothing was noted yet.
     ///
@@ -30,7 +32,7 @@ package struct AssetsNote {
     ///
     /// - Throws: `StorageError` when they are elsewhere.
     package func note(_ assets: any AssetStorage) async throws {
-        let location = assets.location ?? Self.ownLocation
+        let location = Self.location(of: assets)
         let known = try await storage.write { writer in
             if let known = try writer.setting(Self.setting) { return known }
             let value = Data(location.utf8)
@@ -40,13 +42,9 @@ package struct AssetsNote {
         guard known != Data(location.utf8) else { return }
         throw StorageError(
             .other,
-            "The assets of this database are in \(Self.words(String(decoding: known, as: UTF8.self))), "
-                + "not in \(Self.words(location)); name the first with --assets, or copy them and "
-                + "delete the row \(Self.setting) of the table setting"
+            "The assets of this database are in \(String(decoding: known, as: UTF8.self)), not in "
+                + "\(location); name the first with --assets, without which they are in the database, or "
+                + "copy them and delete the row \(Self.setting) of the table setting"
         )
-    }
-
-    private static func words(_ location: String) -> String {
-        location == ownLocation ? "the database itself, where they are without --assets" : location
     }
 }

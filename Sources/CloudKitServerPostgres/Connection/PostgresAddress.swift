@@ -19,6 +19,12 @@ package struct PostgresAddress: Sendable, CustomStringConvertible {
     package init(_ text: String) throws(StorageError) {
         self.text = text
         var reason: UnsafeMutablePointer<CChar>?
+        guard !text.isEmpty else {
+            throw StorageError(
+                .other,
+                Self.refusal(of: text, "it is empty; postgres:// takes all from the environment")
+            )
+        }
         guard !text.utf8.contains(0), let given = PQconninfoParse(text, &reason) else {
             let cause = reason.map { String(cString: $0) } ?? "it cannot be read"
             PQfreemem(reason)
@@ -93,7 +99,7 @@ package struct PostgresAddress: Sendable, CustomStringConvertible {
         let mayHavePassword = user.contains(":") || text.contains("password")
         let reason =
             mayHavePassword
-            ? "in a user's name or a password, write @ as %40, : as %3A, / as %2F and % as %25"
+            ? "correct its parts; in a user's name or a password, @ is %40, : is %3A, / is %2F, % is %25"
             : cause.split(separator: "\n").joined(separator: "; ")
         return
             "This is no address of a PostgreSQL database, such as postgres://user@host:5432/name: "
