@@ -124,9 +124,9 @@ struct RoundTripTests {
         func trips(_ operations: [JSON]) async throws -> Int {
             try await world.trips { try await world.cloud.modify(as: world.user, operations) }
         }
-        #expect(try await trips(world.operations("create", "a", 0..<1)) <= 3)
-        #expect(try await trips(world.operations("create", "b", 0..<200)) <= 3)
-        #expect(try await trips(world.operations("forceUpdate", "b", 0..<200) { _ in [:] }) <= 3)
+        #expect(try await trips(world.operations("create", "a", 0..<1)) <= 2)
+        #expect(try await trips(world.operations("create", "b", 0..<200)) <= 2)
+        #expect(try await trips(world.operations("forceUpdate", "b", 0..<200) { _ in [:] }) <= 2)
         let links = world.operations("create", "c", 0..<200) { number in
             [
                 "link": [

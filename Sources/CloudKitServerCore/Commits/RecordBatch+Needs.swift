@@ -16,7 +16,12 @@ extension RecordBatch {
             addSubscriptions(of: key, to: &needs)
         }
         guard let name = call.ownZoneName(zone) else { return }
-        needs.zone(name) { addContents(call, to: &$0) }
+        needs.zone(name) { contents in
+            addContents(call, to: &contents)
+            // Nothing in a default zone can be shared.
+            guard !zone.isDefault else { return }
+            ShareDirectory(environment: call.environment.id).addMembers(to: &contents)
+        }
     }
 
     /// Announces the rows that the commit reads, once the zone is known.

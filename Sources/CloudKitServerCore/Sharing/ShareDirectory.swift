@@ -34,6 +34,11 @@ struct ShareDirectory {
         needs.collections.insert(members(zone))
     }
 
+    /// Adds the members of a zone whose number is not known yet.
+    func addMembers(to contents: inout StorageNeeds.Contents) {
+        contents.collections.insert(membersOfZones)
+    }
+
     /// Returns the share of a link, if it exists.
     func share(
         _ shortGUID: String,
@@ -205,8 +210,10 @@ struct ShareDirectory {
         }
     }
 
+    private var membersOfZones: String { "shareMember/\(environment.rawValue)/" }
+
     private func members(_ zone: RowID<StoredZone>) -> String {
-        "shareMember/\(environment.rawValue)/\(zone.rawValue)"
+        membersOfZones + String(zone.rawValue)
     }
 
     /// Returns the participants of shares in a zone, possibly including former ones.

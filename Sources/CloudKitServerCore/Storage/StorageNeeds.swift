@@ -105,6 +105,8 @@ public struct StorageNeeds: Hashable, Sendable {
         public var scans: [Scan] = []
         /// Scans of indexes whose entries are counted.
         public var counts: [Scan] = []
+        /// Collections of documents whose names end with the zone's number, by the part before it.
+        public var collections: Set<String> = []
 
         /// Creates needs of nothing but the zone itself.
         public init() {}

@@ -22,6 +22,26 @@ extension NeedReads {
         for feed in contents.feeds { add(feed, of: place) }
         for scan in contents.scans { add(scan, of: place) }
         for scan in contents.counts { add(count: scan, of: place) }
+        for beginning in contents.collections { add(collection: beginning, of: place) }
+    }
+
+    /// Adds the read of a collection whose name ends with the number of a zone.
+    private mutating func add(collection beginning: String, of place: Place) {
+        if let zone = place.zone { return add(collections: [beginning + String(zone.rawValue)]) }
+        append(
+            Statement(
+                sql: """
+                    SELECT name, body FROM document WHERE collection = $3::bytea || convert_to(
+                        (SELECT id FROM zone WHERE database = $1 AND name = $2)::text, 'UTF8')
+                    ORDER BY name
+                    """,
+                parameters: place.parameters + [.text(beginning)]
+            ) { [transaction] rows in
+                guard let zone = Self.zone(of: place, transaction) else { return }
+                transaction.cache.collections[ByteText(beginning + String(zone.rawValue))] =
+                    rows.map { StoredDocument(name: $0.text(0), body: $0.bytes(1)) }
+            }
+        )
     }
 
     /// Returns the zone of a place whose name was looked up before; nil if there is none.

@@ -75,9 +75,7 @@ struct NeedReads {
     mutating func add(_ needs: StorageNeeds) {
         add(environments: needs.environments)
         users.formUnion(needs.users.filter { transaction.cache.users[$0] == nil })
-        collections += needs.collections.filter {
-            transaction.cache.collections[ByteText($0)] == nil && isNew("c", ByteText($0))
-        }
+        add(collections: needs.collections)
         add(documents: needs.documents)
         add(queues: needs.queues)
         if let key = needs.database { add(needs, of: key) }
@@ -116,6 +114,13 @@ struct NeedReads {
                     }
                 }
             )
+        }
+    }
+
+    /// Adds the reads of collections, which share a statement.
+    mutating func add(collections names: Set<String>) {
+        collections += names.filter {
+            transaction.cache.collections[ByteText($0)] == nil && isNew("c", ByteText($0))
         }
     }
 
