@@ -198,7 +198,7 @@ package struct Backup {
 
     /// Refuses a database that counts as damaged: SQLite does not miss the rows that an unfinished
     /// repair has yet to derive, and the mark would not be in the backup.
-    private static func checkIsNotMarked(_ path: String) throws {
+    static func checkIsNotMarked(_ path: String) throws {
         let note = DamageNote(besideDatabase: path)
         note.read()
         guard let damage = note.text else { return }
@@ -209,7 +209,7 @@ package struct Backup {
     }
 
     /// Refuses a database without tables, or without those of this version.
-    private static func refuseOlder(_ database: Database, _ path: String) throws {
+    static func refuseOlder(_ database: Database, _ path: String) throws {
         let migrator = SQLiteTables.migrator
         guard try !migrator.hasCompletedMigrations(database) else { return }
         let isOurs = try migrator.appliedIdentifiers(database).contains("1")
@@ -222,7 +222,7 @@ package struct Backup {
         )
     }
 
-    private static func check(_ database: Database, _ path: String) throws {
+    static func check(_ database: Database, _ path: String) throws {
         let problems = try SQLiteConnection(database).fileProblems()
         guard let problem = problems.first else { return }
         let remedy =
