@@ -9,6 +9,17 @@ package struct CopyState: Hashable, Codable {
     /// The name of the setting in which a target keeps it.
     package static let setting = "unfinishedCopy"
 
+    /// The name of the setting in which a database notes where its assets are.
+    package static let assetsLocation = "assets-location"
+
+    /// The names of settings that belong to a place and not to the data in it.
+    private static let ownSettings = [setting, assetsLocation]
+
+    /// The names of those settings, in a list of SQL's.
+    package static var ownSettingsList: String {
+        ownSettings.map { "'\($0)'" }.joined(separator: ", ")
+    }
+
     /// A checksum of the state of the source.
     var source: Data
     /// The last change of this state, so that two copies to one target notice each other.

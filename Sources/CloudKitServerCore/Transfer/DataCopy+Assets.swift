@@ -12,27 +12,36 @@ extension DataCopy {
     /// The number of assets that are copied at a time.
     private static let width = 8
 
+    /// The number of assets that are listed at a time.
+    private static let page = 1000
+
     /// Copies and compares the assets that the rows hold.
-    func assets(_ report: inout Report, _ state: inout CopyState) async throws {
-        let location = targetAssets.location
-        let isShared = location != nil && location == sourceAssets.location
+    func copy(
+        _ assets: Assets,
+        _ report: inout Report,
+        _ state: inout CopyState
+    ) async throws {
+        let location = assets.target.location
+        // Those of the same place are there, and nothing was done to them.
+        let isShared = location != nil && location == assets.source.location
         var checksum = Data()
         while true {
-            try Task.checkCancellation()
             let after = checksum
             let page = try await Self.onOwnThread {
-                try target.read { try $0.assets(after: after, limit: Self.width) }
+                try target.read { try $0.assets(after: after, limit: Self.page) }
             }
             guard let last = page.last else { return }
             report.assets += page.count
-            // Those of the same place are there, and nothing was done to them.
             if !isShared {
-                let isCopied = try await copy(page, after: state.asset, &report)
-                if isCopied, state.asset.lexicographicallyPrecedes(last) {
-                    state = try await advanced(state, to: last)
+                for start in stride(from: 0, to: page.count, by: Self.width) {
+                    try Task.checkCancellation()
+                    let group = Array(page[start...].prefix(Self.width))
+                    try await copy(group, assets, after: state.asset, &report)
+                    if let last = group.last, state.asset.lexicographicallyPrecedes(last) {
+                        state = try await advanced(state, to: last)
+                    }
                 }
             }
-            meter(report.rows * 2, report.rows * 2)
             checksum = last
         }
     }
@@ -45,57 +54,63 @@ extension DataCopy {
         }
     }
 
-    /// Copies assets, except those that an earlier run has copied, and compares all of them.
-    ///
-    /// - Returns: `true` when they are like those of the source.
-    private func copy(
-        _ page: [Data],
-        after done: Data,
-        _ report: inout Report
-    ) async throws -> Bool {
-        let problems = try await withThrowingTaskGroup(of: (Data, String?).self) { group in
-            for checksum in page {
-                let isDone = !done.lexicographicallyPrecedes(checksum)
-                group.addTask { (checksum, try await problem(of: checksum, isCopied: isDone)) }
-            }
-            var problems: [(Data, String)] = []
-            for try await case (let checksum, let problem?) in group {
-                problems.append((checksum, problem))
-            }
-            return problems
-        }
-        for (checksum, problem) in problems.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
-            report.add("Asset \(Hexadecimal.text(checksum)): \(problem)")
-        }
-        return problems.isEmpty
+    /// The outcome of one asset.
+    private enum Outcome {
+        case same, damagedInSource, differs
     }
 
-    /// Copies an asset if necessary, and returns what is wrong with its bytes in the target.
-    private func problem(of checksum: Data, isCopied: Bool) async throws -> String? {
-        let checksum = Array(checksum)
-        if !isCopied {
-            do {
-                guard let contents = try await sourceAssets.open(checksum) else {
-                    return "it is missing in \(source.name)"
+    /// Copies assets, except those that an earlier run has copied, and compares all of them.
+    private func copy(
+        _ page: [Data],
+        _ assets: Assets,
+        after done: Data,
+        _ report: inout Report
+    ) async throws {
+        let outcomes = try await withThrowingTaskGroup(of: (Data, Outcome).self) { group in
+            for checksum in page {
+                let isDone = !done.lexicographicallyPrecedes(checksum)
+                group.addTask {
+                    (checksum, try await copy(Array(checksum), assets, isCopied: isDone))
                 }
-                let stored = try await targetAssets.store(contents.chunks, limit: .max)
-                guard stored.checksum == checksum else {
-                    return "its bytes in \(source.name) do not match it"
-                }
-            } catch let error as StorageError where error.isDamage {
-                return "its bytes in \(source.name) are damaged"
+            }
+            return try await group.reduce(into: [Data: Outcome]()) { $0[$1.0] = $1.1 }
+        }
+        for checksum in page {
+            let name = Hexadecimal.text(checksum)
+            switch outcomes[checksum] {
+            case .damagedInSource: report.damagedAssets.append(name)
+            case .differs: report.add("Asset \(name): \(target.name) has other bytes, or none")
+            case .same, nil: break
             }
         }
+    }
+
+    /// Copies an asset if necessary, and reads it again.
+    private func copy(
+        _ checksum: [UInt8],
+        _ assets: Assets,
+        isCopied: Bool
+    ) async throws -> Outcome {
+        if isCopied, try await Self.has(checksum, assets.target) { return .same }
         do {
-            guard let contents = try await targetAssets.open(checksum) else {
-                return "it is missing in \(target.name)"
-            }
+            guard let contents = try await assets.source.open(checksum),
+                try await assets.target.store(contents.chunks, limit: .max).checksum == checksum
+            else { return .damagedInSource }
+        } catch let error as StorageError where error.isDamage {
+            return .damagedInSource
+        }
+        return try await Self.has(checksum, assets.target) ? .same : .differs
+    }
+
+    /// Returns whether a storage has all bytes of an asset.
+    private static func has(_ checksum: [UInt8], _ storage: any AssetStorage) async throws -> Bool {
+        do {
+            guard let contents = try await storage.open(checksum) else { return false }
             var hash = SHA256()
             for try await piece in contents.chunks { hash.update(data: piece) }
             return Array(hash.finalize()) == checksum
-                ? nil : "its bytes in \(target.name) do not match it"
         } catch let error as StorageError where error.isDamage {
-            return "its bytes in \(target.name) are damaged"
+            return false
         }
     }
 }

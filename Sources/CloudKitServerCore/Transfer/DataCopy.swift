@@ -20,6 +20,8 @@ package struct DataCopy: Sendable {
         package var addedRows = 0
         /// The number of assets that records hold.
         package var assets = 0
+        /// The checksums of assets that are missing or damaged in the source, and not copied.
+        package var damagedAssets: [String] = []
         /// The number of differences between the source and the target.
         package var differenceCount = 0
         /// Descriptions of the first differences.
@@ -34,17 +36,28 @@ package struct DataCopy: Sendable {
             if differences.count < Self.described { differences.append(difference) }
         }
 
-        /// `true` when the target has what the source has.
-        package var isGood: Bool { differenceCount == 0 }
+        /// `true` when the target has what the source has, and can be used.
+        package var isComplete: Bool { differenceCount == 0 }
     }
 
     /// The numbers of steps that are done, and of all.
     package typealias Meter = @Sendable (_ done: Int, _ total: Int) -> Void
 
+    /// The storages of both sides.
+    package struct Assets: Sendable {
+        let source: any AssetStorage
+        let target: any AssetStorage
+
+        /// Creates a pair; assets of the same location stay where they are.
+        package init(from source: any AssetStorage, to target: any AssetStorage) {
+            self.source = source
+            self.target = target
+        }
+    }
+
     let source: any DataStore
     let target: any DataStore
-    let sourceAssets: any AssetStorage
-    let targetAssets: any AssetStorage
+    let assets: Assets?
     let meter: Meter
     /// The maximum number of rows of a page.
     let pageRows: Int
@@ -54,22 +67,19 @@ package struct DataCopy: Sendable {
     /// - Parameters:
     ///   - source: The data to copy.
     ///   - target: The data to fill: empty, or with an unfinished copy of the same source.
-    ///   - sourceAssets: The assets of the source.
-    ///   - targetAssets: The assets of the target; those of the same location stay where they are.
+    ///   - assets: The assets of both; nil to copy none.
     ///   - pageRows: The maximum number of rows that are added in one transaction.
     ///   - meter: A closure that is told the progress.
     package init(
         from source: any DataStore,
-        assets sourceAssets: any AssetStorage,
         to target: any DataStore,
-        assets targetAssets: any AssetStorage,
+        assets: Assets?,
         pageRows: Int = 2000,
         meter: @escaping Meter = { _, _ in }
     ) {
         self.source = source
         self.target = target
-        self.sourceAssets = sourceAssets
-        self.targetAssets = targetAssets
+        self.assets = assets
         self.pageRows = pageRows
         self.meter = meter
     }
@@ -86,8 +96,8 @@ package struct DataCopy: Sendable {
         } onCancel: {
             isCancelled.set()
         }
-        try await assets(&report, &state)
-        guard report.isGood else { return report }
+        if let assets { try await copy(assets, &report, &state) }
+        guard report.isComplete else { return report }
         let end = try state.encoded
         try await Self.onOwnThread {
             try target.write { try $0.replaceCopyState(end, with: nil) }
@@ -108,7 +118,7 @@ package struct DataCopy: Sendable {
     }
 
     /// Runs a closure on a thread that may block.
-    static func onOwnThread<Value: Sendable>(
+    package static func onOwnThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in

@@ -65,6 +65,7 @@ public final class PostgresStorage: Storage {
     ///   - connections: The maximum number of connections.
     ///   - partitions: The number of partitions of the divided tables, if the tables do not exist yet.
     ///   - makesTables: `true` to create the tables of a database that has none.
+    ///   - mayBeUnfinished: `true` for a database with a copy of other data that has not ended.
     ///   - patience: The time for attempts to reach the database.
     /// - Returns: The storage.
     /// - Throws: `StorageError`.
@@ -74,6 +75,7 @@ public final class PostgresStorage: Storage {
         connections: Int = 8,
         partitions: Int = 0,
         makesTables: Bool = true,
+        mayBeUnfinished: Bool = false,
         patience: Duration = PostgresStorage.patience
     ) async throws -> PostgresStorage {
         let settings = [
@@ -90,7 +92,11 @@ public final class PostgresStorage: Storage {
             connections: max(1, connections)
         )
         do {
-            let tables = PostgresTables(partitions: partitions, areMade: makesTables)
+            let tables = PostgresTables(
+                partitions: partitions,
+                areMade: makesTables,
+                mayBeUnfinished: mayBeUnfinished
+            )
             try await storage.migrate(tables, patience)
         } catch {
             storage.workers.close()

@@ -12,6 +12,8 @@ struct PostgresTables {
     var partitions = 0
     /// `true` when they are created in a database that has none.
     var areMade = true
+    /// `true` when the database may have a copy of other data that has not ended.
+    var mayBeUnfinished = false
 
     /// The keys of the advisory locks in the server's catalogue of them.
     enum Lock {
@@ -67,6 +69,15 @@ struct PostgresTables {
         }
         // A marker is looked up in the moments after its connection was lost.
         statements.append(once("DELETE FROM commit_marker WHERE made < now() - interval '1 day'"))
+        statements.append(
+            Statement(
+                sql: "SELECT 1 FROM setting WHERE name = $1",
+                parameters: [.text(CopyState.setting)],
+                isPrepared: false
+            ) { [mayBeUnfinished] rows in
+                for _ in rows where !mayBeUnfinished { throw CopyState.refusal(of: "It") }
+            }
+        )
         statements.append(once("COMMIT"))
         try connection.run(statements)
     }

@@ -12,20 +12,18 @@ package final class PostgresData: DataStore, @unchecked Sendable {
     /// Connects to a database, to copy its data as it is at one moment.
     ///
     /// - Parameters:
-    ///   - address: A URL, or the keywords of libpq.
-    ///   - name: The name of the database in messages, which has no password.
+    ///   - address: The address.
     ///   - isHeld: `true` if no node may write before the copy has ended: a write would be lost with
     ///     everything that comes after the copy.
     /// - Returns: The data.
     /// - Throws: `StorageError` when there is no connection, and for a database of another version.
     package static func source(
-        _ address: String,
-        name: String,
+        _ address: PostgresAddress,
         isHeld: Bool
     ) async throws -> PostgresData {
         try await onOwnThread {
-            try PostgresData(address, name, isHeld: isHeld) { connection in
-                try PostgresTables().requireCurrent(connection, name)
+            try PostgresData(address, isHeld: isHeld) { connection in
+                try PostgresTables(areMade: false).migrate(connection)
             }
         }
     }
@@ -33,20 +31,18 @@ package final class PostgresData: DataStore, @unchecked Sendable {
     /// Connects to a database, and creates the tables that are missing, to copy data to it.
     ///
     /// - Parameters:
-    ///   - address: A URL, or the keywords of libpq.
-    ///   - name: The name of the database in messages, which has no password.
+    ///   - address: The address.
     ///   - partitions: The number of partitions of the tables that are divided by the users' databases,
     ///     if the tables do not exist yet; 0 for none.
     /// - Returns: The data.
     /// - Throws: `StorageError` when there is no connection.
     package static func target(
-        _ address: String,
-        name: String,
+        _ address: PostgresAddress,
         partitions: Int = 0
     ) async throws -> PostgresData {
         try await onOwnThread {
-            try PostgresData(address, name, isHeld: false) { connection in
-                try PostgresTables(partitions: partitions).migrate(connection)
+            try PostgresData(address, isHeld: false) { connection in
+                try PostgresTables(partitions: partitions, mayBeUnfinished: true).migrate(connection)
             }
         }
     }
@@ -64,19 +60,18 @@ package final class PostgresData: DataStore, @unchecked Sendable {
     }
 
     private init(
-        _ address: String,
-        _ name: String,
+        _ address: PostgresAddress,
         isHeld: Bool,
         prepare: (PostgresConnection) throws -> Void
     ) throws {
-        self.name = name
+        name = "the database \(address.description)"
         func connect() throws -> PostgresConnection {
             // A copy that is cut off is continued, so only its end has to be durable.
             let settings = [
                 ("synchronous_commit", "off"), ("idle_in_transaction_session_timeout", "0"),
                 ("lock_timeout", "30s"), ("jit", "off"),
             ]
-            return try PostgresConnection(address, settings: settings)
+            return try PostgresConnection(address.text, settings: settings)
         }
         connection = try connect()
         try prepare(connection)

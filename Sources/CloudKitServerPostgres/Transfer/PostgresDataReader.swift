@@ -21,7 +21,7 @@ final class PostgresDataReader: DataReader {
         let columns = table.columns.map(\.name).joined(separator: ", ")
         let order = table.order.map { table.columns[$0].name }.joined(separator: ", ")
         var condition = Self.condition(of: table)
-        if let key {
+        if key != nil {
             let marks = table.orderKinds.enumerated().map { place, kind in
                 "$\(place + 1)::\(kind == .integer ? "bigint" : "bytea")"
             }
@@ -48,10 +48,10 @@ final class PostgresDataReader: DataReader {
         return counts.first.map(Int.init) ?? 0
     }
 
-    /// The condition for rows that belong to the data: the state of a copy does not.
+    /// The condition for rows that belong to the data.
     private static func condition(of table: DataTable) -> String {
         guard table.name == "setting" else { return "true" }
-        return "name <> '\(CopyState.setting)'"
+        return "name NOT IN (\(CopyState.ownSettingsList))"
     }
 
     func assets(after checksum: Data, limit: Int) throws -> [Data] {

@@ -175,8 +175,8 @@ struct SQLiteDataReader: DataReader {
         let name = form.name
         guard form.isContent else {
             let own = "\(snapshot.map { "snapshot\($0)" } ?? "")\(name)"
-            // The state of a copy belongs to no data.
-            return ["\(own) AS t WHERE \(name == "setting" ? "name <> '\(CopyState.setting)'" : "1")"]
+            let condition = name == "setting" ? "name NOT IN (\(CopyState.ownSettingsList))" : "1"
+            return ["\(own) AS t WHERE \(condition)"]
         }
         let number = snapshot ?? 0
         let shared =
