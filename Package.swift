@@ -260,7 +260,9 @@ let package = Package(
 
         .target(
             name: "CloudKitServerPostgres",
-            dependencies: ["CloudKitBasics", "CloudKitServerCore", "CloudKitWire", postgres]
+            dependencies: [
+                "CloudKitBasics", "CloudKitServerCore", "CloudKitWire", crypto, postgres,
+            ]
         ),
 
         // Rank 3: a storage for assets in S3; empty without the trait `S3`.
@@ -397,8 +399,9 @@ let package = Package(
         .testTarget(
             name: "CloudKitServerPostgresTests",
             dependencies: [
-                "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitServerSQLite",
-                "CloudKitWire", "PostgresFixture", "ServerFixtures", "StorageConformance",
+                "AssetStorageConformance", "CloudKitServerCore", "CloudKitServerPostgres",
+                "CloudKitServerSQLite", "CloudKitWire", "PostgresFixture", "ServerFixtures",
+                "StorageConformance",
             ]
         ),
         .testTarget(

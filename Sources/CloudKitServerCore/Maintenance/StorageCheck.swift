@@ -17,7 +17,7 @@ struct StorageCheck: Sendable {
         do {
             try await check(repairs, &report)
         } catch let error as StorageError where error.isDamage {
-            // SQLite's own check ends here too if the database is too damaged for it.
+            // The engine's own check ends here too if the database is too damaged for it.
             report.canBeRepaired = repairs ? false : nil
             report.findings.append(Self.damage(error.message, isFinal: repairs))
         }
@@ -31,7 +31,7 @@ struct StorageCheck: Sendable {
             ? "restore it from a backup"
             : "check --repair corrects it if nothing but derived data is damaged, and changes "
                 + "nothing otherwise"
-        return CheckFinding("SQLite finds the file damaged: \(problem); \(remedy)")
+        return CheckFinding("The engine finds its data damaged: \(problem); \(remedy)")
     }
 
     /// Lets the engine check its own database; returns whether the database can be repaired, nil if
@@ -51,7 +51,7 @@ struct StorageCheck: Sendable {
                 return Self.damage(problem.text, isFinal: repairs)
             }
             var finding = CheckFinding(
-                "SQLite finds an index damaged: \(problem.text)",
+                "The engine finds an index damaged: \(problem.text)",
                 isDerived: true
             )
             finding.isRepaired = isRepaired

@@ -82,6 +82,8 @@ public final class PostgresStorage: Storage {
             // Statements are prepared once, and each has an index for its one way to go.
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("jit", "off"),
             ("lock_timeout", "30s"), ("idle_in_transaction_session_timeout", "60s"),
+            // Statements without a transaction around them, too.
+            ("default_transaction_isolation", "read committed"),
         ]
         let relaxed = [("synchronous_commit", "off")]
         let storage = PostgresStorage(
@@ -162,6 +164,13 @@ public final class PostgresStorage: Storage {
             let text = try transaction.all("SELECT pg_current_snapshot()::text", []) { $0.text(0) }
             return text.joined().utf8.reduce(0) { $0 &* 1_099_511_628_211 ^ Int64($1) }
         }
+    }
+
+    /// Runs a closure whose statements about the bytes of assets are transactions of their own.
+    func runOnAssets<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+    ) async throws -> Value {
+        try await run(.assets, needing: { StorageNeeds() }, body)
     }
 
     private func migrate(_ tables: PostgresTables, _ patience: Duration) async throws {

@@ -51,7 +51,7 @@ struct PostgresTables {
                 receive: { rows in for row in rows { applied = row.int(0) } }
             )
         ])
-        let all = [first]
+        let all = [first, Self.assetFiles]
         guard applied <= Int64(all.count) else {
             throw StorageError(
                 .corrupt,

@@ -74,11 +74,12 @@ final class Worker {
         do {
             if connection == nil { connection = try connector.connect(until: first.end) }
             guard let connection else { return [] }
-            if first.kind == .read {
-                read(first, connection)
-                return []
+            switch first.kind {
+            case .read: read(first, connection, .nothing)
+            case .assets: read(first, connection, .assets)
+            case .write: return try write(jobs, connection)
             }
-            return try write(jobs, connection)
+            return []
         } catch {
             for job in jobs { job.finish(error) }
             return []
@@ -87,10 +88,14 @@ final class Worker {
 
     // MARK: Reads
 
-    private func read(_ job: Job, _ connection: PostgresConnection) {
+    private func read(
+        _ job: Job,
+        _ connection: PostgresConnection,
+        _ reach: PostgresTransaction.Reach
+    ) {
         var connection = connection
         for attempt in 1... {
-            let transaction = PostgresTransaction(connection, memory, .nothing)
+            let transaction = PostgresTransaction(connection, memory, reach)
             let start = connection.roundTrips
             do {
                 transaction.announce(job.needs())
@@ -347,7 +352,8 @@ final class Worker {
         return found
     }
 
-    private static func newMarker() -> Data {
+    /// Returns a random number that no other one equals.
+    static func newMarker() -> Data {
         var generator = SystemRandomNumberGenerator()
         var marker = Data()
         for _ in 0..<2 { withUnsafeBytes(of: generator.next()) { marker.append(contentsOf: $0) } }

@@ -4,11 +4,13 @@ import CloudKitServerCore
 import Dispatch
 import Synchronization
 
-/// A read or a write that waits for a connection.
+/// A job that waits for a connection.
 struct Job: Sendable {
     /// The rows that a job changes.
     enum Kind: Hashable, Sendable {
         case read
+        /// The bytes of assets, which no other kind of job concerns.
+        case assets
         case write(WriteScope)
     }
 
@@ -31,41 +33,75 @@ struct Job: Sendable {
 /// Writes of different databases go side by side; those of one database, and those that may change
 /// anything, wait for each other here, where they keep no connection busy.
 struct JobQueue {
-    private var reads: [Job] = []
-    private var firstRead = 0
+    /// Jobs that run in their order.
+    private struct Lane {
+        var jobs: [Job] = []
+        var first = 0
+
+        var count: Int { jobs.count - first }
+
+        mutating func take() -> Job? {
+            guard first < jobs.count else { return nil }
+            let job = jobs[first]
+            first += 1
+            if first == jobs.count || first > 1024 {
+                jobs.removeFirst(first)
+                first = 0
+            }
+            return job
+        }
+    }
+
+    private var reads = Lane()
+    private var assets = Lane()
     private var writes: [Job] = []
     /// The databases that running jobs change.
     private var running: Set<DatabaseKey> = []
     private var writers = 0
+    private var assetJobs = 0
+    /// `true` when the last job but reads concerned an asset.
+    private var wasAsset = false
     private var isEverythingRunning = false
     var isClosed = false
 
     /// The number of waiting jobs.
-    var count: Int { reads.count - firstRead + writes.count }
+    var count: Int { reads.count + assets.count + writes.count }
 
     mutating func add(_ job: Job) {
-        if job.kind == .read { reads.append(job) } else { writes.append(job) }
+        switch job.kind {
+        case .read: reads.jobs.append(job)
+        case .assets: assets.jobs.append(job)
+        case .write: writes.append(job)
+        }
     }
 
     /// Puts jobs back to the front.
     mutating func putBack(_ jobs: [Job]) { writes.insert(contentsOf: jobs, at: 0) }
 
-    /// Takes the next read, or the next writes that share a transaction.
+    /// Takes the next read, the next job about an asset, or the next writes that share a transaction.
     ///
     /// - Parameters:
-    ///   - limit: The maximum number of transactions that write at a time.
+    ///   - limit: The maximum number of transactions that write, or concern assets, at a time.
     ///   - size: The maximum number of writes that share one.
     /// - Returns: The jobs; empty if none can run.
     mutating func next(writers limit: Int, size: Int) -> [Job] {
-        if writers < limit, let group = nextWrites(writers: limit, size: size) { return group }
-        guard firstRead < reads.count else { return [] }
-        let job = reads[firstRead]
-        firstRead += 1
-        if firstRead == reads.count || firstRead > 1024 {
-            reads.removeFirst(firstRead)
-            firstRead = 0
+        if writers + assetJobs < limit {
+            // However many writes wait, assets go on, and the other way round.
+            if assetJobs == 0, !wasAsset, let job = nextAsset() { return [job] }
+            if let group = nextWrites(writers: limit, size: size) {
+                wasAsset = false
+                return group
+            }
+            if assetJobs < max(1, limit / 2), let job = nextAsset() { return [job] }
         }
-        return [job]
+        return reads.take().map { [$0] } ?? []
+    }
+
+    private mutating func nextAsset() -> Job? {
+        guard let job = assets.take() else { return nil }
+        assetJobs += 1
+        wasAsset = true
+        return job
     }
 
     private mutating func nextWrites(writers limit: Int, size: Int) -> [Job]? {
@@ -109,9 +145,13 @@ struct JobQueue {
 
     /// Notes the end of jobs that were taken.
     mutating func end(_ jobs: [Job]) {
-        guard let first = jobs.first, first.kind != .read else { return }
-        writers -= 1
-        if case .write(.everything) = first.kind { isEverythingRunning = false }
+        switch jobs.first?.kind {
+        case nil, .read: return
+        case .assets: assetJobs -= 1
+        case .write(let scope):
+            writers -= 1
+            if scope == .everything { isEverythingRunning = false }
+        }
         for job in jobs {
             if case .write(.database(let key)) = job.kind { running.remove(key) }
         }
@@ -119,8 +159,8 @@ struct JobQueue {
 
     /// Takes all jobs.
     mutating func takeAll() -> [Job] {
-        defer { (reads, firstRead, writes) = ([], 0, []) }
-        return Array(reads[firstRead...]) + writes
+        defer { (reads, assets, writes) = (Lane(), Lane(), []) }
+        return reads.jobs[reads.first...] + assets.jobs[assets.first...] + writes
     }
 }
 

@@ -59,12 +59,17 @@ extension PostgresTransaction {
         try feed(zone, StorageNeeds.Feed(from: sequence, isReverse: true, limit: limit))
     }
 
+    /// The number of records beyond which those that were read are forgotten before others are.
+    private static let keptRecords = 10_000
+
     private func feed(
         _ zone: RowID<StoredZone>,
         _ page: StorageNeeds.Feed
     ) throws -> [StoredRecord] {
         let key = RowCache.Feed(zone: zone, page: page)
         if let known = cache.feeds[key] { return known }
+        // A check reads whole zones, of which no memory can keep all rows.
+        if cache.recordRows.count > Self.keptRecords { forgetContents() }
         try read(zone) { $0.feeds = [page] }
         return cache.feeds[key] ?? []
     }

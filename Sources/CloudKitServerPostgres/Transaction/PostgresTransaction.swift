@@ -21,6 +21,8 @@ final class PostgresTransaction {
     enum Reach: Hashable {
         /// None, on one snapshot of the data.
         case nothing
+        /// The bytes of assets, by statements that are transactions of their own.
+        case assets
         /// Everything; nothing else is written meanwhile.
         case everything
         /// Some databases, and what is changed together with them.
@@ -75,6 +77,7 @@ final class PostgresTransaction {
         var statements: [Statement]
         switch reach {
         case .nothing: statements = [once("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        case .assets: return []
         case .everything:
             statements = [
                 once("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
@@ -142,6 +145,7 @@ final class PostgresTransaction {
     func end() throws {
         guard isOpen else { return }
         isOpen = false
+        if reach == .assets { return }
         if failure == nil, reach == .nothing { remember() }
         try connection.run([Statement(sql: "ROLLBACK", isPrepared: false)])
     }
