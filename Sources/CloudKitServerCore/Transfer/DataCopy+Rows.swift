@@ -24,10 +24,6 @@ extension DataCopy {
                 let place = DataTable.all.firstIndex { $0.name == state.table } ?? 0
                 steps.add(counts[..<place].reduce(0, +))
                 for table in DataTable.all[place...] {
-                    if table.name != state.table {
-                        state.table = table.name
-                        state.key = nil
-                    }
                     try copy(table, reader, &state, &report, &steps, cancelled)
                 }
                 let counters = try reader.counters()
@@ -116,7 +112,8 @@ extension DataCopy {
         _ steps: inout Steps,
         _ cancelled: Flag
     ) throws {
-        let rows = try reader.rows(of: table, after: state.key)
+        let key = table.name == state.table ? state.key : nil
+        let rows = try reader.rows(of: table, after: key)
         while true {
             try cancelled.check()
             var page: [[DataValue]] = []
@@ -127,6 +124,7 @@ extension DataCopy {
             }
             guard let last = page.last else { return }
             try advance(&state) {
+                $0.table = table.name
                 $0.key = table.key(of: last)
             } adding: {
                 try $0.add(page, to: table)

@@ -66,9 +66,9 @@ final class PostgresDataWriter: DataWriter {
     }
 
     func finishRows(_ counters: DataCounters) throws {
-        run("SELECT setval('row_block', $1, false)", [.int(max(1, counters.row + 1))])
+        run("SELECT setval('row_block', $1::bigint, false)", [.int(max(1, counters.row + 1))])
         run(
-            "SELECT setval('push_number', greatest($1, 1), $1 > 0)",
+            "SELECT setval('push_number', greatest($1::bigint, 1), $1 > 0)",
             [.int(counters.push)]
         )
     }

@@ -159,7 +159,8 @@ struct SQLiteDataReader: DataReader {
             }
         }
         return form.table.columns.map { column in
-            if column.name == "snapshot", let snapshot { return String(snapshot) }
+            // Not a number alone, which would be that of a column to order by.
+            if column.name == "snapshot", let snapshot { return "(0 + \(snapshot))" }
             if form.isContent, column.name == "database" || column.name == "zone" {
                 return "place.\(column.name)"
             }
