@@ -11,6 +11,8 @@ import CloudKitServerPostgres
 struct DataCopySide {
     let data: any DataStore
     let assets: any AssetStorage
+    /// The location of assets that are not in the place of the data itself.
+    let location: String?
     /// The hold on a folder, on which no server starts meanwhile.
     private let hold: FolderHold?
 
@@ -27,9 +29,11 @@ struct DataCopySide {
             let folder = DataFolder(path: path)
             try folder.check()
             let hold = try hold(path)
+            let assets = try folder.assets()
             return DataCopySide(
                 data: try SQLiteData.source(path),
-                assets: try folder.assets() ?? FileAssetStorage(directory: path + "/assets"),
+                assets: try assets ?? FileAssetStorage(directory: path + "/assets"),
+                location: assets?.location,
                 hold: hold
             )
         case .database(let database):
@@ -43,13 +47,13 @@ struct DataCopySide {
     ///   - place: The place of the data, where nothing is yet, or an unfinished copy.
     ///   - location: The location of its assets, or `own` for the place itself; nil for that of the source
     ///     if the target can have it, and otherwise for the place itself.
-    ///   - source: The assets of the data to copy.
+    ///   - source: The data to copy; nil for an archive.
     /// - Returns: The data.
     /// - Throws: `CommandFailure`, or an error of a library, when it cannot be used.
     static func target(
         _ place: ServerData.Place,
         assets location: String?,
-        from source: (any AssetStorage)?
+        from source: DataCopySide?
     ) async throws -> DataCopySide {
         switch place {
         case .folder(let path):
@@ -60,6 +64,7 @@ struct DataCopySide {
             return DataCopySide(
                 data: data,
                 assets: try assets ?? FileAssetStorage(directory: path + "/assets"),
+                location: assets?.location,
                 hold: hold
             )
         case .database(let database):
@@ -79,7 +84,7 @@ struct DataCopySide {
     /// Returns the storage of a target's assets; nil for the place itself.
     private static func assets(
         at location: String?,
-        from source: (any AssetStorage)?,
+        from source: DataCopySide?,
         isDatabase: Bool,
         _ data: any DataStore
     ) async throws -> (any AssetStorage)? {
@@ -87,9 +92,9 @@ struct DataCopySide {
         guard let location else {
             guard let source, let location = source.location else { return nil }
             // A folder that servers share is not that of another server's data.
-            return isDatabase || location.contains("://") ? source : nil
+            return isDatabase || location.contains("://") ? source.assets : nil
         }
-        if let source, location == source.location { return source }
+        if let source, location == source.location { return source.assets }
         let assets = try AssetLocation(
             address: location,
             addressing: .ofProcess,
@@ -108,9 +113,13 @@ struct DataCopySide {
         isHeld: Bool
     ) async throws -> DataCopySide {
         let storages = try await database.open(makes: false)
+        let assets = try await database.assets(of: storages)
+        let location = AssetsNote.location(of: assets)
+        let isOwn = location == AssetsNote.location(of: storages.ownAssets)
         return DataCopySide(
             data: try await PostgresData.source(database.address, isHeld: isHeld),
-            assets: try await database.assets(of: storages),
+            assets: assets,
+            location: isOwn ? nil : location,
             hold: nil
         )
     }
@@ -118,7 +127,7 @@ struct DataCopySide {
     private static func target(
         _ database: ServerDatabase,
         assets location: String?,
-        from source: (any AssetStorage)?
+        from source: DataCopySide?
     ) async throws -> DataCopySide {
         let data = try await PostgresData.target(database.address)
         let storages = try await database.open(
@@ -127,9 +136,13 @@ struct DataCopySide {
         )
         let assets =
             try await assets(at: location, from: source, isDatabase: true, data)
-            ?? storages.ownAssets
-        try await AssetsNote(storage: storages.data).note(assets)
-        return DataCopySide(data: data, assets: assets, hold: nil)
+        try await AssetsNote(storage: storages.data).note(assets ?? storages.ownAssets)
+        return DataCopySide(
+            data: data,
+            assets: assets ?? storages.ownAssets,
+            location: assets?.location,
+            hold: nil
+        )
     }
     #else
     private static func source(
@@ -140,7 +153,7 @@ struct DataCopySide {
     private static func target(
         _ database: ServerDatabase,
         assets location: String?,
-        from source: (any AssetStorage)?
+        from source: DataCopySide?
     ) async throws -> DataCopySide { switch database {} }
     #endif
 }

@@ -21,9 +21,6 @@ extension DataCopy {
         _ report: inout Report,
         _ state: inout CopyState
     ) async throws {
-        let location = assets.target.location
-        // Those of the same place are there, and nothing was done to them.
-        let isShared = location != nil && location == assets.source.location
         var checksum = Data()
         while true {
             let after = checksum
@@ -32,14 +29,12 @@ extension DataCopy {
             }
             guard let last = page.last else { return }
             report.assets += page.count
-            if !isShared {
-                for start in stride(from: 0, to: page.count, by: Self.width) {
-                    try Task.checkCancellation()
-                    let group = Array(page[start...].prefix(Self.width))
-                    try await copy(group, assets, after: state.asset, &report)
-                    if let last = group.last, state.asset.lexicographicallyPrecedes(last) {
-                        state = try await advanced(state, to: last)
-                    }
+            for start in stride(from: 0, to: page.count, by: Self.width) {
+                try Task.checkCancellation()
+                let group = Array(page[start...].prefix(Self.width))
+                try await copy(group, assets, after: state.asset, &report)
+                if let last = group.last, state.asset.lexicographicallyPrecedes(last) {
+                    state = try await advanced(state, to: last)
                 }
             }
             checksum = last

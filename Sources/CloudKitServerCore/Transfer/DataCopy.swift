@@ -48,7 +48,7 @@ package struct DataCopy: Sendable {
         let source: any AssetStorage
         let target: any AssetStorage
 
-        /// Creates a pair; assets of the same location stay where they are.
+        /// Creates a pair of storages in different places.
         package init(from source: any AssetStorage, to target: any AssetStorage) {
             self.source = source
             self.target = target
@@ -67,7 +67,7 @@ package struct DataCopy: Sendable {
     /// - Parameters:
     ///   - source: The data to copy.
     ///   - target: The data to fill: empty, or with an unfinished copy of the same source.
-    ///   - assets: The assets of both; nil to copy none.
+    ///   - assets: The assets of both; nil to copy none, because the target has them where they are.
     ///   - pageRows: The maximum number of rows that are added in one transaction.
     ///   - meter: A closure that is told the progress.
     package init(

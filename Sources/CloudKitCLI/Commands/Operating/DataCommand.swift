@@ -61,12 +61,13 @@ struct DataCopyCommand: AsyncParsableCommand {
         let start = ContinuousClock.now
         let report = try await Interruptible.run {
             let from = try await DataCopySide.source(source.place, isHeld: true)
-            let to = try await DataCopySide.target(target.place, assets: assets, from: from.assets)
+            let to = try await DataCopySide.target(target.place, assets: assets, from: from)
             let line = ProgressLine("copying")
+            let isShared = to.location != nil && to.location == from.location
             let copy = DataCopy(
                 from: from.data,
                 to: to.data,
-                assets: DataCopy.Assets(from: from.assets, to: to.assets)
+                assets: isShared ? nil : DataCopy.Assets(from: from.assets, to: to.assets)
             ) { done, total in
                 line.update(Double(done) / Double(max(total, 1)))
             }
