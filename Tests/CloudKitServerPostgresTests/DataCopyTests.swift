@@ -143,6 +143,27 @@ struct DataCopyTests {
         }
     }
 
+    @Test("A copy that is cancelled ends after a page, and goes on later")
+    func cancellation() async throws {
+        let folder = try TestFolder()
+        let source = try folder.newData()
+        try RandomData(seed: 6).write(to: source)
+        let target = try folder.newData()
+        let running = Mutex<Task<DataCopy.Report, any Error>?>(nil)
+        let begins = AsyncStream<Void>.makeStream()
+        let task = Task {
+            for await _ in begins.stream { break }
+            let cut = CutStore(target, before: 5) { running.withLock { $0 }?.cancel() }
+            return try await DataCopy(from: source, to: cut, assets: nil, pageRows: 5).run()
+        }
+        running.withLock { $0 = task }
+        begins.continuation.yield()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let report = try await DataCopy(from: source, to: target, assets: nil).run()
+        #expect(report.isComplete)
+        #expect(report.rows - report.addedRows == 25)
+    }
+
     @Test("Two copies to one target notice each other")
     func twoCopies() async throws {
         let folder = try TestFolder()
