@@ -46,7 +46,15 @@ struct DataCopyCommandTests {
             let added = try await run("users", "add", "Ada", "--no-password", "--data", folder)
             try #require(added.status == 0, "\(added.errors)")
             let made = try await run(
-                "tokens", "web-auth", "--user", "Ada", "--url", url, "--data", folder, "--json"
+                "tokens",
+                "web-auth",
+                "--user",
+                "Ada",
+                "--url",
+                url,
+                "--data",
+                folder,
+                "--json"
             )
             try #require(made.status == 0, "\(made.errors)")
             let settings = try #require(try made.objects().first as? [String: String])
@@ -67,7 +75,11 @@ struct DataCopyCommandTests {
                 try #require(outcome.status == 0, "\(arguments): \(outcome.errors)")
             }
             let changes = try await run(
-                "records", "changes", "--zone", "Notes", "--json",
+                "records",
+                "changes",
+                "--zone",
+                "Notes",
+                "--json",
                 settings: settings
             ).objects()
             client = Client(
@@ -86,18 +98,39 @@ struct DataCopyCommandTests {
     private static func goOn(_ client: Client, _ url: String, _ name: String) async throws {
         let settings = client.settings.merging(["CLOUDKIT_URL": url]) { $1 }
         let saved = try await run(
-            "records", "save", "--zone", "Notes", "--type", "Note", "--name", name,
+            "records",
+            "save",
+            "--zone",
+            "Notes",
+            "--type",
+            "Note",
+            "--name",
+            name,
             settings: settings
         )
         #expect(saved.status == 0, "\(saved.errors)")
         let changes = try await run(
-            "records", "changes", "--zone", "Notes", "--since", client.token, "--json",
+            "records",
+            "changes",
+            "--zone",
+            "Notes",
+            "--since",
+            client.token,
+            "--json",
             settings: settings
         )
         #expect(changes.status == 0, "\(changes.errors)")
         let names = try changes.objects().compactMap { $0["recordName"] as? String }
         #expect(names == [name])
-        let old = try await run("records", "get", "a", "--zone", "Notes", "--json", settings: settings)
+        let old = try await run(
+            "records",
+            "get",
+            "a",
+            "--zone",
+            "Notes",
+            "--json",
+            settings: settings
+        )
         #expect(try old.objects().first?["recordChangeTag"] as? String == client.tag)
     }
 
@@ -122,7 +155,13 @@ struct DataCopyCommandTests {
             #expect(there.output.contains("and 1 asset to the database"), "\(there.output)")
             #expect(there.output.contains("and compared all of them"), "\(there.output)")
             let again = try await Self.run(
-                "data", "copy", "--from", database, "--to", back, "--json"
+                "data",
+                "copy",
+                "--from",
+                database,
+                "--to",
+                back,
+                "--json"
             )
             #expect(again.status == 0, "\(again.errors)")
             let report = try #require(try again.objects().first)
@@ -134,7 +173,15 @@ struct DataCopyCommandTests {
             let files = folder.appendingPathComponent("downloads").path
             try await Self.serve("--data", back) { url in
                 let downloaded = try await Self.run(
-                    "assets", "download", files, "--name", "b", "--field", "photo", "--zone", "Notes",
+                    "assets",
+                    "download",
+                    files,
+                    "--name",
+                    "b",
+                    "--field",
+                    "photo",
+                    "--zone",
+                    "Notes",
                     settings: client.settings.merging(["CLOUDKIT_URL": url]) { $1 }
                 )
                 #expect(downloaded.status == 0, "\(downloaded.errors)")
@@ -186,7 +233,8 @@ struct DataCopyCommandTests {
             #expect(failed.status == 2)
             #expect(failed.errors.contains("violates check constraint"), "\(failed.errors)")
             for command in [
-                ["serve", "--database", database, "--port", "0"], ["users", "list", "--database", database],
+                ["serve", "--database", database, "--port", "0"],
+                ["users", "list", "--database", database],
                 ["backup", folder.appendingPathComponent("b.tar").path, "--database", database],
             ] {
                 let outcome = try await CommandProcess.run(command)
@@ -195,7 +243,13 @@ struct DataCopyCommandTests {
             }
             try postgres.run("ALTER TABLE record DROP CONSTRAINT none", in: address)
             let copied = try await Self.run(
-                "data", "copy", "--from", data, "--to", database, "--json"
+                "data",
+                "copy",
+                "--from",
+                data,
+                "--to",
+                database,
+                "--json"
             )
             #expect(copied.status == 0, "\(copied.errors)")
             let report = try #require(try copied.objects().first)
@@ -235,12 +289,22 @@ struct DataCopyCommandTests {
                 }
                 // Clients may know more than the backup.
                 let expired = try await Self.run(
-                    "records", "changes", "--zone", "Notes", "--since", client.token,
+                    "records",
+                    "changes",
+                    "--zone",
+                    "Notes",
+                    "--since",
+                    client.token,
                     settings: settings
                 )
                 #expect(expired.status == 1)
                 let found = try await Self.run(
-                    "records", "get", "b", "--zone", "Notes", settings: settings
+                    "records",
+                    "get",
+                    "b",
+                    "--zone",
+                    "Notes",
+                    settings: settings
                 )
                 #expect(found.status == 0, "\(found.errors)")
             }

@@ -262,7 +262,10 @@ struct DataCopyServiceTests {
         let report = try await DataCopy(
             from: try await PostgresData.source(PostgresAddress(address), isHeld: true),
             to: target,
-            assets: DataCopy.Assets(from: try FileAssetStorage.temporary(), to: try FileAssetStorage.temporary())
+            assets: DataCopy.Assets(
+                from: try FileAssetStorage.temporary(),
+                to: try FileAssetStorage.temporary()
+            )
         ).run()
         #expect(report.isComplete && report.assets == 1)
         #expect(

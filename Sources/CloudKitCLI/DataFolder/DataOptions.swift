@@ -6,7 +6,10 @@ struct DataPlaceOptions: ParsableArguments {
     @Option(help: "The server's folder; cloudkit-data by default.")
     var data: String?
 
-    @Option(help: "The servers' PostgreSQL database instead, such as postgres://user@host/name; CLOUDKIT_DATABASE.")
+    @Option(
+        help:
+            "The servers' PostgreSQL database instead, such as postgres://user@host/name; CLOUDKIT_DATABASE."
+    )
     var database: String?
 
     /// The selected data.

@@ -6,7 +6,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-
 // The rows, table by table, in pages that are added with the place at which the next one begins.
 extension DataCopy {
     /// About how many bytes a page has at most.
@@ -84,7 +83,8 @@ extension DataCopy {
     /// changes the row of its database.
     private static func checksum(_ reader: any DataReader) throws -> Data {
         var hash = SHA256()
-        for table in DataTable.all where ["setting", "environment", "database"].contains(table.name) {
+        for table in DataTable.all
+        where ["setting", "environment", "database"].contains(table.name) {
             let rows = try reader.rows(of: table, after: nil)
             while let row = try rows.next() {
                 for value in row {
@@ -240,6 +240,7 @@ extension DataCopy {
     ) -> String {
         let columns = table.columns.indices.filter { row[$0] != other[$0] }
             .map { table.columns[$0].name }
-        return "\(Self.name(row, table)): \(target.name) has another \(columns.joined(separator: ", "))"
+        return
+            "\(Self.name(row, table)): \(target.name) has another \(columns.joined(separator: ", "))"
     }
 }

@@ -54,11 +54,13 @@ package struct DataTable: Hashable, Sendable {
 
     /// All tables, in the order in which they are copied: a snapshot before its rows, which come after
     /// those of now.
-    package static let all = live + [snapshot] + live.filter { isKept.contains($0.name) }.map(\.kept)
+    package static let all =
+        live + [snapshot] + live.filter { isKept.contains($0.name) }.map(\.kept)
 
     /// The tables of which snapshots have rows.
     private static let isKept: Set = [
-        "environment", "database", "zone", "record", "index_entry", "reference", "asset", "document",
+        "environment", "database", "zone", "record", "index_entry", "reference", "asset",
+        "document",
     ]
 
     private static let snapshot = DataTable(

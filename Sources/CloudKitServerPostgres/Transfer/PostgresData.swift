@@ -42,7 +42,9 @@ package final class PostgresData: DataStore, @unchecked Sendable {
     ) async throws -> PostgresData {
         try await onOwnThread {
             try PostgresData(address, isHeld: false) { connection in
-                try PostgresTables(partitions: partitions, mayBeUnfinished: true).migrate(connection)
+                try PostgresTables(partitions: partitions, mayBeUnfinished: true).migrate(
+                    connection
+                )
             }
         }
     }

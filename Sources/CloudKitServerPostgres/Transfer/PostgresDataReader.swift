@@ -112,7 +112,9 @@ private final class PostgresDataCursor: DataCursor {
         self.table = table
         self.connection = connection
         // Rows with contents may have a megabyte each.
-        let isWide = table.columns.contains { ["fields", "body", "value", "schema"].contains($0.name) }
+        let isWide = table.columns.contains {
+            ["fields", "body", "value", "schema"].contains($0.name)
+        }
         fetch = "FETCH \(isWide ? 64 : 1000) FROM \(name)"
     }
 

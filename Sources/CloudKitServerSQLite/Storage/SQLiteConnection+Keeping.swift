@@ -53,6 +53,7 @@ extension SQLiteConnection {
     /// - Parameters:
     ///   - snapshot: The snapshot, which has its tables.
     ///   - number: A number that is higher than those of its records; nil for one after all records.
+    /// - Throws: An error of SQLite.
     func beginToKeep(by snapshot: Int64, number: Int64? = nil) throws {
         for table in Table.all {
             for sql in try triggers(table, snapshot) { try runOnce(sql) }

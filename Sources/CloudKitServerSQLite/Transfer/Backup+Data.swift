@@ -36,7 +36,8 @@ extension Backup {
             // Of an earlier attempt; without one, there is nothing to remove.
             try? FileManager.default.removeItem(atPath: folder)
             let target = try SQLiteData.target(folder)
-            let report = try await DataCopy(from: source, to: target, assets: nil, meter: meter).run()
+            let report = try await DataCopy(from: source, to: target, assets: nil, meter: meter)
+                .run()
             guard report.isComplete else { throw BackupError(differences: report) }
             try target.close()
         }

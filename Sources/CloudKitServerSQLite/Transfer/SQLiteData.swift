@@ -29,6 +29,7 @@ package final class SQLiteData: DataStore {
     ///
     /// - Parameter folder: The folder, which is created if it is missing; it must be empty, or have an
     ///   unfinished copy.
+    /// - Returns: The data.
     /// - Throws: `StorageError`, or `BackupError` for a folder with other files.
     package static func target(_ folder: String) throws -> SQLiteData {
         let path = "\(folder)/\(BackupNames.database)"
@@ -135,7 +136,9 @@ struct SQLiteDataTable {
         // The table of users, and the column that names one, have another name.
         if name == "account" { return "user" }
         let words = name.split(separator: "_")
-        return words.dropFirst().reduce(String(words[0])) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+        return words.dropFirst().reduce(String(words[0])) {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
     }
 
     /// Returns the record of a row.

@@ -20,7 +20,9 @@ struct SQLiteDataWriter: DataWriter {
     }
 
     func add(_ rows: [[DataValue]], to table: DataTable) throws {
-        guard table.original != nil else { return try add(rows[...], to: table, prefix: "", from: 0) }
+        guard table.original != nil else {
+            return try add(rows[...], to: table, prefix: "", from: 0)
+        }
         var rest = rows[...]
         while let first = rest.first, case .integer(let snapshot) = first[0] {
             let part = rest.prefix { $0[0] == first[0] }
@@ -36,6 +38,7 @@ struct SQLiteDataWriter: DataWriter {
     ///   - table: Their table.
     ///   - prefix: What precedes the name of SQLite's table.
     ///   - start: The place of the first value that this has.
+    /// - Throws: An error of SQLite.
     private func add(
         _ rows: ArraySlice<[DataValue]>,
         to table: DataTable,
@@ -86,7 +89,8 @@ struct SQLiteDataWriter: DataWriter {
     }
 
     func finishRows(_ counters: DataCounters) throws {
-        for (place, row) in try connection.rows("SELECT id FROM snapshot ORDER BY id").enumerated() {
+        for (place, row) in try connection.rows("SELECT id FROM snapshot ORDER BY id").enumerated()
+        {
             guard let snapshot = Int64.fromDatabaseValue(row[0]) else { continue }
             try connection.keepDifferences(of: snapshot)
             try connection.beginToKeep(by: snapshot, number: counters.row + 1 + Int64(place))

@@ -18,7 +18,8 @@ struct RestoreCommand: AsyncParsableCommand {
     var file: String
 
     @Option(
-        help: "The folder to restore to, which must be empty; created if necessary. cloudkit-data by default."
+        help:
+            "The folder to restore to, which must be empty; created if necessary. cloudkit-data by default."
     )
     var data: String?
 
@@ -68,7 +69,9 @@ struct RestoreCommand: AsyncParsableCommand {
     ) async throws -> [String] {
         if case .folder(let path) = place {
             guard assets == nil else {
-                throw CommandFailure(unusable: "--assets is for a database; leave it out for a folder")
+                throw CommandFailure(
+                    unusable: "--assets is for a database; leave it out for a folder"
+                )
             }
             return try await Restore(of: file).run(into: path)
         }
