@@ -45,21 +45,27 @@ struct DataCopySide {
     ///
     /// - Parameters:
     ///   - place: The place of the data, where nothing is yet, or an unfinished copy.
-    ///   - location: The location of its assets, or `own` for the place itself; nil for that of the source
-    ///     if the target can have it, and otherwise for the place itself.
+    ///   - options: The location of its assets, or `own` for the place itself; without one, that of the
+    ///     source if the target can have it, and otherwise the place itself.
     ///   - source: The data to copy; nil for an archive.
     /// - Returns: The data.
     /// - Throws: `CommandFailure`, or an error of a library, when it cannot be used.
     static func target(
         _ place: ServerData.Place,
-        assets location: String?,
+        _ options: DataTargetOptions,
         from source: DataCopySide?
     ) async throws -> DataCopySide {
+        try options.check(place)
         switch place {
         case .folder(let path):
             let data = try SQLiteData.target(path)
             let hold = try hold(path)
-            let assets = try await assets(at: location, from: source, isDatabase: false, data)
+            let assets = try await assets(
+                at: options.assets,
+                from: source,
+                isDatabase: false,
+                data
+            )
             try CloudServer.noteAssets(assets, of: path)
             return DataCopySide(
                 data: data,
@@ -68,7 +74,7 @@ struct DataCopySide {
                 hold: hold
             )
         case .database(let database):
-            return try await target(database, assets: location, from: source)
+            return try await target(database, options, from: source)
         }
     }
 
@@ -126,16 +132,19 @@ struct DataCopySide {
 
     private static func target(
         _ database: ServerDatabase,
-        assets location: String?,
+        _ options: DataTargetOptions,
         from source: DataCopySide?
     ) async throws -> DataCopySide {
-        let data = try await PostgresData.target(database.address)
+        let data = try await PostgresData.target(
+            database.address,
+            partitions: options.databasePartitions ?? 0
+        )
         let storages = try await database.open(
             makes: true,
             ServerDatabase.Settings(mayBeUnfinished: true)
         )
         let assets =
-            try await assets(at: location, from: source, isDatabase: true, data)
+            try await assets(at: options.assets, from: source, isDatabase: true, data)
         try await AssetsNote(storage: storages.data).note(assets ?? storages.ownAssets)
         return DataCopySide(
             data: data,
@@ -152,7 +161,7 @@ struct DataCopySide {
 
     private static func target(
         _ database: ServerDatabase,
-        assets location: String?,
+        _ options: DataTargetOptions,
         from source: DataCopySide?
     ) async throws -> DataCopySide { switch database {} }
     #endif

@@ -30,13 +30,8 @@ struct DataCopyCommand: AsyncParsableCommand {
     @Option(help: "The place of the copy: an empty folder or database, or an unfinished copy.")
     var to: String
 
-    @Option(
-        help: """
-            The place of the copy's assets, such as s3://my-bucket/assets; own for the folder or the \
-            database itself. By default assets in S3 stay where they are.
-            """
-    )
-    var assets: String?
+    @OptionGroup
+    var options: DataTargetOptions
 
     @OptionGroup
     var output: OutputOptions
@@ -57,11 +52,11 @@ struct DataCopyCommand: AsyncParsableCommand {
         guard source.name != target.name else {
             throw CommandFailure(unusable: "--from and --to name the same data; give two places")
         }
-        let assets = assets
+        let options = options
         let start = ContinuousClock.now
         let report = try await Interruptible.run {
             let from = try await DataCopySide.source(source.place, isHeld: true)
-            let to = try await DataCopySide.target(target.place, assets: assets, from: from)
+            let to = try await DataCopySide.target(target.place, options, from: from)
             let line = ProgressLine("copying")
             let isShared = to.location != nil && to.location == from.location
             let copy = DataCopy(
@@ -71,7 +66,7 @@ struct DataCopyCommand: AsyncParsableCommand {
             ) { done, total in
                 line.update(Double(done) / Double(max(total, 1)))
             }
-            let report = try await copy.run()
+            let report = try await Self.run(copy)
             try to.data.close()
             try from.data.close()
             return report
@@ -88,6 +83,15 @@ struct DataCopyCommand: AsyncParsableCommand {
                 "These assets are missing or damaged in \(source.name): "
                     + report.damagedAssets.joined(separator: ", ") + "; the copy has all the rest"
             )
+        }
+    }
+
+    /// Runs a copy; says that it can be continued where it failed for a reason that may pass.
+    private static func run(_ copy: DataCopy) async throws -> DataCopy.Report {
+        do {
+            return try await copy.run()
+        } catch let error as StorageError where [.busy, .full, .inputOutput].contains(error.code) {
+            throw CommandFailure("\(error.message); the same command continues the copy")
         }
     }
 

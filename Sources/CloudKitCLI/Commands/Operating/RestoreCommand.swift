@@ -31,13 +31,8 @@ struct RestoreCommand: AsyncParsableCommand {
     )
     var database: String?
 
-    @Option(
-        help: """
-            The place of the assets of a database, such as s3://my-bucket/assets; the database itself \
-            by default.
-            """
-    )
-    var assets: String?
+    @OptionGroup
+    var options: DataTargetOptions
 
     @OptionGroup
     var output: OutputOptions
@@ -50,9 +45,9 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try ServerData(folder: data, database: database)
-        let (file, assets) = (file, assets)
+        let (file, options) = (file, options)
         let damaged = try await Interruptible.run {
-            try await Self.restore(file, to: data.place, assets: assets)
+            try await Self.restore(file, to: data.place, options)
         }
         if output.json {
             try output.write(Report(data: data.name, damaged: damaged))
@@ -65,17 +60,18 @@ struct RestoreCommand: AsyncParsableCommand {
     private static func restore(
         _ file: String,
         to place: ServerData.Place,
-        assets: String?
+        _ options: DataTargetOptions
     ) async throws -> [String] {
         if case .folder(let path) = place {
-            guard assets == nil else {
+            try options.check(place)
+            guard options.assets == nil else {
                 throw CommandFailure(
                     unusable: "--assets is for a database; leave it out for a folder"
                 )
             }
             return try await Restore(of: file).run(into: path)
         }
-        let target = try await DataCopySide.target(place, assets: assets ?? "own", from: nil)
+        let target = try await DataCopySide.target(place, options, from: nil)
         let line = ProgressLine("copying")
         return try await Restore(of: file).run(
             into: target.data,
