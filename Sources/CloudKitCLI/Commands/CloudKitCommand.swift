@@ -25,6 +25,7 @@ public struct CloudKitCommand: AsyncParsableCommand {
             UsersCommand.self, SignInCommand.self, TokensCommand.self, SchemaCommand.self,
             ModelCommand.self, CoreDataCommand.self, ExportCommand.self, ImportCommand.self,
             SharesCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self,
+            DataCommand.self,
             OverviewCommand.self, RequestsCommand.self, FaultsCommand.self, ClockCommand.self,
             SnapshotsCommand.self, ContainersCommand.self, DevicesCommand.self, PushesCommand.self,
             OperateCommand.self, CompletionCommand.self,

@@ -1,6 +1,23 @@
 import ArgumentParser
 import CloudKitServerCore
 
+/// The data of a server that a command works on as a whole.
+struct DataPlaceOptions: ParsableArguments {
+    @Option(help: "The server's folder; cloudkit-data by default.")
+    var data: String?
+
+    @Option(
+        help:
+            "The servers' PostgreSQL database instead, such as postgres://user@host/name; CLOUDKIT_DATABASE."
+    )
+    var database: String?
+
+    /// The selected data.
+    var selected: ServerData {
+        get throws { try ServerData(folder: data, database: database) }
+    }
+}
+
 /// The data of a server that a command administers.
 struct DataOptions: ParsableArguments {
     @Option(help: "The server's folder; cloudkit-data by default.")

@@ -7,7 +7,7 @@ import CloudKitServerPostgres
 
 /// A PostgreSQL database with the data of servers.
 struct ServerDatabase {
-    private let address: PostgresAddress
+    let address: PostgresAddress
 
     /// Creates a database, without connecting to it.
     ///
@@ -44,6 +44,7 @@ struct ServerDatabase {
                 connections: settings.connections,
                 partitions: settings.partitions,
                 makesTables: makes,
+                mayBeUnfinished: settings.mayBeUnfinished,
                 reach: settings.patience
             )
             return Storages(data: storage, ownAssets: storage.assetStorage())
@@ -96,6 +97,8 @@ extension ServerDatabase {
         var connections = 2
         /// The number of partitions of tables that are created.
         var partitions = 0
+        /// `true` for a database with a copy of other data that has not ended.
+        var mayBeUnfinished = false
         /// The time for attempts to reach the database.
         var patience = Duration.seconds(5)
     }

@@ -9,7 +9,7 @@ import Foundation
 /// The note in a storage of where its assets are, so that no server looks for them elsewhere.
 package struct AssetsNote {
     /// The name of the setting.
-    private static let setting = "assets-location"
+    private static let setting = CopyState.assetsLocation
 
     private let storage: any Storage
 

@@ -51,6 +51,13 @@ public final class CloudServer: Service {
     /// The key for the routes of operators and tests; `nil` if the server has no such routes.
     public let administrationKey: String?
 
+    /// Notes where the assets of a new data folder are; nil for files in the folder.
+    ///
+    /// - Throws: `StorageError` when they are elsewhere.
+    package static func noteAssets(_ storage: (any AssetStorage)?, of folder: String) throws {
+        try ServerFolder(path: folder).noteLocation(of: storage)
+    }
+
     /// Returns the location of the assets of a data folder that are not in it, such as `s3://bucket/prefix`.
     package static func assetsLocation(of folder: String) -> String? {
         ServerFolder(path: folder).assetsLocation

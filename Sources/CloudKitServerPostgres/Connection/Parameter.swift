@@ -15,6 +15,7 @@ enum Parameter: Sendable {
     case text(String?)
     case bool(Bool)
     case ints([Int64])
+    case optionalInts([Int64?])
     case manyBytes([Data?])
     case texts([String?])
     case bools([Bool])
@@ -70,6 +71,12 @@ struct ParameterBuffer {
             for value in values {
                 append(Int32(8))
                 append(value)
+            }
+        case .optionalInts(let values):
+            openArray(of: 20, count: values.count, hasNulls: values.contains(nil))
+            for value in values {
+                append(value == nil ? Int32(-1) : 8)
+                if let value { append(value) }
             }
         case .bools(let values):
             openArray(of: 16, count: values.count)

@@ -66,6 +66,7 @@ public final class PostgresStorage: Storage {
     ///   - connections: The maximum number of connections.
     ///   - partitions: The number of partitions of the divided tables, if the tables do not exist yet.
     ///   - makesTables: `true` to create the tables of a database that has none.
+    ///   - mayBeUnfinished: `true` for a database with a copy of other data that has not ended.
     ///   - patience: The time for which requests wait.
     ///   - reach: The time for attempts to reach the database; nil for the same.
     /// - Returns: The storage.
@@ -76,6 +77,7 @@ public final class PostgresStorage: Storage {
         connections: Int = 8,
         partitions: Int = 0,
         makesTables: Bool = true,
+        mayBeUnfinished: Bool = false,
         patience: Duration = .seconds(20),
         reach: Duration? = nil
     ) async throws -> PostgresStorage {
@@ -96,7 +98,11 @@ public final class PostgresStorage: Storage {
             connections: max(1, connections)
         )
         do {
-            let tables = PostgresTables(partitions: partitions, areMade: makesTables)
+            let tables = PostgresTables(
+                partitions: partitions,
+                areMade: makesTables,
+                mayBeUnfinished: mayBeUnfinished
+            )
             try await storage.migrate(tables, within: reach ?? patience)
         } catch {
             storage.close()

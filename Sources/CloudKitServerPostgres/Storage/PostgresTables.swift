@@ -18,6 +18,8 @@ struct PostgresTables {
     var partitions = 0
     /// `true` when they are created in a database that has none.
     var areMade = true
+    /// `true` when the database may have a copy of other data that has not ended.
+    var mayBeUnfinished = false
 
     /// The keys of the advisory locks in the server's catalogue of them.
     enum Lock {
@@ -88,6 +90,15 @@ struct PostgresTables {
             statements += migration.map(once)
             statements.append(once("INSERT INTO migration VALUES (\(place + 1))"))
         }
+        statements.append(
+            Statement(
+                sql: "SELECT 1 FROM setting WHERE name = $1",
+                parameters: [.text(CopyState.setting)],
+                isPrepared: false
+            ) { [mayBeUnfinished] rows in
+                for _ in rows where !mayBeUnfinished { throw CopyState.refusal(of: "It") }
+            }
+        )
         statements.append(once("COMMIT"))
         try connection.run(statements)
     }

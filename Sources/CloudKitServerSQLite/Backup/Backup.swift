@@ -41,6 +41,8 @@ package struct Backup {
     private let folder: String
     /// The storage of assets that are not in the folder.
     private let storage: (any AssetStorage)?
+    /// A closure that copies the database from elsewhere, again for each attempt.
+    private let renew: @Sendable () async throws -> Void
     private let beforeRead: @Sendable (_ path: String) throws -> Void
 
     /// Prepares a backup of a folder.
@@ -48,15 +50,19 @@ package struct Backup {
     /// - Parameters:
     ///   - folder: The server's folder.
     ///   - storage: The storage of its assets; nil for files in the folder.
+    ///   - renew: A closure that copies the database into the folder from elsewhere, if it does not belong
+    ///     there.
     ///   - beforeRead: A closure that is called before each piece of a file is read, and may fail as
     ///     the disk would.
     package init(
         of folder: String,
         assets storage: (any AssetStorage)? = nil,
+        renewing renew: @escaping @Sendable () async throws -> Void = {},
         beforeRead: @escaping @Sendable (_ path: String) throws -> Void = { _ in }
     ) {
         self.folder = folder
         self.storage = storage
+        self.renew = renew
         self.beforeRead = beforeRead
     }
 
@@ -105,6 +111,7 @@ package struct Backup {
         let copy = "\(work.url.path)/\(BackupNames.database)"
         var report = Report()
         for _ in 0..<Self.attempts {
+            try await renew()
             let contents = try await copyDatabase(to: copy)
             let found = try await write(copy, contents.assets, to: part, seconds)
             let missing = contents.assets.subtracting(found)
@@ -131,7 +138,7 @@ package struct Backup {
     }
 
     /// Returns a private folder beside an archive for its parts, so that they can be renamed to it.
-    private static func folder(beside path: String) throws -> ProcessFolder {
+    static func folder(beside path: String) throws -> ProcessFolder {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         do {
             return try ProcessFolder(in: folder, named: BackupNames.folders)
@@ -172,6 +179,9 @@ package struct Backup {
                 try Self.check(database, path)
                 try SQLiteFile.refuseNewer(database, path)
                 try Self.refuseOlder(database, path)
+                guard try SQLiteConnection(database).setting(CopyState.setting) == nil else {
+                    throw CopyState.refusal(of: path)
+                }
             }
             // SQLite accepts an empty file, which only its owner can read.
             _ = try AssetFile(creating: copy)
@@ -198,7 +208,7 @@ package struct Backup {
 
     /// Refuses a database that counts as damaged: SQLite does not miss the rows that an unfinished
     /// repair has yet to derive, and the mark would not be in the backup.
-    private static func checkIsNotMarked(_ path: String) throws {
+    static func checkIsNotMarked(_ path: String) throws {
         let note = DamageNote(besideDatabase: path)
         note.read()
         guard let damage = note.text else { return }
@@ -209,7 +219,7 @@ package struct Backup {
     }
 
     /// Refuses a database without tables, or without those of this version.
-    private static func refuseOlder(_ database: Database, _ path: String) throws {
+    static func refuseOlder(_ database: Database, _ path: String) throws {
         let migrator = SQLiteTables.migrator
         guard try !migrator.hasCompletedMigrations(database) else { return }
         let isOurs = try migrator.appliedIdentifiers(database).contains("1")
@@ -222,7 +232,7 @@ package struct Backup {
         )
     }
 
-    private static func check(_ database: Database, _ path: String) throws {
+    static func check(_ database: Database, _ path: String) throws {
         let problems = try SQLiteConnection(database).fileProblems()
         guard let problem = problems.first else { return }
         let remedy =

@@ -29,7 +29,7 @@ package struct Restore {
     @concurrent
     package func run(into folder: String) async throws -> [String] {
         let isNew = !FileManager.default.fileExists(atPath: folder)
-        try make(folder)
+        try Self.make(folder)
         do {
             return try await fill(folder)
         } catch {
@@ -72,8 +72,9 @@ package struct Restore {
         return (held.subtracting(found) + damaged).map { FileAssetStorage.name(of: $0) }.sorted()
     }
 
-    private func make(_ folder: String) throws {
-        try Self.makeFolder(folder)
+    /// Creates a folder, or makes an empty one private to its owner.
+    static func make(_ folder: String) throws {
+        try makeFolder(folder)
         // The error below names the folder.
         let found = try? FileManager.default.contentsOfDirectory(atPath: folder)
         guard let found else { throw BackupError("\(folder) cannot be read") }

@@ -23,8 +23,19 @@ extension SQLiteConnection {
         ]
     }
 
+    /// Returns the columns by which the rows of a table differ from each other.
+    func key(ofKept table: String) -> [String] {
+        Table.all.first { $0.name == table }?.key ?? []
+    }
+
     /// Begins to preserve a snapshot's current contents.
     func keepContents(of snapshot: Int64) throws {
+        try makeKept(by: snapshot)
+        try beginToKeep(by: snapshot)
+    }
+
+    /// Adds the tables with the rows that a snapshot preserves.
+    func makeKept(by snapshot: Int64) throws {
         try runOnce("CREATE INDEX snapshot\(snapshot)content ON snapshot\(snapshot)zone (content)")
         for table in Table.all {
             let kept = "snapshot\(snapshot)\(table.name)"
@@ -34,19 +45,56 @@ extension SQLiteConnection {
             try runOnce(
                 "CREATE UNIQUE INDEX \(kept)Key ON \(kept) (\(table.key.joined(separator: ", ")))"
             )
+        }
+    }
+
+    /// Begins to preserve all rows of a snapshot that change from now on.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The snapshot, which has its tables.
+    ///   - number: A number that is higher than those of its records; nil for one after all records.
+    /// - Throws: An error of SQLite.
+    func beginToKeep(by snapshot: Int64, number: Int64? = nil) throws {
+        for table in Table.all {
             for sql in try triggers(table, snapshot) { try runOnce(sql) }
         }
         // SQLite numbers a record after the highest number: as this one stays, in no zone, no
         // number of the snapshot is reused.
         try run(
             """
-            INSERT INTO record (zone, name, type, sequence, createdAt, createdBy, modifiedAt,
+            INSERT INTO record (id, zone, name, type, sequence, createdAt, createdBy, modifiedAt,
                 modifiedBy, isDeleted, hasAssets, fields)
-            VALUES (0, ?, '', ?, 0, '', 0, '', 0, 0, x'')
+            VALUES (?, 0, ?, '', ?, 0, '', 0, '', 0, 0, x'')
             """,
-            ["snapshot\(snapshot)", snapshot],
+            [number, "snapshot\(snapshot)", snapshot],
             to: .contents
         )
+    }
+
+    /// Turns all rows of a snapshot, which its tables hold, into those that differ from the rows of now.
+    func keepDifferences(of snapshot: Int64) throws {
+        let zones = "SELECT content FROM snapshot\(snapshot)zone"
+        for table in Table.all {
+            let kept = "snapshot\(snapshot)\(table.name)"
+            let key = table.key.map(\.quoted)
+            try runOnce(
+                """
+                INSERT OR IGNORE INTO \(kept) (\(key.joined(separator: ", ")), wasThere)
+                SELECT \(key.map { "row.\($0)" }.joined(separator: ", ")), 0
+                FROM \(table.name) AS row WHERE \(table.content("row")) IN (\(zones))
+                """
+            )
+            let same = try columns(of: table.name).map { "row.\($0.quoted) IS kept.\($0.quoted)" }
+            try runOnce(
+                """
+                DELETE FROM \(kept) AS kept WHERE wasThere AND EXISTS (
+                    SELECT 1 FROM \(table.name) AS row
+                    WHERE \(key.map { "row.\($0) = kept.\($0)" }.joined(separator: " AND "))
+                        AND \(same.joined(separator: " AND "))
+                )
+                """
+            )
+        }
     }
 
     /// Restores a snapshot's contents.

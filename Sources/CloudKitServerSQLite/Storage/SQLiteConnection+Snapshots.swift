@@ -42,12 +42,7 @@ extension SQLiteConnection {
             ("environment", "id IN (\(rows))"), ("database", "environment IN (\(rows))"),
             ("zone", "database IN (\(databases))"), ("document", "0"),
         ] {
-            try runOnce(
-                """
-                CREATE TABLE snapshot\(id)\(table) AS
-                SELECT * FROM \(table) WHERE \(condition)
-                """
-            )
+            try makeSnapshot(id, of: table, where: condition)
         }
         for collection in collections {
             let (condition, arguments) = Self.documents(in: collection)
@@ -57,6 +52,21 @@ extension SQLiteConnection {
             )
         }
         try keepContents(of: id)
+    }
+
+    /// Adds a snapshot's table with some rows of another one.
+    private func makeSnapshot(_ id: Int64, of table: String, where condition: String) throws {
+        try runOnce(
+            "CREATE TABLE snapshot\(id)\(table) AS SELECT * FROM \(table) WHERE \(condition)"
+        )
+    }
+
+    /// Adds all tables of a snapshot, without rows.
+    func makeSnapshotTables(_ id: Int64) throws {
+        for table in ["environment", "database", "zone", "document"] {
+            try makeSnapshot(id, of: table, where: "0")
+        }
+        try makeKept(by: id)
     }
 
     func restoreSnapshot(_ container: String, _ name: String) throws {

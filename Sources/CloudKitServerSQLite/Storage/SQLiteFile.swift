@@ -74,6 +74,16 @@ enum SQLiteFile {
         )
     }
 
+    /// Refuses a database with a copy of other data that has not ended.
+    ///
+    /// - Throws: `StorageError`.
+    static func refuseUnfinished(_ database: some DatabaseWriter, _ path: String) throws {
+        let isUnfinished = try database.writeWithoutTransaction {
+            try SQLiteConnection($0).setting(CopyState.setting) != nil
+        }
+        if isUnfinished { throw CopyState.refusal(of: path) }
+    }
+
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)

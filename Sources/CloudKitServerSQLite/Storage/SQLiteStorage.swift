@@ -65,6 +65,7 @@ public final class SQLiteStorage: Storage, RepairableStorage {
                 readers = nil
             }
             try SQLiteTables.migrator.migrate(database)
+            if let path { try SQLiteFile.refuseUnfinished(database, path) }
             commits = GroupCommit(
                 database,
                 size: max(1, writesPerCommit),

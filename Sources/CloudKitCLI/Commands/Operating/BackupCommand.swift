@@ -10,7 +10,9 @@ struct BackupCommand: AsyncParsableCommand {
         discussion: """
             The file is a tar archive with the database at a single moment and the files of assets. \
             The database and the archive are verified before the archive gets its name: --force \
-            replaces a good backup only by another good one.
+            replaces a good backup only by another good one. The file of a database is the same as \
+            that of a folder; its rows are copied to a folder beside the file first, which needs room \
+            for them.
             """
     )
 
@@ -20,24 +22,18 @@ struct BackupCommand: AsyncParsableCommand {
     @OptionGroup
     var overwriting: OverwriteOptions
 
-    @Option(help: "The server's folder.")
-    var data = "cloudkit-data"
+    @OptionGroup
+    var place: DataPlaceOptions
 
     @OptionGroup
     var output: OutputOptions
 
     func run() async throws {
         try overwriting.check(file)
-        let folder = DataFolder(path: data)
-        try folder.check()
-        let assets = try folder.assets()
-        let (data, file, force) = (data, file, overwriting.force)
+        let place = try place.selected.place
+        let (file, force) = (file, overwriting.force)
         let report = try await Interruptible.run {
-            try await Backup(of: data, assets: assets).write(
-                to: file,
-                replaces: force,
-                seconds: Int64(Date.now.timeIntervalSince1970)
-            )
+            try await Self.backUp(place, to: file, replaces: force)
         }
         if output.json {
             try output.write(report)
@@ -49,6 +45,33 @@ struct BackupCommand: AsyncParsableCommand {
         }
         if !output.json { for text in report.problems { Console.say(DisplayText(text).text) } }
         if let problem = Self.problem(report, file) { throw CommandFailure(problem) }
+    }
+
+    private static func backUp(
+        _ place: ServerData.Place,
+        to file: String,
+        replaces: Bool
+    ) async throws -> Backup.Report {
+        let seconds = Int64(Date.now.timeIntervalSince1970)
+        if case .folder(let path) = place {
+            let folder = DataFolder(path: path)
+            try folder.check()
+            return try await Backup(of: path, assets: try folder.assets()).write(
+                to: file,
+                replaces: replaces,
+                seconds: seconds
+            )
+        }
+        // Servers may write meanwhile.
+        let source = try await DataCopySide.source(place, isHeld: false)
+        let line = ProgressLine("copying")
+        return try await Backup.write(
+            dataOf: source.data,
+            assets: source.assets,
+            to: file,
+            replaces: replaces,
+            seconds: seconds
+        ) { done, total in line.update(Double(done) / Double(max(total, 1))) }
     }
 
     /// Returns what is damaged in a backup, and whether it was kept; nil for a good one.

@@ -24,20 +24,26 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var repair = false
 
-    @Option(help: "The server's folder.")
-    var data = "cloudkit-data"
+    @OptionGroup
+    var place: DataPlaceOptions
 
     @OptionGroup
     var output: OutputOptions
 
     func run() async throws {
-        let folder = DataFolder(path: data)
-        try folder.check()
+        let data = try place.selected
         // No server starts on the folder before the repair has ended.
-        let hold = repair ? FolderHold(of: data) : nil
+        var hold: FolderHold?
+        var isServed = false
+        if case .folder(let path) = data.place {
+            try DataFolder(path: path).check()
+            if repair {
+                hold = FolderHold(of: path)
+                isServed = hold == nil
+            }
+        }
         defer { withExtendedLifetime(hold) {} }
-        let isServed = repair && hold == nil
-        let service = try folder.open(readsAssets: true)
+        let service = try await data.open(readsAssets: true)
         let report = try await service.check(repairs: repair && !isServed)
         if output.json {
             for finding in report.findings { try output.write(finding) }
@@ -54,7 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
         let derived = left.filter(\.isDerived).count
         let remedy =
             if isServed, derived > 0 || report.canBeRepaired == nil {
-                ", and nothing was repaired, because a server, or another repair, works on \(data): "
+                ", and nothing was repaired, because a server, or another repair, works on \(data.name): "
                     + "stop it, and run cloudkit check --repair again"
             } else if report.canBeRepaired == nil {
                 "; the database itself is damaged: run it with --repair, which changes nothing if it "

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CloudKitServerSQLite
+import Foundation
 
 /// A command that restores a server's data.
 struct RestoreCommand: AsyncParsableCommand {
@@ -8,15 +9,30 @@ struct RestoreCommand: AsyncParsableCommand {
         abstract: "Restore a server's data from a file of cloudkit backup.",
         discussion: """
             Users, passwords and tokens are restored unchanged. Change tokens expire, so clients \
-            fetch everything again.
+            fetch everything again. What is restored to a database is in a temporary folder first: \
+            TMPDIR names one with room for it.
             """
     )
 
     @Argument(help: "The file that cloudkit backup wrote.")
     var file: String
 
-    @Option(help: "The folder to restore to, which must be empty; created if necessary.")
-    var data = "cloudkit-data"
+    @Option(
+        help:
+            "The folder to restore to, which must be empty; created if necessary. cloudkit-data by default."
+    )
+    var data: String?
+
+    @Option(
+        help: """
+            The PostgreSQL database to restore to instead, which must be empty, such as \
+            postgres://user@host/name; CLOUDKIT_DATABASE.
+            """
+    )
+    var database: String?
+
+    @OptionGroup
+    var options: DataTargetOptions
 
     @OptionGroup
     var output: OutputOptions
@@ -28,14 +44,40 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (data, file) = (data, file)
-        let damaged = try await Interruptible.run { try await Restore(of: file).run(into: data) }
+        let data = try ServerData(folder: data, database: database)
+        let (file, options) = (file, options)
+        let damaged = try await Interruptible.run {
+            try await Self.restore(file, to: data.place, options)
+        }
         if output.json {
-            try output.write(Report(data: data, damaged: damaged))
+            try output.write(Report(data: data.name, damaged: damaged))
         } else {
-            try Console.write("Restored \(file) to \(data)")
+            try Console.write("Restored \(file) to \(data.name)")
         }
         if let problem = Self.problem(damaged, file) { throw CommandFailure(problem) }
+    }
+
+    private static func restore(
+        _ file: String,
+        to place: ServerData.Place,
+        _ options: DataTargetOptions
+    ) async throws -> [String] {
+        if case .folder(let path) = place {
+            try options.check(place)
+            guard options.assets == nil else {
+                throw CommandFailure(
+                    unusable: "--assets is for a database; leave it out for a folder"
+                )
+            }
+            return try await Restore(of: file).run(into: path)
+        }
+        let target = try await DataCopySide.target(place, options, from: nil)
+        let line = ProgressLine("copying")
+        return try await Restore(of: file).run(
+            into: target.data,
+            assets: target.assets,
+            in: FileManager.default.temporaryDirectory.path
+        ) { done, total in line.update(Double(done) / Double(max(total, 1))) }
     }
 
     /// Returns which assets of a backup are missing or damaged; nil if none is.
