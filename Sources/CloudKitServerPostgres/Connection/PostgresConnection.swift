@@ -25,13 +25,22 @@ struct Statement {
 /// All statements of one call go to the server together, and their results come back together: one
 /// round trip.
 final class PostgresConnection {
+    /// The time for which a server may be silent while it owes results, in milliseconds.
+    ///
+    /// Longer than `lock_timeout`, after which it says that it waited too long.
+    private static let silence: Int32 = 20_000
+
     private let connection: OpaquePointer
+    /// The parameters of the connection, by the names of libpq.
+    private let parameters: [(name: String, value: String)]
     /// The names of prepared statements, by their text.
     private var prepared: [String: String] = [:]
     /// The number of names that were given; one that failed is not given again.
     private var names = 0
     /// The number of round trips so far.
     private(set) var roundTrips = 0
+    /// `true` while statements run that may take minutes.
+    private var isLong = false
 
     /// Connects.
     ///
@@ -41,20 +50,13 @@ final class PostgresConnection {
     /// - Throws: `PostgresFailure`.
     init(_ address: String, settings: [(name: String, value: String)]) throws {
         // Whatever the address says comes after these, and wins.
-        let defaults = [
-            ("connect_timeout", "5"), ("tcp_user_timeout", "15000"),
+        parameters = [
+            ("connect_timeout", "5"), ("tcp_user_timeout", "15000"), ("keepalives_idle", "10"),
+            ("keepalives_interval", "5"), ("keepalives_count", "3"),
             ("fallback_application_name", "cloudkit"), ("target_session_attrs", "read-write"),
             ("dbname", address),
         ]
-        let keys = defaults.map { strdup($0.0) }
-        let values = defaults.map { strdup($0.1) }
-        defer { (keys + values).forEach { free($0) } }
-        let opened = PQconnectdbParams(
-            keys.map { UnsafePointer($0) } + [nil],
-            values.map { UnsafePointer($0) } + [nil],
-            1
-        )
-        guard let opened else {
+        guard let opened = Self.withPointers(parameters, { PQconnectdbParams($0, $1, 1) }) else {
             throw PostgresFailure(code: "", message: "There is no memory for a connection")
         }
         connection = opened
@@ -80,17 +82,37 @@ final class PostgresConnection {
 
     deinit { PQfinish(connection) }
 
+    private static func withPointers<Value>(
+        _ parameters: [(name: String, value: String)],
+        _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Value
+    ) -> Value {
+        let names = parameters.map { strdup($0.name) }
+        let values = parameters.map { strdup($0.value) }
+        defer { (names + values).forEach { free($0) } }
+        return body(
+            names.map { UnsafePointer($0) } + [nil],
+            values.map { UnsafePointer($0) } + [nil]
+        )
+    }
+
     /// The version of the server, such as 150018.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
     /// Runs statements in one round trip.
     ///
     /// After a failure the statements behind it have not run; a transaction that was open is aborted.
+    /// A server that is silent for 20 seconds counts as lost: a network that swallows everything,
+    /// or a machine that stands still, would otherwise keep the request for ever.
     ///
+    /// - Parameters:
+    ///   - statements: The statements.
+    ///   - isLong: `true` for statements that may take minutes, for which silence is no failure while the
+    ///     server accepts other connections.
     /// - Throws: `PostgresFailure`, or the first error of a receiver.
-    func run(_ statements: [Statement]) throws {
+    func run(_ statements: [Statement], isLong: Bool = false) throws {
         guard !statements.isEmpty else { return }
         roundTrips += 1
+        self.isLong = isLong
         var expected: [Expected] = []
         for statement in statements { try send(statement, &expected) }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
@@ -148,25 +170,53 @@ final class PostgresConnection {
             switch PQflush(connection) {
             case 0: return
             case 1:
-                var descriptor = pollfd(
-                    fd: PQsocket(connection),
-                    events: Int16(POLLIN | POLLOUT),
-                    revents: 0
-                )
-                guard poll(&descriptor, 1, -1) >= 0 || errno == EINTR else { throw lost() }
-                guard descriptor.revents & Int16(POLLIN) == 0 || PQconsumeInput(connection) == 1
-                else { throw lost() }
+                let events = try wait(for: POLLIN | POLLOUT)
+                guard events & POLLIN == 0 || PQconsumeInput(connection) == 1 else { throw lost() }
             default: throw lost()
+            }
+        }
+    }
+
+    /// Waits until the connection can be read or written; returns which.
+    private func wait(for events: Int32) throws -> Int32 {
+        while true {
+            var descriptor = pollfd(
+                fd: PQsocket(connection),
+                events: Int16(events),
+                revents: 0
+            )
+            switch poll(&descriptor, 1, Self.silence) {
+            case 1...: return Int32(descriptor.revents)
+            case 0:
+                let isThere = Self.withPointers(parameters) { names, values in
+                    isLong && PQpingParams(names, values, 1) == PQPING_OK
+                }
+                guard isThere else {
+                    throw PostgresFailure(
+                        code: "",
+                        message: "the server was silent for \(Self.silence / 1000) seconds"
+                    )
+                }
+            default: guard errno == EINTR else { throw lost() }
             }
         }
     }
 
     // MARK: Receiving
 
+    /// Waits for the next result; nil where one ends.
+    private func next() throws -> OpaquePointer? {
+        while PQisBusy(connection) == 1 {
+            _ = try wait(for: POLLIN)
+            guard PQconsumeInput(connection) == 1 else { throw lost() }
+        }
+        return PQgetResult(connection)
+    }
+
     private func receive(_ expected: [Expected]) throws {
         var first: (any Error)?
         for part in expected {
-            guard let result = PQgetResult(connection) else { throw lost() }
+            guard let result = try next() else { throw lost() }
             do {
                 try take(result, part)
             } catch {
@@ -174,14 +224,14 @@ final class PostgresConnection {
                 first = first ?? error
             }
             PQclear(result)
-            while let extra = PQgetResult(connection) {
+            while let extra = try next() {
                 let isSync = PQresultStatus(extra) == PGRES_PIPELINE_SYNC
                 PQclear(extra)
                 guard !isSync else { throw lost() }
             }
             guard PQstatus(connection) == CONNECTION_OK else { throw first ?? lost() }
         }
-        guard let end = PQgetResult(connection) else { throw first ?? lost() }
+        guard let end = try next() else { throw first ?? lost() }
         defer { PQclear(end) }
         guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw first ?? lost() }
         if let first { throw first }

@@ -140,7 +140,14 @@ final class Worker {
     private func write(_ jobs: [Job], _ connection: PostgresConnection) throws -> [Job] {
         let start = connection.roundTrips
         var again: [Job] = []
-        let (group, reach) = try reach(of: jobs, connection, &again)
+        let group: [Job]
+        let reach: PostgresTransaction.Reach
+        do {
+            (group, reach) = try self.reach(of: jobs, connection, &again)
+        } catch let failure as PostgresFailure where failure.isLost {
+            counters.add { $0.repetitions += 1 }
+            return jobs.compactMap { repeated($0, after: failure) }
+        }
         guard !group.isEmpty else { return again }
         let transaction = PostgresTransaction(connection, memory, reach)
         for job in group { transaction.announce(job.needs()) }
@@ -212,15 +219,15 @@ final class Worker {
             do {
                 let fresh = try connector.connect(until: end)
                 connection = fresh
-                try fresh.run([
-                    Statement(
-                        sql: "INSERT INTO commit_marker (id) VALUES ($1)",
-                        parameters: [.bytes(marker)]
-                    )
-                ])
-                return false
-            } catch let failure as PostgresFailure where failure.code == "23505" {
-                return true
+                do {
+                    try fresh.run([Self.insert(marker)])
+                    return false
+                } catch let failure as PostgresFailure where failure.code == "23505" {
+                    // It may be on the primary alone, if it was cut off while it waited for a
+                    // standby; this commit waits for the same one, and for all before it.
+                    try fresh.run([Self.insert(Self.newMarker())])
+                    return true
+                }
             } catch let failure as PostgresFailure where failure.isLost {
                 connection = nil
                 guard ContinuousClock.now < end else { throw failure }
@@ -244,7 +251,7 @@ final class Worker {
     ) -> [Job] {
         if isSent {
             let unknown = StorageError(
-                .inputOutput,
+                .unresolved,
                 "The connection to PostgreSQL was lost during a commit, and there is no other one to "
                     + "find out whether it was kept"
             )
@@ -345,6 +352,13 @@ final class Worker {
         }
         memory.remember(found, homes: [:])
         return found
+    }
+
+    private static func insert(_ marker: Data) -> Statement {
+        Statement(
+            sql: "INSERT INTO commit_marker (id) VALUES ($1)",
+            parameters: [.bytes(marker)]
+        )
     }
 
     private static func newMarker() -> Data {
