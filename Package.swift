@@ -395,9 +395,17 @@ let package = Package(
             name: "CloudKitServerPostgresTests",
             dependencies: [
                 "CloudKitServerCore", "CloudKitServerPostgres", "CloudKitServerSQLite",
-                "CloudKitWire",
-                "ServerFixtures",
-                "StorageConformance",
+                "CloudKitWire", "PostgresFixtures", "ServerFixtures", "StorageConformance",
+            ]
+        ),
+        // Several nodes on one database, as they are operated, while things fail.
+        .testTarget(
+            name: "PostgresOperationsTests",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
+                "CloudKitServerPostgres", "CloudKitServerSQLite", "CloudKitStore",
+                "CloudKitWebClient", "CloudKitWire", "HTTPFixtures", "PostgresFixtures",
+                "ProcessFixtures", "ServerFixtures", "ServerProcess", "Support", grdb, logging,
             ]
         ),
         .testTarget(
@@ -437,6 +445,12 @@ let package = Package(
         ),
         // A process that a test starts beside its own.
         .target(name: "ProcessFixtures", path: "Tests/ProcessFixtures"),
+        // A PostgreSQL server of the tests, and the network to it.
+        .target(
+            name: "PostgresFixtures",
+            dependencies: ["CloudKitServerPostgres"],
+            path: "Tests/PostgresFixtures"
+        ),
         .target(
             name: "FuzzTargets",
             dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
@@ -455,7 +469,8 @@ let package = Package(
         .executableTarget(
             name: "ServerProcess",
             dependencies: [
-                "CloudKitServer", "CloudKitServerCore", "CloudKitWire", logging, serviceLifecycle,
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerPostgres",
+                "CloudKitServerSQLite", "CloudKitWire", logging, serviceLifecycle, unixSignals,
             ],
             path: "Tests/ServerProcess"
         ),
@@ -482,7 +497,8 @@ let package = Package(
             name: "Support",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
-                "CloudKitTesting", "CloudKitWebClient", logging,
+                "CloudKitServerSQLite", "CloudKitTesting", "CloudKitWebClient", "PostgresFixtures",
+                logging,
             ],
             path: "Tests/Support"
         ),
@@ -579,7 +595,7 @@ func settings(of target: String) -> [SwiftSetting] {
 let testsOurCloudKit: Set = [
     "Support", "StoreProcess", "CloudKitTests", "CloudKitQueryTests", "CloudKitCodableTests",
     "EndToEndTests", "CloudKitSyncEngineTests", "CloudKitStoreTests", "CLITests", "SnippetTests",
-    "CloudKitStoreTestingTests", "CloudKitWebClientTests",
+    "CloudKitStoreTestingTests", "CloudKitWebClientTests", "PostgresOperationsTests",
 ]
 
 #if os(macOS)
