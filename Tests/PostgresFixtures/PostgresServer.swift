@@ -99,6 +99,8 @@ public final class PostgresServer: Sendable {
         process.arguments = [
             "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
         ]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["PGOPTIONS": "-c client_min_messages=error"]) { $1 }
         process.standardOutput = output
         try process.run()
         let printed = output.fileHandleForReading.readDataToEndOfFile()

@@ -4,6 +4,9 @@ protocol SequentialObject: Hashable, Sendable {
 
     /// Applies an operation; returns whether it has the outcome that it names in this state.
     mutating func apply(_ operation: Operation) -> Bool
+
+    /// Returns whether an operation with its outcome changes nothing in any state.
+    static func isObservation(_ operation: Operation) -> Bool
 }
 
 /// An operation on an object as a client saw it.
@@ -130,8 +133,7 @@ struct Linearizability<Object: SequentialObject> {
     /// Returns a step with the calls that can be the next ones: those that began before any other one
     /// ended; the one that ended first comes last, where it is tried first.
     ///
-    /// One with an outcome that fits and that changes nothing is the only one: whenever it took effect, it might as
-    /// well have done so now.
+    /// An observation that fits is the only one: whenever it was made, it might as well have been made now.
     private func step(_ configuration: Configuration, count: Int, first: Int) -> Step {
         var first = first
         while first < calls.count, configuration.done.contains(first) { first += 1 }
@@ -143,12 +145,12 @@ struct Linearizability<Object: SequentialObject> {
             earliestEnd = min(earliestEnd, calls[place].end ?? .max)
         }
         candidates.removeAll { calls[$0].start > earliestEnd }
-        let idle = candidates.first { place in
+        let observation = candidates.first { place in
             var object = configuration.object
-            return calls[place].end != nil && object.apply(calls[place].operation)
-                && object == configuration.object
+            return Object.isObservation(calls[place].operation)
+                && object.apply(calls[place].operation)
         }
-        if let idle { candidates = [idle] }
+        if let observation { candidates = [observation] }
         candidates.sort { calls[$0].end ?? .max > calls[$1].end ?? .max }
         return Step(
             configuration: configuration,

@@ -34,6 +34,15 @@ struct LinearizabilityTests {
                     == .isLinearizable
             )
         }
+        // A deletion need not find anything, and then may come before or after.
+        for last in [0, 2] as [UInt64] {
+            #expect(
+                check([
+                    (1, 4, .add(1, isDone: true)), (2, 3, .remove(1, isDone: true)),
+                    (5, 6, .find(names: last)),
+                ]) == .isLinearizable
+            )
+        }
         // A read sees the later write while the earlier one still waits for its response.
         #expect(
             check([(1, 10, .write(1)), (2, 3, .read(1)), (4, 5, .read(1))]) == .isLinearizable

@@ -240,7 +240,8 @@ struct ZoneClient {
             if !Set(["CONFLICT", "NOT_FOUND", "ATOMIC_ERROR"]).isSuperset(of: codes) {
                 door.problems.add("\(history.zone): \(body)")
             }
-            return codes.isEmpty ? body : nil
+            guard codes.isEmpty else { return nil }
+            return body
         }
     }
 
@@ -261,7 +262,7 @@ struct ZoneClient {
     private mutating func write(_ node: Int) async {
         let value = history.newValue()
         let body = await modify([Self.register("forceUpdate", value)], node) { _ in .write(value) }
-        if let body { seen = (value, body.records[0].recordChangeTag) }
+        seen = body.map { (value, Self.tag($0)) }
     }
 
     /// Writes over the value that the client saw last, and adds a name in the same batch.
@@ -277,7 +278,13 @@ struct ZoneClient {
             } else {
                 await modify([update], node) { .exchange(expected, to: value, isDone: $0) }
             }
-        seen = body.map { (value, $0.records[0].recordChangeTag) }
+        seen = body.map { (value, Self.tag($0)) }
+    }
+
+    /// Returns the tag of the register in a response, which may have any order.
+    private static func tag(_ body: JSON) -> JSON {
+        body.records.elements.first { $0.recordName.text == ZoneHistory.register }?.recordChangeTag
+            ?? .null
     }
 
     private func add(_ name: Int, _ node: Int) async {

@@ -1,7 +1,9 @@
 /// A zone as one object: a record as a register, and records of other names as a set.
 struct ZoneObject: SequentialObject {
-    /// An operation with its outcome. Values of the register are unlike each other; the names of the set are
-    /// numbers below 64, and sets of them are their bits.
+    /// An operation with its outcome.
+    ///
+    /// Values of the register are unlike each other; the names of the set are numbers below 64, and sets of
+    /// them are their bits.
     enum Operation: Hashable, Sendable {
         /// A lookup of the register.
         case read(Int)
@@ -48,6 +50,16 @@ struct ZoneObject: SequentialObject {
             }
         }
         return true
+    }
+
+    static func isObservation(_ operation: Operation) -> Bool {
+        switch operation {
+        case .read, .list, .find: true
+        case .write: false
+        case .exchange(_, _, let isDone), .add(_, let isDone), .remove(_, let isDone),
+            .exchangeAndAdd(_, _, _, let isDone):
+            !isDone
+        }
     }
 
     private func has(_ name: Int) -> Bool { names & 1 << UInt64(name) != 0 }

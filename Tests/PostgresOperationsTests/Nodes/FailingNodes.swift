@@ -54,7 +54,7 @@ final class FailingNodes: Sendable {
             try server.run(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                WHERE datname = current_database() AND application_name = 'cloudkit'
                 """,
                 in: address
             )
