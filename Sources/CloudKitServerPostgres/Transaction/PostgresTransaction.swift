@@ -142,6 +142,8 @@ final class PostgresTransaction {
     func end() throws {
         guard isOpen else { return }
         isOpen = false
+        // A lost connection may be one that is silent, and would be waited for again.
+        guard failure?.isLost != true else { return }
         if failure == nil, reach == .nothing { remember() }
         try connection.run([Statement(sql: "ROLLBACK", isPrepared: false)])
     }

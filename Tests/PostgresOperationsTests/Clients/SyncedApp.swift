@@ -68,7 +68,10 @@ final class SyncedApp: CKSyncEngineDelegate {
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         switch event {
         case .fetchedRecordZoneChanges(let changes):
-            let names = changes.modifications.map(\.record.recordID.recordName)
+            // The engine fetches all zones of the user.
+            let names = changes.modifications.map(\.record.recordID)
+                .filter { $0.zoneID == Self.zoneID }
+                .map(\.recordName)
             state.withLock { $0.names.formUnion(names) }
         case .sentRecordZoneChanges(let changes):
             let names = changes.savedRecords.map(\.recordID.recordName)

@@ -50,7 +50,7 @@ struct CutTests {
             }
             try end(fault, nodes)
             let times = attempts.map(\.time)
-            #expect(times.allSatisfy { $0 < .seconds(50) }, "\(times.max() ?? .zero)")
+            #expect(times.allSatisfy { $0 < .seconds(35) }, "\(times.max() ?? .zero)")
             var reader = FeedReader(door)
             try await reader.read()
             var counts = (done: 0, refused: 0, unknown: 0)

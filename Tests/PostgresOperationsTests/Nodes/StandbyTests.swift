@@ -35,6 +35,7 @@ struct StandbyTests {
                 try await workload.wait(for: 40)
                 try await reader.read()
                 try primary.end()
+                #expect(throws: CocoaError.self) { try primary.run("SELECT 1", in: "postgres") }
                 try standby.run("SELECT pg_promote()", in: "postgres")
                 try await workload.wait(for: 40)
                 workload.end()
