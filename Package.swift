@@ -400,8 +400,18 @@ let package = Package(
             name: "CloudKitServerPostgresTests",
             dependencies: [
                 "AssetStorageConformance", "CloudKitServerCore", "CloudKitServerPostgres",
-                "CloudKitServerSQLite", "CloudKitWire", "PostgresFixture", "ServerFixtures",
+                "CloudKitServerSQLite", "CloudKitWire", "PostgresFixtures", "ServerFixtures",
                 "StorageConformance",
+            ]
+        ),
+        // Several nodes on one database, as they are operated, while things fail.
+        .testTarget(
+            name: "PostgresOperationsTests",
+            dependencies: [
+                cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
+                "CloudKitServerPostgres", "CloudKitServerSQLite", "CloudKitStore",
+                "CloudKitWebClient", "CloudKitWire", "HTTPFixtures", "PostgresFixtures",
+                "ProcessFixtures", "ServerFixtures", "ServerProcess", "Support", grdb, logging,
             ]
         ),
         .testTarget(
@@ -439,14 +449,14 @@ let package = Package(
             ],
             path: "Tests/HTTPFixtures"
         ),
-        // A PostgreSQL server that tests start; empty without the trait.
-        .target(
-            name: "PostgresFixture",
-            dependencies: ["CloudKitServerPostgres"],
-            path: "Tests/PostgresFixture"
-        ),
         // A process that a test starts beside its own.
         .target(name: "ProcessFixtures", path: "Tests/ProcessFixtures"),
+        // A PostgreSQL server of the tests, and the network to it; empty without the trait.
+        .target(
+            name: "PostgresFixtures",
+            dependencies: ["CloudKitServerPostgres"],
+            path: "Tests/PostgresFixtures"
+        ),
         .target(
             name: "FuzzTargets",
             dependencies: ["CloudKitServerCore", "CloudKitWire", "ServerFixtures"],
@@ -465,7 +475,8 @@ let package = Package(
         .executableTarget(
             name: "ServerProcess",
             dependencies: [
-                "CloudKitServer", "CloudKitServerCore", "CloudKitWire", logging, serviceLifecycle,
+                "CloudKitServer", "CloudKitServerCore", "CloudKitServerPostgres",
+                "CloudKitServerSQLite", "CloudKitWire", logging, serviceLifecycle, unixSignals,
             ],
             path: "Tests/ServerProcess"
         ),
@@ -485,14 +496,15 @@ let package = Package(
             name: "CLITests",
             dependencies: [
                 cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitServer", "CloudKitTool",
-                "CloudKitWebClient", "PostgresFixture", "ProcessFixtures", grdb,
+                "CloudKitWebClient", "PostgresFixtures", "ProcessFixtures", grdb,
             ]
         ),
         .target(
             name: "Support",
             dependencies: [
                 cloudKit, "CloudKitExtras", "CloudKitServer", "CloudKitServerCore",
-                "CloudKitTesting", "CloudKitWebClient", logging,
+                "CloudKitServerSQLite", "CloudKitTesting", "CloudKitWebClient", "PostgresFixtures",
+                logging,
             ],
             path: "Tests/Support"
         ),
@@ -589,7 +601,7 @@ func settings(of target: String) -> [SwiftSetting] {
 let testsOurCloudKit: Set = [
     "Support", "StoreProcess", "CloudKitTests", "CloudKitQueryTests", "CloudKitCodableTests",
     "EndToEndTests", "CloudKitSyncEngineTests", "CloudKitStoreTests", "CLITests", "SnippetTests",
-    "CloudKitStoreTestingTests", "CloudKitWebClientTests",
+    "CloudKitStoreTestingTests", "CloudKitWebClientTests", "PostgresOperationsTests",
 ]
 
 #if os(macOS)

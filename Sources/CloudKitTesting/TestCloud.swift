@@ -66,14 +66,15 @@ public struct TestCloud: Sendable {
     }
 
     /// Creates an empty cloud whose keys and tokens come from a given source, for reproducible
-    /// runs.
+    /// runs, and whose data is in a given storage, if it is not to be in memory.
     package init(
         containerIdentifier: String = "iCloud.test",
         opensContainers: Bool = false,
         clock: VirtualClock? = nil,
         faults: FaultPlan? = nil,
         configuration: ServiceConfiguration = ServiceConfiguration(),
-        randomness: any ServiceRandomness
+        randomness: any ServiceRandomness,
+        storage: (any Storage)? = nil
     ) async throws {
         self.containerIdentifier = containerIdentifier
         let clock = clock ?? VirtualClock(following: SystemClock())
@@ -81,7 +82,7 @@ public struct TestCloud: Sendable {
         var configuration = configuration
         if opensContainers { configuration.opensContainers = true }
         service = CloudService(
-            storage: try SQLiteStorage(path: nil),
+            storage: try storage ?? SQLiteStorage(path: nil),
             assets: try FileAssetStorage.temporary(),
             configuration: configuration,
             clock: clock,

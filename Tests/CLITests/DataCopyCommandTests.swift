@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 @Suite(

@@ -1,7 +1,7 @@
 #if PostgreSQL
 import CloudKitExtras
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 /// Servers in processes of their own on one new PostgreSQL database.

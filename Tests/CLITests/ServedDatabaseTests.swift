@@ -1,7 +1,7 @@
 #if PostgreSQL
 import CloudKitExtras
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 @Suite(

@@ -3,7 +3,7 @@ import AssetStorageConformance
 import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 @Suite(

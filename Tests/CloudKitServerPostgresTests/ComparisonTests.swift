@@ -4,7 +4,7 @@ import CloudKitWire
 import CloudKitServerPostgres
 import CloudKitServerSQLite
 import ServerFixtures
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 @Suite(

@@ -4,7 +4,7 @@ import CloudKitServerPostgres
 import CloudKitServerSQLite
 import CloudKitWire
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import ServerFixtures
 import Testing
 

@@ -3,7 +3,7 @@ import CloudKitServerCore
 import CloudKitServerPostgres
 import CloudKitServerSQLite
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import Synchronization
 import Testing
 

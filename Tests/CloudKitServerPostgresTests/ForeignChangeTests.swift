@@ -3,7 +3,7 @@ import CloudKitServerCore
 import CloudKitServerPostgres
 import CloudKitWire
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import ServerFixtures
 import Testing
 

@@ -4,7 +4,8 @@ import CloudKitWire
 import CloudKitServerPostgres
 import Dispatch
 import Foundation
-import PostgresFixture
+import PostgresFixtures
+import Synchronization
 import Testing
 
 @Suite(
@@ -145,12 +146,22 @@ struct NodesTests {
             while try server.run("SHOW synchronous_standby_names", in: address) != names {}
         }
         try wait(for: "nobody")
-        let write = Task { try await storage.write(Self.increment) }
-        let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        while try server.run("SELECT count(*) \(waiting)", in: address) == "0" {
-            await Task.yield()
+        let isAcknowledged = Atomic(false)
+        let write = Task {
+            try await storage.write(Self.increment)
+            isAcknowledged.store(true, ordering: .sequentiallyConsistent)
         }
+        let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        func waitForWaiting() async throws {
+            while try server.run("SELECT count(*) \(waiting)", in: address) == "0" {
+                try #require(!isAcknowledged.load(ordering: .sequentiallyConsistent))
+                await Task.yield()
+            }
+        }
+        try await waitForWaiting()
         try server.run("SELECT pg_terminate_backend(pid) \(waiting)", in: address)
+        // What was kept without the standby is not acknowledged before the standby has it.
+        try await waitForWaiting()
         try wait(for: "")
         try await write.value
         #expect(try await Self.count(storage) == 2)

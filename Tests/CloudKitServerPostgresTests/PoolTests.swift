@@ -2,7 +2,7 @@
 import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import Synchronization
 import Testing
 

@@ -3,7 +3,7 @@ import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
 import StorageConformance
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 @Suite(

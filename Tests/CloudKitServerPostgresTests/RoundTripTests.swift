@@ -3,7 +3,7 @@ import CloudKitServerCore
 import CloudKitWire
 import CloudKitServerPostgres
 import ServerFixtures
-import PostgresFixture
+import PostgresFixtures
 import Testing
 
 @Suite(

@@ -4,7 +4,7 @@ import CloudKitServerPostgres
 import CloudKitWire
 import Dispatch
 import Foundation
-import PostgresFixture
+import PostgresFixtures
 import ServerFixtures
 import Testing
 

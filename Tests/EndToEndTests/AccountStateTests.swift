@@ -109,7 +109,7 @@ struct AccountStateTests {
 
     @Test("The status noAccount signs out, as CloudKitExtras does without a test's cloud")
     func noAccount() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await TestCloud.ofRun()
         let device = try await cloud.device(of: try await cloud.addUser())
         try device.setAccountStatus(.temporarilyUnavailable)
         #expect(try await device.accountStatus() == .temporarilyUnavailable)
@@ -125,7 +125,7 @@ struct AccountStateTests {
 
     @Test("The status available after noAccount signs the same user in again, or says what to call")
     func availableAgain() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await TestCloud.ofRun()
         let user = try await cloud.addUser()
         let device = try await cloud.device(of: user)
         try device.setAccountStatus(.noAccount)
@@ -178,7 +178,7 @@ struct AccountStateTests {
 
     @Test("Without a service to ask, who was signed in still is, and nobody else is determined")
     func unreachable() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await TestCloud.ofRun()
         let user = try await cloud.addUser()
         let isCut = Mutex(true)
         let device = try await cloud.device(of: user) { base in

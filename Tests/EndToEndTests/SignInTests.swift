@@ -10,7 +10,7 @@ import Testing
 struct SignInTests {
     @Test("A container follows its user: out, in, and over to another one")
     func switching() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await TestCloud.ofRun()
         let (ada, bob) = (try await cloud.addUser("Ada"), try await cloud.addUser("Bob"))
         let device = try await cloud.device(of: ada)
         let other = try await cloud.client(of: bob)
@@ -43,7 +43,7 @@ struct SignInTests {
 
     @Test("Signing in posts CKAccountChanged")
     func notification() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await TestCloud.ofRun()
         let device = try await cloud.device(of: try await cloud.addUser("Ada"))
         let log = Log()
         let observer = NotificationCenter.default.addObserver(

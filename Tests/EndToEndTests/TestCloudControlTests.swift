@@ -1,6 +1,7 @@
 import CloudKit
 import CloudKitExtras
 import CloudKitTesting
+import Support
 import Testing
 
 @Suite("What a test does to its cloud")
@@ -13,7 +14,7 @@ struct TestCloudControlTests {
 
     @Test("A restored cloud holds what the snapshot held, and its old change tokens are expired")
     func snapshot() async throws {
-        let cloud = try await TestCloud()
+        let cloud = try await TestCloud.ofRun()
         let user = try await cloud.addUser("Ada")
         let database = try await cloud.device(of: user).privateCloudDatabase
         try await database.save(CKRecordZone(zoneID: Self.zoneID))
@@ -39,7 +40,7 @@ struct TestCloudControlTests {
 
     @Test("Containers of other names are empty, and know nothing of each other")
     func containers() async throws {
-        let cloud = try await TestCloud(opensContainers: true)
+        let cloud = try await TestCloud.ofRun(opensContainers: true)
         let user = try await cloud.addUser("Ada")
         let first = try await cloud.device(of: user, container: "iCloud.test.1")
         let second = try await cloud.device(of: user, container: "iCloud.test.2")
@@ -54,7 +55,7 @@ struct TestCloudControlTests {
 
     @Test("A session ends when the cloud's time says so")
     func virtualTime() async throws {
-        let cloud = try await TestCloud(clock: VirtualClock())
+        let cloud = try await TestCloud.ofRun(clock: VirtualClock())
         let user = try await cloud.addUser("Ada")
         let client = try await cloud.client(of: user)
         _ = try await client.listZones(in: .private)

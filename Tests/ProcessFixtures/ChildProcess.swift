@@ -13,6 +13,8 @@ public final class ChildProcess: Sendable {
     /// The words of the first line that it printed.
     public let words: [String]
     private let process = Process()
+    /// What it reads ends with this process.
+    private let input = Pipe()
 
     /// Starts an executable that stands beside the tests, and waits for its first line.
     ///
@@ -32,13 +34,24 @@ public final class ChildProcess: Sendable {
         process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         let output = Pipe()
         process.standardOutput = output
+        process.standardInput = input
         try process.run()
         guard let line = await output.firstLine() else { throw CocoaError(.fileReadUnknown) }
         words = line.split(separator: " ").map(String.init)
     }
 
     /// Ends the process without warning, and returns when it has ended.
-    public func kill() async {
+    public func kill() async { await ended(by: end) }
+
+    /// Asks the process to end, and returns when it has ended.
+    ///
+    /// - Returns: Its status, or the number of the signal that ended it.
+    public func stop() async -> Int32 {
+        await ended(by: process.terminate)
+        return process.terminationStatus
+    }
+
+    private func ended(by end: () -> Void) async {
         await withCheckedContinuation { continuation in
             process.terminationHandler = { _ in continuation.resume() }
             end()

@@ -9,9 +9,23 @@ import ServiceLifecycle
 //
 //     ServerProcess DIRECTORY [USERS]
 //
-// prints one line, "URL API-TOKEN WEB-AUTH-TOKEN …", as soon as it listens: a token for each user.
+// prints one line, "URL API-TOKEN WEB-AUTH-TOKEN …", as soon as it listens: a token for each user. A node of a
+// PostgreSQL database, behind a proxy at an address, prints "URL" alone:
+//
+//     ServerProcess --database ADDRESS PORT PUBLIC-URL ASSETS
 
 let arguments = CommandLine.arguments
+#if PostgreSQL
+if arguments.count == 6, arguments[1] == "--database", let port = Int(arguments[3]) {
+    try await serve(
+        database: arguments[2],
+        port: port,
+        publicURL: arguments[4],
+        assets: arguments[5]
+    )
+    exit(0)
+}
+#endif
 guard (2...3).contains(arguments.count) else {
     fatalError("usage: ServerProcess DIRECTORY [USERS]")
 }

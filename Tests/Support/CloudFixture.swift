@@ -22,7 +22,7 @@ public enum CloudFixture: String, CaseIterable, Sendable {
         configuration: ServiceConfiguration = ServiceConfiguration(),
         _ body: @Sendable (Cloud) async throws -> Void
     ) async throws {
-        try await run(TestCloud(configuration: configuration), body)
+        try await run(TestCloud.ofRun(configuration: configuration), body)
     }
 
     /// Runs a test against a cloud.

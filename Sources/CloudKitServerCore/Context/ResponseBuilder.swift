@@ -90,6 +90,13 @@ struct ResponseBuilder: Sendable {
                 reason: "The server's database is damaged, so nothing is written; its "
                     + "operator runs cloudkit check --repair and starts it again"
             )
+        case let error as StorageError where error.code == .unresolved:
+            RequestError(
+                .internalError,
+                reason:
+                    "The server lost its database; it is not known whether anything was changed",
+                nativeErrorCode: .serverResponseLost
+            )
         case is CancellationError:
             RequestError(.tryAgainLater, reason: "The request was cancelled", retryAfter: 1)
         default: RequestError(.internalError, reason: "The server failed; nothing was changed")

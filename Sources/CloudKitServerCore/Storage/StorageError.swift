@@ -6,6 +6,8 @@ public struct StorageError: Error, Hashable, Sendable {
         case full
         /// The engine is busy; a retry may work.
         case busy
+        /// The database was lost while it committed, so that nobody knows whether the changes were kept.
+        case unresolved
         /// The disk or the file system failed.
         case inputOutput
         /// Stored data contradicts itself.

@@ -25,7 +25,11 @@ struct Statement {
 /// All statements of one call go to the server together, and their results come back together: one
 /// round trip.
 final class PostgresConnection {
+    /// The interval at which a server that may take long has to show that it is there.
+    private static let pingInterval = Duration.seconds(20)
+
     private let connection: OpaquePointer
+    private let options: [(String, String)]
     /// The names of prepared statements, by their text.
     private var prepared: [String: String] = [:]
     /// The number of round trips so far.
@@ -36,6 +40,8 @@ final class PostgresConnection {
     var patience: Duration?
     /// The end of that time.
     private var deadline: ContinuousClock.Instant?
+    /// The time at which the server last showed that it is there.
+    private var heard = ContinuousClock.now
 
     /// Connects.
     ///
@@ -49,16 +55,8 @@ final class PostgresConnection {
         settings: [(name: String, value: String)],
         timeout seconds: Int = ConnectionOptions.timeout
     ) throws {
-        let options = ConnectionOptions.all(address, timeout: seconds)
-        let keys = options.map { strdup($0.0) }
-        let values = options.map { strdup($0.1) }
-        defer { (keys + values).forEach { free($0) } }
-        let opened = PQconnectdbParams(
-            keys.map { UnsafePointer($0) } + [nil],
-            values.map { UnsafePointer($0) } + [nil],
-            1
-        )
-        guard let opened else { throw PostgresFailure.lost("there is no memory for a connection") }
+        options = ConnectionOptions.all(address, timeout: seconds)
+        guard let opened = Self.withPointers(options, { PQconnectdbParams($0, $1, 1) }) else { throw PostgresFailure.lost("there is no memory for a connection") }
         connection = opened
         // From here on the connection is this object's, which ends it in any case.
         guard PQstatus(opened) == CONNECTION_OK else {
@@ -77,6 +75,19 @@ final class PostgresConnection {
     }
 
     deinit { PQfinish(connection) }
+
+    private static func withPointers<Value>(
+        _ options: [(String, String)],
+        _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Value
+    ) -> Value {
+        let keys = options.map { strdup($0.0) }
+        let values = options.map { strdup($0.1) }
+        defer { (keys + values).forEach { free($0) } }
+        return body(
+            keys.map { UnsafePointer($0) } + [nil],
+            values.map { UnsafePointer($0) } + [nil]
+        )
+    }
 
     /// The version of the server, such as 150018.
     var serverVersion: Int { Int(PQserverVersion(connection)) }
@@ -148,7 +159,8 @@ final class PostgresConnection {
     func run(_ statements: [Statement]) throws {
         guard !statements.isEmpty else { return }
         roundTrips += 1
-        deadline = patience.map { .now + $0 }
+        heard = .now
+        deadline = patience.map { heard + $0 }
         var expected: [Expected] = []
         for statement in statements { try send(statement, &expected) }
         guard PQpipelineSync(connection) == 1 else { throw lost() }
@@ -229,19 +241,28 @@ final class PostgresConnection {
     /// - Returns: The events that came; none if it is time to look again.
     /// - Throws: `PostgresFailure` when the deadline is over.
     private func wait(for events: Int32) throws -> Int32 {
-        // Bytes that the TLS library has decrypted already do not make the socket readable.
-        var milliseconds: Int32 = PQsslInUse(connection) == 1 ? 20 : -1
-        if let deadline {
-            let left = deadline - .now
-            guard left > .zero else {
+        let end = deadline ?? heard + Self.pingInterval
+        let left = end - .now
+        if left <= .zero {
+            guard deadline == nil, isServerThere else {
                 throw PostgresFailure.lost("PostgreSQL did not respond in time")
             }
-            let rest = Int32(clamping: Int64(left / .milliseconds(1)) + 1)
-            milliseconds = milliseconds < 0 ? rest : min(milliseconds, rest)
+            heard = .now
+            return 0
         }
+        // Bytes that the TLS library has decrypted already do not make the socket readable.
+        let limit: Int64 = PQsslInUse(connection) == 1 ? 20 : .max
+        let milliseconds = Int32(clamping: min(limit, Int64(left / .milliseconds(1)) + 1))
         var descriptor = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
-        guard poll(&descriptor, 1, milliseconds) >= 0 || errno == EINTR else { throw lost() }
+        let number = poll(&descriptor, 1, milliseconds)
+        guard number >= 0 || errno == EINTR else { throw lost() }
+        if number > 0 { heard = .now }
         return Int32(descriptor.revents)
+    }
+
+    /// `true` when the server accepts connections.
+    private var isServerThere: Bool {
+        Self.withPointers(options) { PQpingParams($0, $1, 1) == PQPING_OK }
     }
 
     // MARK: Receiving

@@ -278,15 +278,16 @@ final class Worker {
         let end = max(jobs.map(\.end).min() ?? .now, .now + Self.resolution)
         while true {
             do {
-                try reconnect(until: end, jobs.first?.patience).run([
-                    Statement(
-                        sql: "INSERT INTO commit_marker (id) VALUES ($1)",
-                        parameters: [.bytes(marker)]
-                    )
-                ])
-                return false
-            } catch let failure as PostgresFailure where failure.code == "23505" {
-                return true
+                let fresh = try reconnect(until: end, jobs.first?.patience)
+                do {
+                    try fresh.run([Self.insert(marker)])
+                    return false
+                } catch let failure as PostgresFailure where failure.code == "23505" {
+                    // It may be on the primary alone, if it was cut off while it waited for a
+                    // standby; this commit waits for the same one, and for all before it.
+                    try fresh.run([Self.insert(Self.newMarker())])
+                    return true
+                }
             } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
                 connection = nil
                 guard ContinuousClock.now < end else { throw failure }
@@ -310,7 +311,7 @@ final class Worker {
     ) -> [Job] {
         if isSent {
             let unknown = StorageError(
-                .inputOutput,
+                .unresolved,
                 "The connection to PostgreSQL was lost during a commit, and there is no other one to "
                     + "find out whether it was kept"
             )
@@ -404,6 +405,13 @@ final class Worker {
             }
         }
         try connection.run(statements)
+    }
+
+    private static func insert(_ marker: Data) -> Statement {
+        Statement(
+            sql: "INSERT INTO commit_marker (id) VALUES ($1)",
+            parameters: [.bytes(marker)]
+        )
     }
 
     /// Returns a random number that no other one equals.

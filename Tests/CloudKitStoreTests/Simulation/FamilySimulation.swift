@@ -84,7 +84,7 @@ actor FamilySimulation {
     ) async -> Outcome {
         let outcome = Mutex(Outcome())
         do {
-            let cloud = try await TestCloud(
+            let cloud = try await TestCloud.ofRun(
                 clock: VirtualClock(startingAt: SimulatedWorld.beginning),
                 randomness: SeededRandomness(seed: seed)
             )

@@ -56,7 +56,7 @@ actor StoreSimulation {
         model.checksSums = checksSums
         let clock = VirtualClock(startingAt: SimulatedWorld.beginning)
         do {
-            let cloud = try await TestCloud(
+            let cloud = try await TestCloud.ofRun(
                 clock: clock,
                 randomness: SeededRandomness(seed: plan.seed)
             )

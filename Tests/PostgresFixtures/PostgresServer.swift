@@ -4,6 +4,14 @@ import Foundation
 import Synchronization
 package import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A PostgreSQL server of the tests, in a temporary folder, which ends with the process.
 package final class PostgresServer: Sendable {
     /// The server that all tests share, each with databases of its own.
@@ -69,6 +77,15 @@ package final class PostgresServer: Sendable {
         guard !data.isEmpty else { throw CocoaError(.fileReadUnknown) }
     }
 
+    /// Starts a standby of another server, which replays what is committed there.
+    package convenience init(standbyOf primary: PostgresServer) throws {
+        try self.init(
+            Setup(
+                make: #"pg_basebackup -D "$data/main" -R -c fast -h \#(primary.data) -U cloud >"$data/log" 2>&1"#
+            )
+        )
+    }
+
     private static func script(_ setup: Setup) -> String {
         let settings = setup.settings.map { "-c \($0) " }.joined()
         return """
@@ -82,7 +99,10 @@ package final class PostgresServer: Sendable {
             -c listen_addresses=\(setup.address) -c fsync=off -c full_page_writes=off \
             -c max_connections=400 -c shared_buffers=32MB \(settings)" start >/dev/null 2>&1
             }
-            stop() { pg_ctl -D "$data/main" -w -m immediate stop >/dev/null 2>&1; }
+            stop() {
+                kill -CONT $(head -n 1 "$data/main/postmaster.pid") 2>/dev/null
+                pg_ctl -D "$data/main" -w -m immediate stop >/dev/null 2>&1
+            }
             start && echo "$data"
             while read -r command; do
                 "$command" && echo done
@@ -97,10 +117,15 @@ package final class PostgresServer: Sendable {
         "host=\(data) port=\(port) user=cloud dbname=\(name)"
     }
 
+    /// The path of the socket at which the server listens.
+    package var socket: String { "\(data)/.s.PGSQL.\(port)" }
+
     /// Returns the address of a new database.
-    package func newDatabase() throws -> String {
+    package func newDatabase() throws -> String { try newDatabase("") }
+
+    private func newDatabase(_ options: String) throws -> String {
         let name = "cloud\(count.withLock { $0 += 1; return $0 })"
-        try run("CREATE DATABASE \(name)", in: "postgres")
+        try run("CREATE DATABASE \(name) \(options)", in: "postgres")
         return address(name)
     }
 
@@ -153,12 +178,37 @@ package final class PostgresServer: Sendable {
         process.arguments = [
             "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
         ]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["PGOPTIONS": "-c client_min_messages=error"]) { $1 }
         process.standardOutput = output
         try process.run()
         let printed = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw CocoaError(.fileReadUnknown) }
         return String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
+    /// Ends the server and all its processes without warning.
+    package func end() throws { try send(SIGKILL) }
+
+    /// Stops all its processes where they are, until `resume`.
+    package func freeze() throws { try send(SIGSTOP) }
+
+    /// Lets the processes go on.
+    package func resume() throws { try send(SIGCONT) }
+
+    private func send(_ signal: Int32) throws {
+        let file = try String(contentsOfFile: data + "/main/postmaster.pid", encoding: .utf8)
+        guard let leader = file.split(separator: "\n").first.flatMap({ pid_t($0) }), leader > 1
+        else { throw CocoaError(.fileReadCorruptFile) }
+        // The postmaster first, as it starts new processes; each has a session of its own.
+        let children = try String(
+            contentsOfFile: "/proc/\(leader)/task/\(leader)/children",
+            encoding: .utf8
+        )
+        for process in [leader] + children.split(separator: " ").compactMap({ pid_t($0) }) {
+            kill(process, signal)
+        }
     }
 
     /// Opens a storage in a database, or in a new one.
@@ -173,6 +223,42 @@ package final class PostgresServer: Sendable {
             connections: connections,
             partitions: partitions
         )
+    }
+}
+
+// MARK: Databases for many short tests
+
+extension PostgresServer {
+    /// A database that is removed after its storage.
+    private struct Copy {
+        weak var storage: PostgresStorage?
+        var name: String
+    }
+
+    private static let copies = Mutex<[Copy]>([])
+
+    /// The name of a database whose tables exist already.
+    private static let template = Task {
+        let address = try shared.get().newDatabase()
+        try await PostgresStorage.open(address, connections: 1).close()
+        return address.split(separator: "=").last.map(String.init) ?? ""
+    }
+
+    /// Opens a storage in a copy of an empty storage's database, which takes a fraction of the time; removes
+    /// the databases of storages that are gone.
+    package static func openCopy() async throws -> PostgresStorage {
+        let server = try shared.get()
+        let template = try await template.value
+        let gone = copies.withLock { copies in
+            defer { copies.removeAll { $0.storage == nil } }
+            return copies.filter { $0.storage == nil }.map(\.name)
+        }
+        for name in gone { try server.run("DROP DATABASE \(name) WITH (FORCE)", in: "postgres") }
+        let address = try server.newDatabase("TEMPLATE \(template)")
+        let storage = try await open(address)
+        let name = address.split(separator: "=").last.map(String.init) ?? ""
+        copies.withLock { $0.append(Copy(storage: storage, name: name)) }
+        return storage
     }
 }
 #endif
