@@ -134,7 +134,10 @@ struct PoolTests {
     func locks() async throws {
         let address = try PostgresServer.shared.get().newDatabase()
         let holder = try await PostgresServer.open(address)
-        let storage = try await PostgresStorage.open(PostgresAddress(address), patience: .seconds(2))
+        let storage = try await PostgresStorage.open(
+            PostgresAddress(address),
+            patience: .seconds(2)
+        )
         let (isHeld, opening) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let held = Task {
             try await holder.write { writer in

@@ -64,7 +64,7 @@ struct BackupTests {
         let folder = try TemporaryFolder()
         let names = try await fill(folder)
         let reads = Mutex(0)
-        let backup = Backup(of: folder.path) { path in
+        let beforeRead: @Sendable (String) throws -> Void = { path in
             guard path.hasSuffix(names[1]) else { return }
             let count = reads.withLock { count in
                 count += 1
@@ -73,6 +73,7 @@ struct BackupTests {
             // The first piece can be read, and the next cannot.
             if count % 2 == 0 { throw StorageError(.inputOutput, "Input/output error") }
         }
+        let backup = Backup(of: folder.path, beforeRead: beforeRead)
         let archive = folder.path + "/backup.tar"
         let report = try await backup.write(to: archive, seconds: 1)
         #expect(report.damaged == [names[1]])

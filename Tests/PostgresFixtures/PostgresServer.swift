@@ -81,7 +81,8 @@ package final class PostgresServer: Sendable {
     package convenience init(standbyOf primary: PostgresServer) throws {
         try self.init(
             Setup(
-                make: #"pg_basebackup -D "$data/main" -R -c fast -h \#(primary.data) -U cloud >"$data/log" 2>&1"#
+                make:
+                    #"pg_basebackup -D "$data/main" -R -c fast -h \#(primary.data) -U cloud >"$data/log" 2>&1"#
             )
         )
     }

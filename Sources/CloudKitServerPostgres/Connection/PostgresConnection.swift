@@ -56,7 +56,9 @@ final class PostgresConnection {
         timeout seconds: Int = ConnectionOptions.timeout
     ) throws {
         options = ConnectionOptions.all(address, timeout: seconds)
-        guard let opened = Self.withPointers(options, { PQconnectdbParams($0, $1, 1) }) else { throw PostgresFailure.lost("there is no memory for a connection") }
+        guard let opened = Self.withPointers(options, { PQconnectdbParams($0, $1, 1) }) else {
+            throw PostgresFailure.lost("there is no memory for a connection")
+        }
         connection = opened
         // From here on the connection is this object's, which ends it in any case.
         guard PQstatus(opened) == CONNECTION_OK else {

@@ -189,7 +189,8 @@ public final class PostgresStorage: Storage {
     }
 
     private func migrate(_ tables: PostgresTables, within limit: Duration) async throws {
-        try await run(.write(.everything), patience: limit, needing: { StorageNeeds() }) { transaction in
+        try await run(.write(.everything), patience: limit, needing: { StorageNeeds() }) {
+            transaction in
             let connection = transaction.connection
             guard connection.serverVersion >= 140_000 else {
                 throw StorageError(.other, "PostgreSQL 14 or later is needed")

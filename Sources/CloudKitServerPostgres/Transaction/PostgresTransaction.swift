@@ -280,7 +280,7 @@ final class PostgresTransaction {
 
     private func run(_ statements: [Statement]) throws {
         do {
-            try connection.run(statements, isLong: reach == .everything)
+            try connection.run(statements)
         } catch let error as PostgresFailure {
             failure = error
             throw error
