@@ -87,12 +87,13 @@ struct BackupTests {
     func shrinkingFile() async throws {
         let folder = try TemporaryFolder()
         let names = try await fill(folder)
-        let backup = Backup(of: folder.path) { path in
+        let beforeRead: @Sendable (String) throws -> Void = { path in
             guard path.hasSuffix(names[0]) else { return }
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try file.truncate(atOffset: 1_500_000)
             try file.close()
         }
+        let backup = Backup(of: folder.path, beforeRead: beforeRead)
         let archive = folder.path + "/backup.tar"
         let report = try await backup.write(to: archive, seconds: 1)
         #expect(report.damaged == [names[0]])
