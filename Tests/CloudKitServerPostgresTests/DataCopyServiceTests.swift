@@ -78,7 +78,7 @@ struct DataCopyServiceTests {
             (1...5).map { number in
                 var fields: [String: JSON] = [
                     "rank": ["value": .int(Int64(number))],
-                    "text": ["value": "Text \u{0} 🦊 \(number)"],
+                    "text": ["value": .string("Text \u{0} 🦊 \(number)")],
                 ]
                 if number == 1 { fields["photo"] = photo }
                 return FixtureCloud.note("create", "n\(number)", .object(fields))

@@ -154,7 +154,8 @@ struct NodesTests {
         let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         func waitForWaiting() async throws {
             while try server.run("SELECT count(*) \(waiting)", in: address) == "0" {
-                try #require(!isAcknowledged.load(ordering: .sequentiallyConsistent))
+                let isDone = isAcknowledged.load(ordering: .sequentiallyConsistent)
+                try #require(!isDone)
                 await Task.yield()
             }
         }
