@@ -26,19 +26,19 @@ struct ForeignChangeTests {
             listener = try await PostgresServer.open(address)
             changes = try #require(listener.foreignChanges()).makeAsyncIterator()
             // It listens from now on.
-            #expect(await changes.next() == .unknown)
+            #expect(await changes.next(isolation: #isolation) == .unknown)
         }
 
         /// Returns the next change that is known.
         func next() async -> ForeignChanges? {
-            while let change = await changes.next() {
+            while let change = await changes.next(isolation: #isolation) {
                 if change != .unknown { return change }
             }
             return nil
         }
 
         func nextUnknown() async {
-            while let change = await changes.next(), change != .unknown {}
+            while let change = await changes.next(isolation: #isolation), change != .unknown {}
         }
     }
 

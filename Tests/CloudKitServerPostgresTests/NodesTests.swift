@@ -146,15 +146,15 @@ struct NodesTests {
             while try server.run("SHOW synchronous_standby_names", in: address) != names {}
         }
         try wait(for: "nobody")
-        let isAcknowledged = Atomic(false)
+        let isAcknowledged = Mutex(false)
         let write = Task {
             try await storage.write(Self.increment)
-            isAcknowledged.store(true, ordering: .sequentiallyConsistent)
+            isAcknowledged.withLock { $0 = true }
         }
         let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         func waitForWaiting() async throws {
             while try server.run("SELECT count(*) \(waiting)", in: address) == "0" {
-                let isDone = isAcknowledged.load(ordering: .sequentiallyConsistent)
+                let isDone = isAcknowledged.withLock { $0 }
                 try #require(!isDone)
                 await Task.yield()
             }
