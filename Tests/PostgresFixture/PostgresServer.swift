@@ -86,7 +86,9 @@ package final class PostgresServer: Sendable {
             in: "postgres"
         )
         try run("SELECT pg_reload_conf()", in: "postgres")
-        while try run("SELECT count(*) FROM pg_hba_file_rules", in: "postgres") != "2" {}
+        let address = "host=\(data) user=\(name) dbname=postgres"
+        // The server has read its rules when it refuses a user without the password.
+        while (try? run("SELECT 1", in: address)) != nil {}
     }
 
     /// Ends the server as a failure of its machine would.
@@ -111,7 +113,7 @@ package final class PostgresServer: Sendable {
         let address =
             database.contains("=") ? database : "host=\(data) user=cloud dbname=\(database)"
         process.arguments = [
-            "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
+            "-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
         ]
         process.standardOutput = output
         try process.run()
