@@ -272,9 +272,9 @@ struct ServedDatabaseTests {
         _ = try await run("tokens", "server-key", "--private-key-file", key, "--json")
         let credentials = try await run("tokens", "list", "--json").objects()
         #expect(credentials.count == 3)
-        for credential in credentials where credential["kind"] as? String == "serverKey" {
-            _ = try await run("tokens", "revoke", credential["id"] as? String ?? "")
-        }
+        let registered = credentials.first { $0["kind"] as? String == "server-key" }
+        _ = try await run("tokens", "revoke", try #require(registered?["id"] as? String))
+        #expect(try await run("tokens", "list", "--json").objects().count == 2)
         _ = try await run("users", "delete", "Ada", "--force")
         #expect(try await run("users", "list", "--json").output.isEmpty)
     }

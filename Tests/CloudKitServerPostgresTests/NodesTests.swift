@@ -8,6 +8,11 @@ import PostgresFixtures
 import Synchronization
 import Testing
 
+/// Whether a write was acknowledged.
+private final class Acknowledged: Sendable {
+    let value = Mutex(false)
+}
+
 @Suite(
     "Nodes on one PostgreSQL database",
     .enabled(if: PostgresServer.isInstalled, PostgresServer.advice)
@@ -146,16 +151,15 @@ struct NodesTests {
             while try server.run("SHOW synchronous_standby_names", in: address) != names {}
         }
         try wait(for: "nobody")
-        let isAcknowledged = Mutex(false)
+        let acknowledged = Acknowledged()
         let write = Task {
             try await storage.write(Self.increment)
-            isAcknowledged.withLock { $0 = true }
+            acknowledged.value.withLock { $0 = true }
         }
         let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         func waitForWaiting() async throws {
             while try server.run("SELECT count(*) \(waiting)", in: address) == "0" {
-                let isDone = isAcknowledged.withLock { $0 }
-                try #require(!isDone)
+                try #require(!acknowledged.value.withLock { $0 })
                 await Task.yield()
             }
         }

@@ -153,7 +153,9 @@ package final class PostgresServer: Sendable {
             in: "postgres"
         )
         try run("SELECT pg_reload_conf()", in: "postgres")
-        while try run("SELECT count(*) FROM pg_hba_file_rules", in: "postgres") != "2" {}
+        let address = "host=\(data) port=\(port) user=\(name) dbname=postgres"
+        // The server has read its rules when it refuses a user without the password.
+        while (try? run("SELECT 1", in: address)) != nil {}
     }
 
     /// Ends the server as a failure of its machine would.
@@ -177,7 +179,7 @@ package final class PostgresServer: Sendable {
         process.executableURL = URL(fileURLWithPath: (Self.folder ?? "") + "/psql")
         let address = database.contains("=") ? database : address(database)
         process.arguments = [
-            "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
+            "-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", sql,
         ]
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PGOPTIONS": "-c client_min_messages=error"]) { $1 }

@@ -83,7 +83,10 @@ struct PostgresTables {
             )
         }
         guard applied > 0 || areMade else {
-            throw StorageError(.other, "It has no tables of cloudkit yet")
+            throw StorageError(
+                .other,
+                "It has no tables of cloudkit yet; cloudkit serve creates them, and so does --new"
+            )
         }
         var statements: [Statement] = []
         for (place, migration) in all.enumerated() where Int64(place) >= applied {
