@@ -167,12 +167,12 @@ struct CheckTests {
         ("UPDATE zone SET database = 999 WHERE name = 'Notes'", "database 999 in table database"),
         ("UPDATE credential SET environment = 777", "environment 777 in table environment"),
         ("UPDATE credential SET account = 666 WHERE account IS NOT NULL", "account 666 in table"),
-        ("UPDATE environment SET kind = 'test'", "kind 'test'"),
+        ("UPDATE environment SET kind = 'test' WHERE kind = 'development'", "kind 'test'"),
         ("UPDATE environment SET schema = '{'", "the schema cannot be read"),
         ("UPDATE record SET fields = '{' WHERE name = 'c'", "c: its fields cannot be read"),
         ("INSERT INTO document VALUES ('passwords', 'x', '?')", "table document, row 'passwords'"),
         ("DELETE FROM zone WHERE name = 'Notes'", "zone"),
-        ("DELETE FROM asset_file", "a: "),
+        ("DELETE FROM asset_file", "a: The file of the asset"),
         ("UPDATE asset_chunk SET bytes = 'x'", "a: The chunks of the asset"),
     ]
 

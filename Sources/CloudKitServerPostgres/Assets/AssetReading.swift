@@ -31,7 +31,9 @@ actor AssetReading {
     func begin() async throws {
         if file.size == 0 { try check() }
         guard file.size <= Int64(PostgresTransaction.chunkBytes) else { return }
-        ready = try await next()
+        var whole = Data()
+        while let piece = try await next() { whole += piece }
+        ready = whole.isEmpty ? nil : whole
     }
 
     func next() async throws -> Data? {
