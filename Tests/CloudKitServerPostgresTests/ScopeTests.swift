@@ -253,23 +253,21 @@ struct ScopeTests {
     @Test("Sessions begin, go on and end without keeping anybody from writing")
     func sessions() async throws {
         let world = try await World(configuration: ServiceConfiguration(rotatesWebTokens: true))
-        let (cloud, ada) = (world.cloud, world.ada)
-        try await world.share()
+        let cloud = world.cloud
         try await world.expectNone("sign in") {
-            try await cloud.call("zones/list", as: cloud.again(ada))
+            try await cloud.call("zones/list", as: cloud.again(world.ada))
         }
         // Less than seven eighths of the session are left.
         cloud.clock.advance(seconds: ServiceConfiguration().webTokenSeconds / 4)
         try await world.expectNone("extend") { try await cloud.call("zones/list", as: world.bob) }
         let count = try await world.exclusiveWrites {
-            let statuses = [
-                try await cloud.call("zones/list", as: ada).status,
-                try await cloud.call("zones/list", as: ada).status,
-                // A third time shows that somebody else has the token too.
-                try await cloud.call("zones/list", as: ada).status,
-                try await cloud.call("zones/list", as: ada).status,
-            ]
-            #expect(statuses.suffix(2) == [401, 421], "\(statuses)")
+            let ada = try await cloud.again(world.ada)
+            var statuses: [Int] = []
+            for _ in 0..<4 {
+                statuses.append(try await cloud.call("zones/list", as: ada).status)
+            }
+            // The third time shows that somebody else has the token too.
+            #expect(statuses == [200, 200, 401, 421])
         }
         #expect(count == 0)
     }

@@ -135,7 +135,8 @@ final class PostgresTransaction {
     /// - Throws: `PostgresFailure`; if the connection was lost, nobody knows whether the changes are there.
     func commit(marker: Data) throws {
         if let failure { throw failure }
-        guard isOpen || !state.changes.isEmpty else { return }
+        let hasNews = state.news != ForeignChanges()
+        guard isOpen || hasNews || !state.changes.isEmpty else { return }
         var statements = isOpen ? [] : beginning
         let changes = state.changes.take()
         statements += changes
@@ -148,7 +149,7 @@ final class PostgresTransaction {
             )
             if memory.isTimeToTidy() { statements.append(Self.removeOldMarkers) }
         }
-        if state.news != ForeignChanges() {
+        if hasNews {
             statements.append(
                 Statement(
                     sql: "SELECT pg_notify($1, $2)",
