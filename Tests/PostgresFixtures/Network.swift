@@ -13,7 +13,7 @@ import Darwin
 /// The network between a node and its database: a port of this machine whose connections go on to a
 /// server's socket, and can be cut and held up.
 package final class Network: Sendable {
-    /// What happens to one commit, whose connection is cut.
+    /// A failure of one commit, whose connection is cut.
     package enum CommitFault: Sendable {
         /// The server does not learn of it.
         case lost

@@ -13,7 +13,7 @@ public final class ChildProcess: Sendable {
     /// The words of the first line that it printed.
     public let words: [String]
     private let process = Process()
-    /// What it reads ends with this process.
+    /// The input of the process, which ends with this one.
     private let input = Pipe()
 
     /// Starts an executable that stands beside the tests, and waits for its first line.
@@ -43,7 +43,7 @@ public final class ChildProcess: Sendable {
     /// Ends the process without warning, and returns when it has ended.
     public func kill() async { await ended(by: end) }
 
-    /// Asks the process to end, and returns when it has ended.
+    /// Sends the process SIGTERM, and returns when it has ended.
     ///
     /// - Returns: Its status, or the number of the signal that ended it.
     public func stop() async -> Int32 {

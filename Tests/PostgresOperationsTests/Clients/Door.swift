@@ -66,7 +66,7 @@ struct Door: Sendable {
     }
 }
 
-/// What went wrong so far.
+/// Descriptions of failures so far.
 final class Problems: Sendable {
     private let texts = Mutex<[String]>([])
 

@@ -8,7 +8,7 @@ import Testing
     .enabled(if: PostgresServer.isInstalled, PostgresServer.advice)
 )
 struct HistoryTests {
-    /// As many as the tests need to find the planted defects; `Scripts/postgres history` runs more.
+    /// As many as the tests need to find the mutants; `Scripts/postgres history` runs more.
     static let roundNumbers: ClosedRange<Int> = 1...(Rounds.ofHistory ?? 3)
 
     @Test("Is that of one copy, in which each call takes effect once", arguments: roundNumbers)

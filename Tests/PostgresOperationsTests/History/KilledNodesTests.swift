@@ -7,7 +7,7 @@ import Testing
     .enabled(if: Rounds.ofHistory != nil, "Scripts/postgres history runs them")
 )
 struct KilledNodesTests {
-    @Test("Is that of one copy, whatever became of what nobody was told about")
+    @Test("Is that of one copy, whatever became of calls without a response")
     func rounds() async throws {
         let cluster = try await NodeCluster(PostgresServer.shared.get().newDatabase(), nodes: 3)
         let doors = try await cluster.doors(users: 2)

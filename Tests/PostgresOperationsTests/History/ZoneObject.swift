@@ -16,7 +16,7 @@ struct ZoneObject: SequentialObject {
         case remove(Int, isDone: Bool)
         /// All that the feed has, in one page.
         case list(register: Int, names: UInt64)
-        /// What a query finds in the index.
+        /// A query, which reads the index.
         case find(names: UInt64)
         /// A batch that is kept entirely or not at all.
         case exchangeAndAdd(Int, to: Int, Int, isDone: Bool)

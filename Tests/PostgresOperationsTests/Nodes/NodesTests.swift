@@ -13,7 +13,7 @@ import Testing
 )
 struct NodesTests {
     @Test(
-        "Lose no acknowledged write, tell each change once, and wake whoever waits at another node"
+        "Lose no acknowledged write, report each change once, and wake whoever waits at another node"
     )
     func rounds() async throws {
         let rounds = try #require(Rounds.ofNodes)
@@ -33,7 +33,7 @@ struct NodesTests {
                 try await Self.fail(round, cluster, workload)
                 let heard = listener.count
                 try await reader.read()
-                // The writers go on, so that whoever waits hears of it.
+                // The writers go on, so that whoever waits is notified.
                 try await workload.wait(for: 4)
                 try await Self.wait { listener.count > heard }
             }
