@@ -106,6 +106,12 @@ public final class CloudServer: Service {
     }
 
     /// Creates a server for an existing service, such as one on another storage engine or the cloud of a test.
+    ///
+    /// - Parameters:
+    ///   - service: The service, which has its storage and its settings already.
+    ///   - configuration: The settings of the server; those of data and of the service have no effect.
+    ///   - clock: The clock of the service.
+    ///   - logger: The logger.
     public init(
         serving service: CloudService,
         configuration: Configuration = Configuration(),
