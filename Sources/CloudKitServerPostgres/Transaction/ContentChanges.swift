@@ -129,26 +129,21 @@ struct ContentChanges {
     /// share two statements, whoever they belong to.
     static func statements(of changes: [(database: Int64, changes: Self)]) -> [Statement] {
         var statements = changes.flatMap { $0.changes.statements(in: $0.database) }
-        let records = changes.map { ($0.database, $0.changes.added.rows) }
-        if records.contains(where: { !$0.1.isEmpty }) {
-            let databases = records.flatMap { Array(repeating: $0.0, count: $0.1.count) }
-            statements.append(
-                Statement(
-                    sql: addRecords,
-                    parameters: [.ints(databases)] + columns(of: records.flatMap(\.1))
-                )
-            )
+        func add<Row>(
+            _ sql: String,
+            _ rows: (Self) -> [Row],
+            _ columns: ([Row]) -> [Parameter]
+        ) {
+            let found = changes.map { ($0.database, rows($0.changes)) }
+            let all = found.flatMap(\.1)
+            guard !all.isEmpty else { return }
+            let databases = found.flatMap { Array(repeating: $0.0, count: $0.1.count) }
+            statements.append(Statement(sql: sql, parameters: [.ints(databases)] + columns(all)))
         }
-        let entries = changes.map { ($0.database, $0.changes.entries(areThere: true)) }
-        if entries.contains(where: { !$0.1.isEmpty }) {
-            let databases = entries.flatMap { Array(repeating: $0.0, count: $0.1.count) }
-            statements.append(
-                Statement(
-                    sql: addEntries,
-                    parameters: [.ints(databases)] + columns(of: entries.flatMap(\.1))
-                )
-            )
-        }
+        add(addRecords, { $0.added.rows }, columns(of:))
+        // An entry that may be there already takes twice as long to add.
+        add(addNewEntries, { $0.newEntries(areOfNewRecords: true) }, columns(of:))
+        add(addEntries, { $0.newEntries(areOfNewRecords: false) }, columns(of:))
         return statements
     }
 
@@ -165,7 +160,7 @@ struct ContentChanges {
             add("DELETE FROM record WHERE database = $1 AND id = ANY($2)", [rows])
         }
         if !updated.rows.isEmpty { add(Self.updateRecords, Self.columns(of: updated.rows)) }
-        let old = entries(areThere: false)
+        let old = entries.filter { !$0.value }.map(\.key)
         if !old.isEmpty { add(Self.removeEntries, Self.columns(of: old)) }
         addReferences(add)
         addAssets(add)
@@ -173,8 +168,13 @@ struct ContentChanges {
         return statements
     }
 
-    private func entries(areThere: Bool) -> [EntryKey] {
-        entries.filter { $0.value == areThere }.map(\.key)
+    /// Returns the entries to add, in about the order of the table's index, which makes that a third faster.
+    private func newEntries(areOfNewRecords: Bool) -> [EntryKey] {
+        entries.filter {
+            $0.value && (added.places[$0.key.entry.record] != nil) == areOfNewRecords
+        }
+        .map(\.key)
+        .sorted { ($0.entry.index, $0.entry.record) < ($1.entry.index, $1.entry.record) }
     }
 
     private static func columns(of rows: [EntryKey]) -> [Parameter] {
@@ -269,10 +269,12 @@ struct ContentChanges {
 
     private static let entryArrays = "$2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[]"
 
-    private static let addEntries = """
+    private static let addNewEntries = """
         INSERT INTO index_entry (database, zone, number, key, record)
-        SELECT * FROM unnest($1::bigint[], \(entryArrays)) ON CONFLICT DO NOTHING
+        SELECT * FROM unnest($1::bigint[], \(entryArrays))
         """
+
+    private static let addEntries = addNewEntries + " ON CONFLICT DO NOTHING"
 
     private static let removeEntries = """
         DELETE FROM index_entry AS entry

@@ -178,10 +178,10 @@ final class PostgresTransaction {
     private static var removeOldMarkers: Statement {
         Statement(
             sql: """
-                DELETE FROM commit_marker WHERE id IN (
+                DELETE FROM commit_marker WHERE id = ANY(ARRAY(
                     SELECT id FROM commit_marker WHERE made < now() - interval '1 hour'
                     ORDER BY made LIMIT \(4 * NodeMemory.commitsPerTidying) FOR UPDATE SKIP LOCKED
-                )
+                ))
                 """
         )
     }

@@ -25,6 +25,8 @@ final class FloorWriter: @unchecked Sendable {
     private let firstNumber: Int64
     private var all: [Rows] = []
     private var next = 0
+    private let begin: String
+    private let commit: String
     private let addRecords: String
     private let addEntries: String
     private let updateZone: String
@@ -55,6 +57,8 @@ final class FloorWriter: @unchecked Sendable {
             if let rows = try Self.rows(libpq, zone, name, count) { all.append(rows) }
         }
         guard !all.isEmpty else { throw BenchError(description: "No rows of \(name) found") }
+        begin = try libpq.prepare("BEGIN")
+        commit = try libpq.prepare("COMMIT")
         addRecords = try libpq.prepare(Self.addRecords(count))
         addEntries = try libpq.prepare(
             """
@@ -75,16 +79,28 @@ final class FloorWriter: @unchecked Sendable {
     }
 
     /// Writes the rows of the next user, under names that a number makes new.
-    func write(_ number: Int) throws {
+    ///
+    /// - Parameters:
+    ///   - number: The number.
+    ///   - isStepwise: `true` for a round trip for each statement, `BEGIN` and `COMMIT` among them, which is the
+    ///     way of `pgbench`; `false` for one round trip.
+    /// - Throws: An error of PostgreSQL.
+    func write(_ number: Int, isStepwise: Bool = false) throws {
         next = (next + 1) % all.count
         renew(&all[next], number)
         let rows = all[next]
-        try libpq.send(addRecords, rows.record)
-        try libpq.send(addEntries, rows.entries)
         let sequence = firstNumber + Int64(number * rows.count)
-        try libpq.send(updateZone, Values(rows.zone.database, rows.zone.id, sequence))
-        try libpq.send(updateDatabase, Values(rows.zone.database, sequence))
-        try libpq.sync()
+        var statements = [
+            (addRecords, rows.record), (addEntries, rows.entries),
+            (updateZone, Values(rows.zone.database, rows.zone.id, sequence)),
+            (updateDatabase, Values(rows.zone.database, sequence)),
+        ]
+        if isStepwise { statements = [(begin, Values())] + statements + [(commit, Values())] }
+        for (name, values) in statements {
+            try libpq.send(name, values)
+            if isStepwise { try libpq.sync() }
+        }
+        if !isStepwise { try libpq.sync() }
     }
 
     private func renew(_ rows: inout Rows, _ number: Int) {

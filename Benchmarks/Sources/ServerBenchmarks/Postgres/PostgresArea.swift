@@ -16,9 +16,12 @@ extension Area {
             }
             .tellingSyncTime(in: bench.directory),
             .rate("saves-64", .atLeast(1.5)) {
-                (try await bench.saves(), try await bench.rawTransactions())
+                (bench.saves(), try await bench.rawTransactions())
             }
             .tellingSyncTime(in: bench.directory),
+            .rate("saves-64-stepwise", .none) {
+                (bench.saves(), try await bench.rawTransactions(areStepwise: true))
+            },
             .rate("lookup-64", .atLeast(0.5)) {
                 (try await bench.lookups(), try await bench.plainSelects())
             },
@@ -26,7 +29,7 @@ extension Area {
                 (try await bench.users[0].changesPage(), try await bench.rawPage())
             },
             .rate("one-zone-64", .none) {
-                (try await bench.saves(inOneZone: true), try await bench.saves())
+                (bench.saves(inOneZone: true), bench.saves())
             },
             .rate("three-nodes", .none) {
                 (try await bench.lookups(nodes: 3), try await bench.lookups())

@@ -62,7 +62,8 @@ struct PostgresBench: Sendable {
     /// Saves one new record of each client at a time; each client sends its next request after the response.
     ///
     /// - Parameter isShared: `true` for clients of one user, with one zone.
-    func saves(inOneZone isShared: Bool = false) async throws -> Work {
+    /// - Returns: The work.
+    func saves(inOneZone isShared: Bool = false) -> Work {
         let note = NoteBatch(count: 1)
         let urls = users.map { (isShared ? users[0] : $0).url(.recordsModify) }
         let number = Counter()

@@ -7,6 +7,9 @@ import Hummingbird
 import Synchronization
 
 extension PostgresBench {
+    /// The numbers in the names of what all floors write.
+    private static let floorNumber = Counter()
+
     /// Writes the rows of a modify of 200 records with libpq alone: tables and indexes like the engine's, the
     /// same values as arrays of prepared statements, one round trip, one durable transaction.
     ///
@@ -16,39 +19,39 @@ extension PostgresBench {
         let batch = users[0].batch
         _ = try await users[0].post(batch.body(99_999_999), to: users[0].url(.recordsModify))
         let writer = try FloorWriter(postgres.address, copying: 99_999_999, count: batch.count)
-        let counter = Counter()
         return Work("libpq inserts of their rows", units: Double(batch.count)) {
-            try writer.write(counter.next())
+            try writer.write(Self.floorNumber.next())
         }
     }
 
     /// Writes the rows of one-record saves with libpq alone: as many connections as the engine has, each with
-    /// one transaction after the other, of one round trip.
+    /// one transaction after the other, of one round trip or, as `pgbench` does it, of one for each statement.
     ///
     /// The floor leaves out the same things as ``rawInserts()``. No two connections write to the same zone.
-    func rawTransactions() async throws -> Work {
+    func rawTransactions(areStepwise: Bool = false) async throws -> Work {
         let note = NoteBatch(count: 1)
+        let number = areStepwise ? 99_999_997 : 99_999_998
         for user in users {
-            _ = try await user.post(note.body(99_999_998), to: user.url(.recordsModify))
+            _ = try await user.post(note.body(number), to: user.url(.recordsModify))
         }
         let address = postgres.address
-        let writers = try (0..<Self.connections).map { number in
+        let writers = try (0..<Self.connections).map { part in
             try FloorWriter(
                 address,
-                copying: 99_999_998,
+                copying: number,
                 count: 1,
-                part: number,
+                part: part,
                 of: Self.connections
             )
         }
-        let counter = Counter()
-        return Work("libpq transactions of their rows", units: Double(Self.requests)) {
+        let way = areStepwise ? "step by step" : "in one round trip each"
+        return Work("libpq transactions of their rows \(way)", units: Double(Self.requests)) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in writers {
                     group.addTask {
                         try await onThread {
                             for _ in 0..<Self.requests / writers.count {
-                                try writer.write(counter.next())
+                                try writer.write(Self.floorNumber.next(), isStepwise: areStepwise)
                             }
                         }
                     }
