@@ -66,7 +66,8 @@ final class PostgresServer: Sendable {
             pg_ctl -D "$data/main" -w -l "$data/log" -o "-k $data -p \(setup.port) \
             -c listen_addresses=\(setup.address) -c fsync=off -c full_page_writes=off \
             -c max_connections=400 -c shared_buffers=32MB \(settings)" start >/dev/null 2>&1 \
-            && echo "$data"
+            || { cat "$data/log" >&2; rm -rf "$data"; exit 1; }
+            echo "$data"
             cat >/dev/null
             pg_ctl -D "$data/main" -w -m immediate stop >/dev/null 2>&1
             rm -rf "$data"
