@@ -3,6 +3,7 @@ import CloudKitServerCore
 import CloudKitServerPostgres
 import Foundation
 import PostgresFixtures
+import Synchronization
 import Testing
 
 @Suite(
@@ -59,9 +60,12 @@ struct PoolerTests {
         let server = try PostgresServer.shared.get()
         let pooler = try PgBouncer(of: server, mode: "transaction")
         let address = try pooler.address(of: server.newDatabase())
-        let others = (0..<3).map { _ in
-            Task {
-                while !Task.isCancelled { try server.run("SELECT 1", in: address) }
+        let isOver = Mutex(false)
+        defer { isOver.withLock { $0 = true } }
+        for _ in 0..<3 {
+            Thread.detachNewThread {
+                // Only that they disturb matters.
+                while !isOver.withLock({ $0 }) { _ = try? server.run("SELECT 1", in: address) }
             }
         }
         for _ in 0..<5 {
@@ -69,10 +73,6 @@ struct PoolerTests {
                 try await PostgresServer.open(address)
             }
             #expect(error?.message.contains("pool_mode=session") == true)
-        }
-        for other in others {
-            other.cancel()
-            try await other.value
         }
     }
 }
@@ -103,7 +103,8 @@ private final class PgBouncer: Sendable {
             pidfile = $folder/pid
             \(setting)
             END
-            pgbouncer -q -d "$folder/ini" && echo "$folder"
+            pgbouncer -q -d "$folder/ini" || { rm -rf "$folder"; exit 1; }
+            echo "$folder"
             cat >/dev/null
             kill "$(cat "$folder/pid")"
             rm -rf "$folder"

@@ -30,7 +30,20 @@ struct RequestWorld {
             as: ada,
             ["firesOn": ["create", "update"], "query": ["recordType": "Note"]]
         )
+        // So many that whoever reads all of them is noticed.
+        for start in stride(from: 0, to: Self.records, by: 200) {
+            let made = try await cloud.modify(
+                as: ada,
+                (start..<start + 200).map {
+                    FixtureCloud.note("create", "old\($0)", ["n": ["value": .int(Int64($0))]])
+                }
+            )
+            #expect(made.status == 200)
+        }
     }
+
+    /// The number of records that are there before the requests.
+    static let records = 1000
 
     /// Sends requests to every endpoint.
     ///

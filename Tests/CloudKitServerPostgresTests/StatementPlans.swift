@@ -10,7 +10,8 @@ struct StatementPlan {
         var index: String?
         var condition: String?
         var filter: String?
-        var removedByFilter: Double?
+        var rows: Double?
+        var removedRows: Double?
         var loops: Double?
         var children: [Node]?
 
@@ -20,9 +21,15 @@ struct StatementPlan {
             case index = "Index Name"
             case condition = "Index Cond"
             case filter = "Filter"
-            case removedByFilter = "Rows Removed by Filter"
+            case rows = "Actual Rows"
+            case removedRows = "Rows Removed by Filter"
             case loops = "Actual Loops"
             case children = "Plans"
+        }
+
+        /// The number of rows that the node has read of its table.
+        var readRows: Double {
+            table == nil ? 0 : ((rows ?? 0) + (removedRows ?? 0)) * (loops ?? 0)
         }
 
         /// The node and those below it.

@@ -104,7 +104,8 @@ package final class PostgresServer: Sendable {
                 kill -CONT $(head -n 1 "$data/main/postmaster.pid") 2>/dev/null
                 pg_ctl -D "$data/main" -w -m immediate stop >/dev/null 2>&1
             }
-            start && echo "$data"
+            start || { cat "$data/log" >&2; rm -rf "$data"; exit 1; }
+            echo "$data"
             while read -r command; do
                 "$command" && echo done
             done
