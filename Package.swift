@@ -495,8 +495,9 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitServer", "CloudKitTool",
-                "CloudKitWebClient", "PostgresFixtures", "ProcessFixtures", grdb,
+                cloudKit, "CloudKitCLI", "CloudKitExtras", "CloudKitServer",
+                "CloudKitServerPostgres", "CloudKitTool", "CloudKitWebClient", "PostgresFixtures",
+                "ProcessFixtures", grdb,
             ]
         ),
         .target(

@@ -1,4 +1,5 @@
 #if PostgreSQL
+import CloudKitServerPostgres
 import Foundation
 import PostgresFixtures
 import Testing
