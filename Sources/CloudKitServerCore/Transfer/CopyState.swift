@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How far an unfinished copy is, as its target keeps it.
+/// The progress of an unfinished copy, as its target keeps it.
 package struct CopyState: Hashable, Codable {
     /// The name of the setting in which a target keeps it.
     package static let setting = "unfinishedCopy"

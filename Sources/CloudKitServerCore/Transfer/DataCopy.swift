@@ -69,7 +69,7 @@ package struct DataCopy: Sendable {
     ///   - target: The data to fill: empty, or with an unfinished copy of the same source.
     ///   - assets: The assets of both; nil to copy none, because the target has them where they are.
     ///   - pageRows: The maximum number of rows that are added in one transaction.
-    ///   - meter: A closure that is told the progress.
+    ///   - meter: A closure that is called with the progress.
     package init(
         from source: any DataStore,
         to target: any DataStore,

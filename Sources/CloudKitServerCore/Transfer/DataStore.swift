@@ -17,7 +17,7 @@ package protocol DataStore: Sendable {
     /// Runs a closure whose changes are kept entirely or not at all.
     func write(_ body: (any DataWriter) throws -> Void) throws
 
-    /// Makes everything durable, and ends the use of the data.
+    /// Ends the use of the data, of which everything is durable then.
     ///
     /// - Throws: `StorageError`.
     func close() throws
@@ -53,7 +53,7 @@ package protocol DataCursor: AnyObject {
     func next() throws -> [DataValue]?
 }
 
-/// What a copy writes.
+/// The writes of a copy.
 package protocol DataWriter {
     /// Adds rows to a table.
     func add(_ rows: [[DataValue]], to table: DataTable) throws

@@ -17,7 +17,7 @@ extension Backup {
     ///   - path: The archive.
     ///   - replaces: A Boolean value that indicates whether an existing archive may be replaced.
     ///   - seconds: The time, since 1970-01-01 UTC.
-    ///   - meter: A closure that is told the progress of the rows.
+    ///   - meter: A closure that is called with the progress of the rows.
     /// - Returns: A summary of the archive.
     /// - Throws: `StorageError`, or `BackupError`; no archive is written then, and an existing one stays.
     @concurrent
@@ -52,7 +52,7 @@ extension Restore {
     ///   - target: The data, which must be empty.
     ///   - assets: The storage of its assets.
     ///   - parent: The folder in which everything is restored before.
-    ///   - meter: A closure that is told the progress of the rows.
+    ///   - meter: A closure that is called with the progress of the rows.
     /// - Returns: The checksums of assets that are missing in the archive, or do not match.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
