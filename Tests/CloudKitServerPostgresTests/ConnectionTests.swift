@@ -106,7 +106,7 @@ struct ConnectionTests {
             ("sslrootcert=/nowhere/authority.pem", "sslrootcert"),
         ] {
             let error = await Self.error(secured.address(options))
-            #expect(error?.code == .other)
+            #expect(error?.code == .busy)
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
     }
@@ -127,7 +127,7 @@ struct ConnectionTests {
             ),
         ] {
             let error = await Self.error(address)
-            #expect(error?.code == .other, "\(String(describing: error))")
+            #expect(error?.code == .busy, "\(String(describing: error))")
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
     }
@@ -135,16 +135,16 @@ struct ConnectionTests {
     @Test("An address that cannot be read is refused without what it says")
     func unreadable() async throws {
         let password = Self.password
+        let refusal = "no address of a PostgreSQL database"
         for (address, words) in [
-            ("postgres://ada:\(password)@[::1]x/cloud", "position"),
-            ("postgres://ada:\(password)%zz@localhost/cloud", "percent-encoded"),
-            ("host=localhost password=a \(password)", "missing"),
-            ("host=localhost password=\(password) sslmod=require", "sslmod"),
+            ("postgres://ada:\(password)@[::1]x/cloud", refusal),
+            ("postgres://ada:\(password)%zz@localhost/cloud", refusal),
+            ("host=localhost password=a \(password)", refusal),
+            ("host=localhost password=\(password) sslmod=require", refusal),
             ("host=localhost password=\(password) port=many", "port"),
             ("host=localhost password=\(password) sslmode=\(password)", "sslmode"),
         ] {
             let error = await Self.error(address)
-            #expect(error?.code == .other)
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
     }

@@ -45,7 +45,7 @@ struct PoolerTests {
             let error = await #expect(throws: StorageError.self) {
                 try await PostgresServer.open(pooler.address(of: address))
             }
-            #expect(error?.code == .other)
+            #expect(error?.code == .busy)
             let message = error?.message ?? ""
             #expect(message.contains("pool_mode=session"), "\(message)")
         }

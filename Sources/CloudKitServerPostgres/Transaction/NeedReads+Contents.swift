@@ -177,7 +177,6 @@ extension NeedReads {
                     SELECT target, source, kind FROM reference
                     WHERE \(place.condition()) AND target = ANY($3) AND circle = $4
                         \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
-                    ORDER BY target, source, kind
                     """,
                 parameters: place.parameters + [.texts(targets.map(\.text)), .text(circle)]
             ) { [transaction] rows in
@@ -197,7 +196,12 @@ extension NeedReads {
                         )
                     )
                 }
-                for (target, list) in found {
+                for (target, unordered) in found {
+                    // Ordered here, as PostgreSQL would read the zone's references in their order instead.
+                    let list = unordered.sorted {
+                        ($0.source.rawValue, $0.kind.rawValue)
+                            < ($1.source.rawValue, $1.kind.rawValue)
+                    }
                     let key = RowCache.ReferenceKey(
                         zone: zone,
                         key: StorageNeeds.ReferenceKey(to: target.text, in: circle)
