@@ -48,7 +48,8 @@ final class Proxy: Sendable {
         process.arguments = [
             "-c",
             """
-            trap "" INT TERM HUP
+            # Not ignored, as HAProxy would ignore them too.
+            trap : INT TERM HUP
             \(Self.program) -f "$0" -D -p "$0.pid" >"$0.log" 2>&1 && echo up
             cat >/dev/null
             kill $(cat "$0.pid")
