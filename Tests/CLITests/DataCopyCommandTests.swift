@@ -44,13 +44,13 @@ struct DataCopyCommandTests {
     private static func fill(_ folder: String, _ files: URL) async throws -> Client {
         var client: Client?
         try await serve("--data", folder) { url in
-            let added = try await run("users", "add", "Ada", "--no-password", "--data", folder)
+            let added = try await run("users", "add", "Lin", "--no-password", "--data", folder)
             try #require(added.status == 0, "\(added.errors)")
             let made = try await run(
                 "tokens",
                 "web-auth",
                 "--user",
-                "Ada",
+                "Lin",
                 "--url",
                 url,
                 "--data",

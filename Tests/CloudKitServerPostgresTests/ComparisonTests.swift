@@ -16,7 +16,7 @@ struct ComparisonTests {
 
     @Test(
         "Random changes read the same on both, between them and after",
-        arguments: 1...40 as ClosedRange<UInt64>
+        arguments: 1...15 as ClosedRange<UInt64>
     )
     func randomRows(seed: UInt64) async throws {
         let expected = try await Self.lines(seed, SQLiteStorage(path: nil))

@@ -8,7 +8,7 @@ import PostgresFixtures
 import Synchronization
 import Testing
 
-/// Whether a write was acknowledged.
+/// A flag that is set once a write was acknowledged.
 private final class Acknowledged: Sendable {
     let value = Mutex(false)
 }

@@ -23,7 +23,7 @@ extension DataCopy {
                 let place = DataTable.all.firstIndex { $0.name == state.table } ?? 0
                 steps.add(counts[..<place].reduce(0, +))
                 for table in DataTable.all[place...] {
-                    try copy(table, reader, &state, &report, &steps, cancelled)
+                    try copy(table, reader, &state, &report, &steps, unless: cancelled)
                 }
                 let counters = try reader.counters()
                 try advance(&state) {
@@ -110,7 +110,7 @@ extension DataCopy {
         _ state: inout CopyState,
         _ report: inout Report,
         _ steps: inout Steps,
-        _ cancelled: Flag
+        unless cancelled: Flag
     ) throws {
         let key = table.name == state.table ? state.key : nil
         let rows = try reader.rows(of: table, after: key)

@@ -65,7 +65,7 @@ enum ArchiveNames {
 
     /// Registers the names; does nothing before dictionaries work, and after the first time.
     fileprivate static func register() {
-        guard LoadTime.isHashingSeeded, !isRegistered else { return }
+        guard LoadTime.isHashingSettled, !isRegistered else { return }
         isRegistered = true
         for (name, type) in classes { NSKeyedUnarchiver.setClass(type, forClassName: name) }
     }
@@ -76,12 +76,15 @@ enum ArchiveNames {
 
 // The loader runs the functions in these sections. In a program with a static standard library our
 // functions come before the standard library's own, unless the linker moves them: LLD moves the second
-// to the end of `.init_array`, gold runs `.ctors` after it. GNU ld does neither.
+// to the end of `.init_array`, gold runs `.ctors` after it. GNU ld does neither. Where the second comes
+// first, nothing of Swift is ready yet.
 #if os(Linux) || os(Android)
 @section(".init_array") @used
 private let registerArchiveNames: @convention(c) () -> Void = { ArchiveNames.register() }
 @section(".init_array.99999") @used
-private let registerArchiveNamesLast: @convention(c) () -> Void = { ArchiveNames.register() }
+private let registerArchiveNamesLast: @convention(c) () -> Void = {
+    if LoadTime.hasSeed { ArchiveNames.register() }
+}
 @section(".ctors") @used
 private let registerArchiveNamesAfterwards: @convention(c) () -> Void = { ArchiveNames.register() }
 #elseif canImport(Darwin)

@@ -18,11 +18,14 @@ enum LoadTime {
     /// `true` once the standard library has chosen the seed of hash values.
     ///
     /// A dictionary that is filled earlier finds nothing later.
-    static var isHashingSeeded: Bool {
+    static var hasSeed: Bool {
         var hasher = Hasher()
         hasher.combine(0 as UInt64)
-        // With the variable there is never a seed.
         return hasher.finalize() != unseededHashValue
-            || getenv("SWIFT_DETERMINISTIC_HASHING") != nil
+    }
+
+    /// `true` once hash values remain as they are: with the variable there is never a seed.
+    static var isHashingSettled: Bool {
+        hasSeed || getenv("SWIFT_DETERMINISTIC_HASHING") != nil
     }
 }
