@@ -35,7 +35,7 @@ extension DataCopy {
             steps.advance(to: report.rows)
             try target.read { copied in
                 for table in DataTable.all {
-                    try compare(table, reader, copied, &report, &steps, cancelled)
+                    try compare(table, reader, copied, &report, &steps, unless: cancelled)
                 }
                 let (wanted, found) = (try reader.counters(), try copied.counters())
                 if found.row < wanted.row || found.push < wanted.push {
@@ -179,7 +179,7 @@ extension DataCopy {
         _ copied: any DataReader,
         _ report: inout Report,
         _ steps: inout Steps,
-        _ cancelled: Flag
+        unless cancelled: Flag
     ) throws {
         let rows = (try reader.rows(of: table, after: nil), try copied.rows(of: table, after: nil))
         var (wanted, found) = (try rows.0.next(), try rows.1.next())

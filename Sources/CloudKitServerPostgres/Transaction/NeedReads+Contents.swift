@@ -171,12 +171,16 @@ extension NeedReads {
         of place: Place,
         withParents: Bool
     ) {
+        // OFFSET keeps the targets apart: of few references PostgreSQL would read the whole zone's.
         append(
             Statement(
                 sql: """
-                    SELECT target, source, kind FROM reference
-                    WHERE \(place.condition()) AND target = ANY($3) AND circle = $4
-                        \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
+                    SELECT found.* FROM unnest($3::bytea[]) AS asked (name), LATERAL (
+                        SELECT target, source, kind FROM reference
+                        WHERE \(place.condition()) AND target = asked.name AND circle = $4
+                            \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
+                        OFFSET 0
+                    ) AS found
                     """,
                 parameters: place.parameters + [.texts(targets.map(\.text)), .text(circle)]
             ) { [transaction] rows in
@@ -197,7 +201,6 @@ extension NeedReads {
                     )
                 }
                 for (target, unordered) in found {
-                    // Ordered here, as PostgreSQL would read the zone's references in their order instead.
                     let list = unordered.sorted {
                         ($0.source.rawValue, $0.kind.rawValue)
                             < ($1.source.rawValue, $1.kind.rawValue)
