@@ -237,6 +237,10 @@ struct DataCopyServiceTests {
         )
         #expect(damaged == [])
         try await Self.startOver(client, Self.cloud(postgres, postgres.assetStorage()))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+                == ["backup.tar", "restored"]
+        )
     }
 
     /// Checks that a client is known, and has to read the feed from its beginning.

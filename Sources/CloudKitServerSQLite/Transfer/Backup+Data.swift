@@ -85,6 +85,8 @@ extension Restore {
         )
         let report = try await copy.run()
         guard report.isComplete else { throw BackupError(differences: report) }
+        // A folder whose database is open may not be removed whole.
+        try source.close()
         return damaged
     }
 }
