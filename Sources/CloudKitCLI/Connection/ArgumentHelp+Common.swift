@@ -13,4 +13,10 @@ extension ArgumentHelp {
     /// The help of an environment.
     static let environment: ArgumentHelp =
         "development or production; CLOUDKIT_ENVIRONMENT, or development."
+
+    /// The help of the number of partitions of a database.
+    static let databasePartitions: ArgumentHelp = """
+        The number of partitions of the tables, by users, where the database has no tables yet; 0, the \
+        default, for none.
+        """
 }

@@ -10,12 +10,7 @@ struct DataTargetOptions: ParsableArguments {
     )
     var assets: String?
 
-    @Option(
-        help: """
-            The number of partitions of the tables, by users, where the database has no tables yet; 0, the \
-            default, for none.
-            """
-    )
+    @Option(help: .databasePartitions)
     var databasePartitions: Int?
 
     /// Refuses options that do not fit the place.
@@ -28,7 +23,7 @@ struct DataTargetOptions: ParsableArguments {
                 unusable: "--database-partitions is for a database; leave it out for a folder"
             )
         }
-        guard 0...1024 ~= databasePartitions else {
+        guard ServerDatabase.Settings.partitionRange ~= databasePartitions else {
             throw CommandFailure(unusable: "--database-partitions is a number from 0 to 1024")
         }
     }

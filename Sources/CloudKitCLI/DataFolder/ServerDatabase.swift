@@ -91,6 +91,9 @@ extension ServerDatabase {
 
     /// The settings of a storage; without others, those of a command for which somebody waits.
     struct Settings {
+        /// The numbers of partitions that tables may have.
+        static let partitionRange = 0...1024
+
         /// `true` when the newest writes need not survive a failure of PostgreSQL.
         var isRelaxed = false
         /// The maximum number of connections.

@@ -22,12 +22,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The maximum number of connections to the database, 8 by default.")
     var databaseConnections: Int?
 
-    @Option(
-        help: """
-            The number of partitions of the tables, by users, where the database has no tables yet; 0, the \
-            default, for none.
-            """
-    )
+    @Option(help: .databasePartitions)
     var databasePartitions: Int?
 
     @Option(
@@ -258,7 +253,7 @@ struct ServeOptions: ParsableArguments {
             "database-partitions",
             databasePartitions,
             default: 0,
-            in: 0...1024
+            in: ServerDatabase.Settings.partitionRange
         )
         guard let place else {
             for name in ["database-connections", "database-partitions"]

@@ -36,9 +36,15 @@ extension Backup {
             // Of an earlier attempt; without one, there is nothing to remove.
             try? FileManager.default.removeItem(atPath: folder)
             let target = try SQLiteData.target(folder)
-            let report = try await DataCopy(from: source, to: target, assets: nil, meter: meter)
-                .run()
-            guard report.isComplete else { throw BackupError(differences: report) }
+            do {
+                let copy = DataCopy(from: source, to: target, assets: nil, meter: meter)
+                let report = try await copy.run()
+                guard report.isComplete else { throw BackupError(differences: report) }
+            } catch {
+                // The error below is the one to report.
+                try? target.close()
+                throw error
+            }
             try target.close()
         }
         return try await backup.write(to: path, replaces: replaces, seconds: seconds)
@@ -74,6 +80,8 @@ extension Restore {
         let folder = work.url.path + "/data"
         let damaged = try await run(into: folder)
         let source = try SQLiteData.source(folder)
+        // A folder whose database is open is not removed whole; nothing of it is needed any more.
+        defer { try? source.close() }
         let copy = DataCopy(
             from: source,
             to: target,
@@ -85,8 +93,6 @@ extension Restore {
         )
         let report = try await copy.run()
         guard report.isComplete else { throw BackupError(differences: report) }
-        // A folder whose database is open may not be removed whole.
-        try source.close()
         return damaged
     }
 }
