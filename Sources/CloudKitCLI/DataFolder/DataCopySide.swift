@@ -14,7 +14,7 @@ struct DataCopySide {
     /// The location of assets that are not in the place of the data itself.
     let location: String?
     /// The hold on a folder, on which no server starts meanwhile.
-    private let hold: FolderHold?
+    fileprivate let hold: FolderHold?
 
     /// Returns data to copy, to which nothing is written meanwhile.
     ///
@@ -37,7 +37,7 @@ struct DataCopySide {
                 hold: hold
             )
         case .database(let database):
-            return try await source(database, isHeld: isHeld)
+            return try await database.copySource(isHeld: isHeld)
         }
     }
 
@@ -74,7 +74,7 @@ struct DataCopySide {
                 hold: hold
             )
         case .database(let database):
-            return try await target(database, options, from: source)
+            return try await database.copyTarget(options, from: source)
         }
     }
 
@@ -88,7 +88,7 @@ struct DataCopySide {
     }
 
     /// Returns the storage of a target's assets; nil for the place itself.
-    private static func assets(
+    fileprivate static func assets(
         at location: String?,
         from source: DataCopySide?,
         isDatabase: Bool,
@@ -112,39 +112,38 @@ struct DataCopySide {
         try await AssetLocation.check(assets, isNew: isNew, data.name)
         return assets
     }
+}
 
+extension ServerDatabase {
     #if PostgreSQL
-    private static func source(
-        _ database: ServerDatabase,
-        isHeld: Bool
-    ) async throws -> DataCopySide {
-        let storages = try await database.open(makes: false)
-        let assets = try await database.assets(of: storages)
+    fileprivate func copySource(isHeld: Bool) async throws -> DataCopySide {
+        let storages = try await open(makes: false)
+        let assets = try await assets(of: storages)
         let location = AssetsNote.location(of: assets)
         let isOwn = location == AssetsNote.location(of: storages.ownAssets)
         return DataCopySide(
-            data: try await PostgresData.source(database.address, isHeld: isHeld),
+            data: try await PostgresData.source(address, isHeld: isHeld),
             assets: assets,
             location: isOwn ? nil : location,
             hold: nil
         )
     }
 
-    private static func target(
-        _ database: ServerDatabase,
+    fileprivate func copyTarget(
         _ options: DataTargetOptions,
         from source: DataCopySide?
     ) async throws -> DataCopySide {
         let data = try await PostgresData.target(
-            database.address,
+            address,
             partitions: options.databasePartitions ?? 0
         )
-        let storages = try await database.open(
-            makes: true,
-            ServerDatabase.Settings(mayBeUnfinished: true)
+        let storages = try await open(makes: true, Settings(mayBeUnfinished: true))
+        let assets = try await DataCopySide.assets(
+            at: options.assets,
+            from: source,
+            isDatabase: true,
+            data
         )
-        let assets =
-            try await assets(at: options.assets, from: source, isDatabase: true, data)
         try await AssetsNote(storage: storages.data).note(assets ?? storages.ownAssets)
         return DataCopySide(
             data: data,
@@ -154,15 +153,13 @@ struct DataCopySide {
         )
     }
     #else
-    private static func source(
-        _ database: ServerDatabase,
-        isHeld: Bool
-    ) async throws -> DataCopySide { switch database {} }
+    fileprivate func copySource(isHeld: Bool) async throws -> DataCopySide {
+        throw Self.refusal(name)
+    }
 
-    private static func target(
-        _ database: ServerDatabase,
+    fileprivate func copyTarget(
         _ options: DataTargetOptions,
         from source: DataCopySide?
-    ) async throws -> DataCopySide { switch database {} }
+    ) async throws -> DataCopySide { throw Self.refusal(name) }
     #endif
 }

@@ -54,28 +54,33 @@ struct ServerDatabase {
     }
 }
 #else
-/// A PostgreSQL database, of which there is none in a program that was built without PostgreSQL.
-enum ServerDatabase {
+/// A PostgreSQL database, which a program that was built without PostgreSQL refuses.
+///
+/// It is no type without values, with which the compiler takes the code for folders as unreachable.
+struct ServerDatabase {
     /// Refuses each address.
     ///
     /// - Throws: `CommandFailure`.
-    init(_ text: String, source: String) throws {
-        throw CommandFailure(
+    init(_ text: String, source: String) throws { throw Self.refusal(source) }
+
+    /// The database, for messages.
+    var name: String { "the database" }
+
+    /// The address without its passwords.
+    var publicAddress: String { "" }
+
+    /// Refuses to connect.
+    func open(makes: Bool, _ settings: Settings = Settings()) async throws -> Storages {
+        throw Self.refusal(name)
+    }
+
+    /// Returns the refusal of a database.
+    static func refusal(_ source: String) -> CommandFailure {
+        CommandFailure(
             unusable:
                 "\(source): this program was built without PostgreSQL; build it with the trait PostgreSQL, "
                 + "such as with swift build --traits default,PostgreSQL"
         )
-    }
-
-    /// The database and its hosts, for messages.
-    var name: String { switch self {} }
-
-    /// The address without its passwords.
-    var publicAddress: String { switch self {} }
-
-    /// Connects to the database.
-    func open(makes: Bool, _ settings: Settings = Settings()) async throws -> Storages {
-        switch self {}
     }
 }
 #endif
