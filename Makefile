@@ -14,7 +14,7 @@ demo: ## Build the command line and run its demonstration
 test: ## Lint, check the layers, build without warnings, run the tests
 	@Scripts/test
 
-check: ## Run the slower gates: imports, mutants, docs, clients, dashboard, secrecy, PostgreSQL, traits, benchmarks, examples
+check: ## Run the slower gates: imports, mutants, docs, clients, dashboard, secrecy, traits, benchmarks, examples
 	@Scripts/check $(ONLY)
 
 format: ## Format every Swift file in place

@@ -2352,7 +2352,7 @@ def run_all(names, command):
 
 
 def work(names, command, results):
-    """Runs the checks of a queue until one fails, and keeps the output of each together."""
+    """Runs the checks of a queue, each failed one's followers in a new browser, and keeps the output of each together."""
     browser = start_browser(RESOLVER)
     try:
         while name := names.get():
@@ -2364,16 +2364,20 @@ def work(names, command, results):
                 failure = str(error)
             except Exception:
                 failure = traceback.format_exc()
-            results.put((output.getvalue(), failure))
+            results.put((name, output.getvalue(), failure))
             if failure:
-                break
+                browser.quit()
+                browser = start_browser(RESOLVER)
     finally:
         browser.quit()
         results.put(None)
 
 
 def run_side_by_side(names, command):
-    """Runs checks in as many browsers as there are processors: each waits for its page half of the time."""
+    """Runs checks in as many browsers as there are processors: each waits for its page half of the time.
+
+    Beside others a check can wait too long for its page, so that those that fail are judged by a second run, alone.
+    """
     tasks, results = multiprocessing.Queue(), multiprocessing.Queue()
     workers = [multiprocessing.Process(target=work, args=(tasks, command, results)) for _ in range(os.cpu_count() or 1)]
     for name in names:
@@ -2381,29 +2385,25 @@ def run_side_by_side(names, command):
     for worker in workers:
         tasks.put(None)
         worker.start()
-    failures, working, ended = [], len(workers), 0
+    failed, working, ended = [], len(workers), 0
     while working:
         result = results.get()
         if result is None:
             working -= 1
             continue
-        output, failure = result
+        name, output, failure = result
         print(output, end="", flush=True)
         ended += 1
         if failure:
-            failures.append(failure)
-            # The others end after the check that they are in.
-            while not tasks.empty():
-                tasks.get()
-            for _ in workers:
-                tasks.put(None)
+            print(f"   {name} failed beside others: {failure}", flush=True)
+            failed.append(name)
     for worker in workers:
         worker.join()
-    if failures:
-        sys.exit("\n".join(failures))
     # A browser that does not start ends its worker without a result.
     if ended < len(names):
         sys.exit(f"dashboard: only {ended} of {len(names)} checks ran")
+    if failed:
+        run_all(failed, command)
 
 
 def main():
