@@ -34,6 +34,24 @@ extension NeedReads {
         return (transaction.cache.zones[name] ?? nil)?.id
     }
 
+    /// Returns a query that finds a row for each of some keys.
+    ///
+    /// A plan is made once for users with few rows and with many, and from few rows or none: it could
+    /// well be to read all rows of a zone. Only one index has this order, so that each key is looked up.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys, as a value of the statement.
+    ///   - column: The column that has them.
+    ///   - select: The query of the rows with any key.
+    /// - Returns: The query, whose rows are called `found`.
+    private static func each(_ keys: String, _ column: String, _ select: String) -> String {
+        """
+        SELECT found.* FROM unnest(\(keys)) AS key CROSS JOIN LATERAL (
+            \(select) AND \(column) >= key AND \(column) <= key ORDER BY \(column) LIMIT 1
+        ) AS found
+        """
+    }
+
     // MARK: Records
 
     private mutating func add(records names: [String], of place: Place) {
@@ -44,8 +62,11 @@ extension NeedReads {
         guard !missing.isEmpty else { return }
         append(
             Statement(
-                sql: PostgresTransaction.selectRecord
-                    + " WHERE \(place.condition()) AND name = ANY($3)",
+                sql: Self.each(
+                    "$3::bytea[]",
+                    "name",
+                    PostgresTransaction.selectRecord + " WHERE \(place.condition())"
+                ),
                 parameters: place.parameters + [.texts(missing)]
             ) { [transaction] rows in
                 guard let zone = Self.zone(of: place, transaction) else { return }
@@ -66,8 +87,11 @@ extension NeedReads {
         guard !missing.isEmpty else { return }
         append(
             Statement(
-                sql: PostgresTransaction.selectRecord
-                    + " WHERE database = $1 AND id = ANY($3) AND zone = $2",
+                sql: Self.each(
+                    "$3::bigint[]",
+                    "id",
+                    PostgresTransaction.selectRecord + " WHERE database = $1"
+                ) + " WHERE found.zone = $2",
                 parameters: place.parameters + [.ints(missing.map(\.rawValue))]
             ) { [transaction] rows in
                 for id in missing {
@@ -88,12 +112,16 @@ extension NeedReads {
         guard !missing.isEmpty else { return }
         append(
             Statement(
-                sql: """
+                sql: Self.each(
+                    "$3::bigint[]",
+                    "id",
+                    """
                     SELECT zone, id, name, type, sequence, created_at, created_by, modified_at,
                         modified_by, is_deleted, parent, share, has_assets, ''::bytea, NULL::bytea,
                         length(fields)
-                    FROM record WHERE database = $1 AND id = ANY($3) AND zone = $2
-                    """,
+                    FROM record WHERE database = $1
+                    """
+                ) + " WHERE found.zone = $2",
                 parameters: place.parameters + [.ints(missing.map(\.rawValue))]
             ) { [transaction] rows in
                 for id in missing {
@@ -154,10 +182,13 @@ extension NeedReads {
         append(
             Statement(
                 sql: """
-                    SELECT target, source, kind FROM reference
-                    WHERE \(place.condition()) AND target = ANY($3) AND circle = $4
-                        \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
-                    ORDER BY target, source, kind
+                    SELECT found.* FROM unnest($3::bytea[]) AS key CROSS JOIN LATERAL (
+                        SELECT target, source, kind FROM reference
+                        WHERE \(place.condition()) AND target >= key AND target <= key
+                            AND circle = $4
+                            \(withParents ? "" : "AND kind <> \(StoredReference.Kind.parent.rawValue)")
+                        ORDER BY target, circle, source, kind
+                    ) AS found ORDER BY target, source, kind
                     """,
                 parameters: place.parameters + [.texts(targets.map(\.text)), .text(circle)]
             ) { [transaction] rows in
@@ -225,9 +256,12 @@ extension NeedReads {
         append(
             Statement(
                 sql: """
-                    SELECT \(PostgresTransaction.recordColumns("record.")), entry.key, entry.record
-                    FROM (\(entries)) AS entry
-                    LEFT JOIN record ON record.database = $1 AND record.id = entry.record
+                    SELECT found.*, entry.key, entry.record FROM (\(entries)) AS entry
+                    LEFT JOIN LATERAL (
+                        \(PostgresTransaction.selectRecord)
+                        WHERE database = $1 AND id >= entry.record AND id <= entry.record
+                        ORDER BY id LIMIT 1
+                    ) AS found ON true
                     ORDER BY entry.key \(direction), entry.record \(direction)
                     """,
                 parameters: parameters
