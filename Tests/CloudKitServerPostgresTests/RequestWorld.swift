@@ -43,7 +43,7 @@ struct RequestWorld {
     }
 
     /// The number of records that are there before the requests.
-    static let records = 1000
+    static let records = 2000
 
     /// Sends requests to every endpoint.
     ///
@@ -191,7 +191,7 @@ struct RequestWorld {
             _ = try await call(
                 .recordsQueryBatch,
                 .private,
-                ["queries": [["zoneID": zone, "query": query]]]
+                ["batch": [["zoneID": zone, "query": query]]]
             )
         }
 
@@ -242,13 +242,7 @@ struct RequestWorld {
             .private,
             [
                 "zoneID": zone,
-                "tokens": [
-                    [
-                        "recordName": .string(prefix + "1"), "recordType": "Note",
-                        "fieldName": "photo",
-                        "existingRecordName": .string(prefix + "0"), "existingFieldName": "photo",
-                    ]
-                ],
+                "assets": [["recordName": .string(prefix + "0"), "fieldName": "photo"]],
             ]
         )
         _ = try await call(.recordsZipPrepare, .private, ["zoneID": zone, "pluginFields": [:]])
