@@ -43,7 +43,7 @@ struct RequestWorld {
     }
 
     /// The number of records that are there before the requests.
-    static let records = 1000
+    static let records = 2000
 
     /// Sends requests to every endpoint.
     ///

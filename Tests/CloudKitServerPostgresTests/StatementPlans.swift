@@ -50,7 +50,8 @@ struct StatementPlan {
     static let settings = [
         "shared_preload_libraries=auto_explain", "auto_explain.log_min_duration=0",
         "auto_explain.log_format=json", "auto_explain.log_analyze=on",
-        "auto_explain.log_timing=off", "log_min_messages=log",
+        "auto_explain.log_timing=off", "auto_explain.log_nested_statements=on",
+        "log_min_messages=log",
     ]
 
     /// The text in one line.
@@ -84,10 +85,22 @@ struct StatementPlan {
         return plans
     }
 
+    /// Returns what is wrong with the plan of a frequent statement.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns of each index.
+    ///   - limit: The number of rows that no page has.
+    /// - Returns: A description of each problem.
+    func problems(_ columns: [String: [String]], limit: Int) -> [String] {
+        spreadTables.sorted().map { "several partitions of \($0)" } + fullReads(columns)
+            + nodes.filter { $0.readRows >= Double(limit) }
+            .map { "\(Int($0.readRows)) rows of \($0.table ?? "?")" }
+    }
+
     /// The tables of which the statement reads more than one partition.
     ///
     /// Partitions that the server has left out, knowing the values, are not in a plan.
-    var spreadTables: Set<String> {
+    private var spreadTables: Set<String> {
         var parts: [String: Set<String>] = [:]
         for node in nodes {
             guard let table = node.table, let part = table.wholeMatch(of: /(.+)_[0-9]+/) else {
@@ -102,7 +115,7 @@ struct StatementPlan {
     /// or whose condition does not begin with the index's first column.
     ///
     /// - Parameter columns: The columns of each index.
-    func fullReads(_ columns: [String: [String]]) -> [String] {
+    private func fullReads(_ columns: [String: [String]]) -> [String] {
         nodes.compactMap { node in
             switch node.type {
             case "Seq Scan": return "\(node.table ?? "?"): all rows"

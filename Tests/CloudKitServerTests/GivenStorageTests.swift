@@ -29,6 +29,16 @@ struct GivenStorageTests {
         #expect(throws: ServerConfigurationError.self) { try CloudServer(configuration: both) }
     }
 
+    @Test("Tokens are not rotated, as no server knows which of them another one took")
+    func rotation() throws {
+        var rotating = configuration(try SQLiteStorage(path: nil), try FileAssetStorage.temporary())
+        rotating.service.rotatesWebTokens = true
+        let error = #expect(throws: ServerConfigurationError.self) {
+            try CloudServer(configuration: rotating)
+        }
+        #expect(error?.description.contains("--rotate-tokens") == true)
+    }
+
     @Test("Two servers on one storage serve the same data, and one with other assets does not run")
     func shared() async throws {
         let storage = try SQLiteStorage(path: nil)

@@ -61,6 +61,14 @@ extension CloudServer.Configuration {
                 "storage is the place of all data; give it with assets, and without directory"
             )
         }
+        // Which tokens were used is known to the server that took them alone.
+        guard storage == nil || !service.rotatesWebTokens else {
+            throw ServerConfigurationError(
+                "service.rotatesWebTokens (--rotate-tokens) is for one server with its data in a folder: of "
+                    + "servers that share a storage, each would end the sessions that others renewed; leave "
+                    + "the setting, and shorten sessions (--session-days) instead"
+            )
+        }
         for origin in allowedOrigins where WebOrigin(origin) == nil {
             throw ServerConfigurationError(
                 "allowedOrigins (--allowed-origin) has '\(origin)', which is no origin; one is a scheme, a host and a "

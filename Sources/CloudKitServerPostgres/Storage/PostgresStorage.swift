@@ -84,6 +84,7 @@ public final class PostgresStorage: Storage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("jit", "off"),
+            ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("enable_material", "off"),
             ("idle_in_transaction_session_timeout", "60s"),
             // Statements without a transaction around them, too.
             ("default_transaction_isolation", "read committed"),

@@ -308,6 +308,26 @@ struct PostgresTables {
             )
     }
 
+    /// Returns the function that removes the rows of records from tables.
+    private static func removal(
+        _ name: String,
+        _ tables: [(name: String, column: String)]
+    ) -> String {
+        let deletions = tables.map { table in
+            "DELETE FROM \(table.name) WHERE database = home AND \(table.name).\(table.column) = one;"
+        }
+        return """
+            CREATE FUNCTION \(name)(home bigint, rows bigint[]) RETURNS void
+            LANGUAGE plpgsql AS $$
+            DECLARE one bigint;
+            BEGIN
+                FOREACH one IN ARRAY rows LOOP
+                    \(deletions.joined(separator: " "))
+                END LOOP;
+            END $$
+            """
+    }
+
     /// The columns of a zone, in the order of its values.
     static let zoneColumns = """
         database, id, name, incarnation, head_sequence, change_sequence, is_deleted,
@@ -355,8 +375,24 @@ struct PostgresTables {
             ]
         } + ["CREATE INDEX kept_asset_by_checksum ON kept_asset (checksum)"]
 
-    // A statement that finds other rows than its transaction has read ends the transaction.
+    // A statement that finds other rows than its transaction has read ends the transaction. Rows are
+    // removed one by one, because the plan for many could be to read all rows of the database.
     private static let functions = [
+        """
+        CREATE FUNCTION remove_entries(
+            home bigint, zones bigint[], numbers bigint[], keys bytea[], records bigint[]
+        ) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE old record;
+        BEGIN
+            FOR old IN SELECT * FROM unnest(zones, numbers, keys, records) AS old (a, b, c, d) LOOP
+                DELETE FROM index_entry WHERE database = home AND zone = old.a
+                    AND number = old.b AND key = old.c AND index_entry.record = old.d;
+            END LOOP;
+        END $$
+        """,
+        removal("remove_rows", [("sighting", "record"), ("record", "id")]),
+        removal("remove_references", [("reference", "source")]),
+        removal("remove_assets", [("asset", "record")]),
         """
         CREATE FUNCTION require_unchanged(is_unchanged boolean) RETURNS void
         LANGUAGE plpgsql AS $$

@@ -156,8 +156,7 @@ struct ContentChanges {
         }
         if !removed.isEmpty {
             let rows = Parameter.ints(removed.map(\.rawValue))
-            add("DELETE FROM sighting WHERE database = $1 AND record = ANY($2)", [rows])
-            add("DELETE FROM record WHERE database = $1 AND id = ANY($2)", [rows])
+            add("SELECT remove_rows($1, $2)", [rows])
         }
         if !updated.rows.isEmpty { add(Self.updateRecords, Self.columns(of: updated.rows)) }
         let old = entries.filter { !$0.value }.map(\.key)
@@ -186,10 +185,7 @@ struct ContentChanges {
 
     private func addReferences(_ add: (String, [Parameter]) -> Void) {
         if !cleared.isEmpty {
-            add(
-                "DELETE FROM reference WHERE database = $1 AND source = ANY($2)",
-                [.ints(cleared.map(\.rawValue))]
-            )
+            add("SELECT remove_references($1, $2)", [.ints(cleared.map(\.rawValue))])
         }
         guard !references.isEmpty else { return }
         let rows = Array(references)
@@ -210,10 +206,7 @@ struct ContentChanges {
 
     private func addAssets(_ add: (String, [Parameter]) -> Void) {
         guard !assets.isEmpty else { return }
-        add(
-            "DELETE FROM asset WHERE database = $1 AND record = ANY($2)",
-            [.ints(assets.keys.map(\.rawValue))]
-        )
+        add("SELECT remove_assets($1, $2)", [.ints(assets.keys.map(\.rawValue))])
         let rows = assets.flatMap { record, checksums in checksums.map { (record, $0) } }
         guard !rows.isEmpty else { return }
         add(
@@ -257,14 +250,16 @@ struct ContentChanges {
         SELECT * FROM unnest($1::bigint[], \(recordArrays))
         """
 
+    // The rows are there. A join with them could become a read of all rows of the database.
     private static let updateRecords = """
-        UPDATE record SET name = new.name, type = new.type, sequence = new.sequence,
-            created_at = new.created_at, created_by = new.created_by,
-            modified_at = new.modified_at, modified_by = new.modified_by,
-            is_deleted = new.is_deleted, parent = new.parent, share = new.share,
-            has_assets = new.has_assets, fields = new.fields, extra = new.extra
-        FROM unnest(\(recordArrays)) AS new (\(PostgresTables.recordColumns))
-        WHERE record.database = $1 AND record.id = new.id
+        INSERT INTO record (database, \(PostgresTables.recordColumns))
+        SELECT $1, * FROM unnest(\(recordArrays))
+        ON CONFLICT (database, id) DO UPDATE SET name = excluded.name, type = excluded.type,
+            sequence = excluded.sequence, created_at = excluded.created_at,
+            created_by = excluded.created_by, modified_at = excluded.modified_at,
+            modified_by = excluded.modified_by, is_deleted = excluded.is_deleted,
+            parent = excluded.parent, share = excluded.share, has_assets = excluded.has_assets,
+            fields = excluded.fields, extra = excluded.extra
         """
 
     private static let entryArrays = "$2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[]"
@@ -276,12 +271,7 @@ struct ContentChanges {
 
     private static let addEntries = addNewEntries + " ON CONFLICT DO NOTHING"
 
-    private static let removeEntries = """
-        DELETE FROM index_entry AS entry
-        USING unnest(\(entryArrays)) AS old (zone, number, key, record)
-        WHERE entry.database = $1 AND entry.zone = old.zone AND entry.number = old.number
-            AND entry.key = old.key AND entry.record = old.record
-        """
+    private static let removeEntries = "SELECT remove_entries($1, $2, $3, $4, $5)"
 
     private static let putSightings = """
         INSERT INTO sighting (database, zone, viewer, sequence, record)

@@ -54,6 +54,24 @@ extension NeedReads {
         return (transaction.cache.zones[name] ?? nil)?.id
     }
 
+    /// Returns a query that finds a row for each of some keys.
+    ///
+    /// A plan is made once for users with few rows and with many, and from few rows or none: it could
+    /// well be to read all rows of a zone. Only one index has this order, so that each key is looked up.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys, as a value of the statement.
+    ///   - column: The column that has them.
+    ///   - select: The query of the rows with any key.
+    /// - Returns: The query, whose rows are called `found`.
+    private static func each(_ keys: String, _ column: String, _ select: String) -> String {
+        """
+        SELECT found.* FROM unnest(\(keys)) AS key CROSS JOIN LATERAL (
+            \(select) AND \(column) >= key AND \(column) <= key ORDER BY \(column) LIMIT 1
+        ) AS found
+        """
+    }
+
     // MARK: Records
 
     private mutating func add(records names: [String], of place: Place) {
@@ -64,8 +82,11 @@ extension NeedReads {
         guard !missing.isEmpty else { return }
         append(
             Statement(
-                sql: PostgresTransaction.selectRecord
-                    + " WHERE \(place.condition()) AND name = ANY($3)",
+                sql: Self.each(
+                    "$3::bytea[]",
+                    "name",
+                    PostgresTransaction.selectRecord + " WHERE \(place.condition())"
+                ),
                 parameters: place.parameters + [.texts(missing)]
             ) { [transaction] rows in
                 guard let zone = Self.zone(of: place, transaction) else { return }
@@ -86,8 +107,11 @@ extension NeedReads {
         guard !missing.isEmpty else { return }
         append(
             Statement(
-                sql: PostgresTransaction.selectRecord
-                    + " WHERE database = $1 AND id = ANY($3) AND zone = $2",
+                sql: Self.each(
+                    "$3::bigint[]",
+                    "id",
+                    PostgresTransaction.selectRecord + " WHERE database = $1"
+                ) + " WHERE found.zone = $2",
                 parameters: place.parameters + [.ints(missing.map(\.rawValue))]
             ) { [transaction] rows in
                 for id in missing {
@@ -108,12 +132,16 @@ extension NeedReads {
         guard !missing.isEmpty else { return }
         append(
             Statement(
-                sql: """
+                sql: Self.each(
+                    "$3::bigint[]",
+                    "id",
+                    """
                     SELECT zone, id, name, type, sequence, created_at, created_by, modified_at,
                         modified_by, is_deleted, parent, share, has_assets, ''::bytea, NULL::bytea,
                         length(fields)
-                    FROM record WHERE database = $1 AND id = ANY($3) AND zone = $2
-                    """,
+                    FROM record WHERE database = $1
+                    """
+                ) + " WHERE found.zone = $2",
                 parameters: place.parameters + [.ints(missing.map(\.rawValue))]
             ) { [transaction] rows in
                 for id in missing {
@@ -252,9 +280,12 @@ extension NeedReads {
         append(
             Statement(
                 sql: """
-                    SELECT \(PostgresTransaction.recordColumns("record.")), entry.key, entry.record
-                    FROM (\(entries)) AS entry
-                    LEFT JOIN record ON record.database = $1 AND record.id = entry.record
+                    SELECT found.*, entry.key, entry.record FROM (\(entries)) AS entry
+                    LEFT JOIN LATERAL (
+                        \(PostgresTransaction.selectRecord)
+                        WHERE database = $1 AND id >= entry.record AND id <= entry.record
+                        ORDER BY id LIMIT 1
+                    ) AS found ON true
                     ORDER BY entry.key \(direction), entry.record \(direction)
                     """,
                 parameters: parameters
