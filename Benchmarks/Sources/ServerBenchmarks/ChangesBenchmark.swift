@@ -9,15 +9,26 @@ extension ServerBench {
         for number in 1...5 {
             _ = try await post(batch.body(90_000_000 + number), to: url(.recordsModify))
         }
-        let request = ZoneChangesRequest(
-            zones: [
-                .init(zoneID: WireZoneID(zoneName: Self.zone), resultsLimit: batch.count)
-            ]
-        )
-        let (body, url) = (try WireJSON.encode(request), url(.changesZone))
+        let (body, url) = (try changesBody(), url(.changesZone))
         return Work("page of 200 changes over HTTP", units: Double(batch.count)) {
             _ = try await post(body, to: url)
         }
+    }
+
+    private func changesBody() throws -> Data {
+        try WireJSON.encode(
+            ZoneChangesRequest(
+                zones: [
+                    .init(zoneID: WireZoneID(zoneName: Self.zone), resultsLimit: batch.count)
+                ]
+            )
+        )
+    }
+
+    /// Reads the same rows in a plain handler.
+    func servedRows() async throws -> Work {
+        _ = try await changesPage()
+        return try await served(try rawRows(), try changesBody(), to: url(.changesZone))
     }
 
     /// Reads the same rows from SQLite, with every column.

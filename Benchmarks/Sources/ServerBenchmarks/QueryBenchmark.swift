@@ -29,12 +29,7 @@ extension ServerBench {
             )
             _ = try await post(WireJSON.encode(request), to: url(.recordsModify))
         }
-        let bucket = Int64(records / Self.bucketSize / 2)
-        let query = WireQuery(
-            recordType: "Entry",
-            filterBy: [WireFilter("bucket", .equals, .int64(bucket))]
-        )
-        let body = try WireJSON.encode(QueryRecordsRequest(query: query, zoneID: zone))
+        let body = try queryBody(records: records)
         let url = url(.recordsQuery)
         let response = try WireJSON.decode(RecordsResponse.self, from: await post(body, to: url))
         guard response.records.count == Self.bucketSize else {
@@ -46,6 +41,26 @@ extension ServerBench {
         ) {
             _ = try await post(body, to: url)
         }
+    }
+
+    private func queryBody(records: Int) throws -> Data {
+        let query = WireQuery(
+            recordType: "Entry",
+            filterBy: [
+                WireFilter("bucket", .equals, .int64(Int64(records / Self.bucketSize / 2)))
+            ]
+        )
+        let zone = WireZoneID(zoneName: Self.zone(of: records))
+        return try WireJSON.encode(QueryRecordsRequest(query: query, zoneID: zone))
+    }
+
+    /// Reads the results of the same query in a plain handler.
+    func servedQuery(records: Int) async throws -> Work {
+        try await served(
+            try rawQuery(records: records),
+            try queryBody(records: records),
+            to: url(.recordsQuery)
+        )
     }
 
     /// Reads the results of the same query with one SELECT, every column of each row.

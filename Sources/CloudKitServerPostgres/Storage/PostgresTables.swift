@@ -401,7 +401,7 @@ struct PostgresTables {
                 RAISE EXCEPTION 'a document was changed meanwhile' USING ERRCODE = '40001';
             END IF;
         END $$
-        """
+        """,
     ]
 }
 #endif
