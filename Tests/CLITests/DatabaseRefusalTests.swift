@@ -156,6 +156,33 @@ struct DatabaseRefusalTests {
         }
     }
 
+    @Test("Tables of something else are refused, and kept", arguments: ["record", "migration"])
+    func foreign(table: String) async throws {
+        let postgres = try PostgresServer.shared.get()
+        let address = try postgres.newDatabase()
+        try postgres.run("CREATE TABLE \(table) (own text)", in: address)
+        let outcome = try await CommandProcess.run([
+            "serve", "--port", "0", "--database", PostgresServer.url(address), "--new-container",
+        ])
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("name a database that is empty"), "\(outcome.errors)")
+        let tables = try postgres.run(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public'",
+            in: address
+        )
+        #expect(tables == table)
+    }
+
+    @Test("A database for other commands does not let serve make a folder")
+    func otherVariable() async throws {
+        let outcome = try await CommandProcess.run(
+            ["serve", "--port", "0"],
+            settings: ["CLOUDKIT_DATABASE": "postgres://127.0.0.1:1/cloud"]
+        )
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("--database $CLOUDKIT_DATABASE"), "\(outcome.errors)")
+    }
+
     @Test("A container that a database with others lacks is added with --new-container alone")
     func otherContainer() async throws {
         try await ServedDatabase.run(servers: 1) { cloud in

@@ -99,10 +99,10 @@ struct StatementPlan {
 
     /// The tables of which the statement reads more than one partition.
     ///
-    /// Partitions that the server has left out, knowing the values, are not in a plan.
+    /// Partitions that the server has left out, knowing the values, are not in a plan, or were not run.
     private var spreadTables: Set<String> {
         var parts: [String: Set<String>] = [:]
-        for node in nodes {
+        for node in nodes where node.loops ?? 0 > 0 {
             guard let table = node.table, let part = table.wholeMatch(of: /(.+)_[0-9]+/) else {
                 continue
             }

@@ -215,13 +215,13 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// Opens a storage in a database, or in a new one.
+    /// Opens a storage in a database, or in a new one of the server that all tests share.
     package static func open(
         _ address: String? = nil,
         connections: Int = 4,
         partitions: Int = 0
     ) async throws -> PostgresStorage {
-        let address = try address ?? shared.get().newDatabase()
+        guard let address else { return try await openCopy(connections, partitions) }
         return try await PostgresStorage.open(
             address,
             connections: connections,
@@ -241,27 +241,45 @@ extension PostgresServer {
 
     private static let copies = Mutex<[Copy]>([])
 
-    /// The name of a database whose tables exist already.
-    private static let template = Task {
-        let address = try shared.get().newDatabase()
-        try await PostgresStorage.open(address, connections: 1).close()
-        return address.split(separator: "=").last.map(String.init) ?? ""
+    /// The names of databases whose tables exist already, by the number of partitions.
+    private static let templates = Mutex<[Int: Task<String, any Error>]>([:])
+
+    private static func template(_ partitions: Int) -> Task<String, any Error> {
+        templates.withLock { templates in
+            if let template = templates[partitions] { return template }
+            let template = Task {
+                let address = try shared.get().newDatabase()
+                try await PostgresStorage.open(address, connections: 1, partitions: partitions)
+                    .close()
+                return name(in: address)
+            }
+            templates[partitions] = template
+            return template
+        }
+    }
+
+    private static func name(in address: String) -> String {
+        address.split(separator: "=").last.map(String.init) ?? ""
     }
 
     /// Opens a storage in a copy of an empty storage's database, which takes a fraction of the time; removes
     /// the databases of storages that are gone.
-    package static func openCopy() async throws -> PostgresStorage {
+    private static func openCopy(
+        _ connections: Int,
+        _ partitions: Int
+    ) async throws
+        -> PostgresStorage
+    {
         let server = try shared.get()
-        let template = try await template.value
+        let template = try await template(partitions).value
         let gone = copies.withLock { copies in
             defer { copies.removeAll { $0.storage == nil } }
             return copies.filter { $0.storage == nil }.map(\.name)
         }
         for name in gone { try server.run("DROP DATABASE \(name) WITH (FORCE)", in: "postgres") }
         let address = try server.newDatabase("TEMPLATE \(template)")
-        let storage = try await open(address)
-        let name = address.split(separator: "=").last.map(String.init) ?? ""
-        copies.withLock { $0.append(Copy(storage: storage, name: name)) }
+        let storage = try await open(address, connections: connections, partitions: partitions)
+        copies.withLock { $0.append(Copy(storage: storage, name: name(in: address))) }
         return storage
     }
 }

@@ -18,7 +18,7 @@ extension TestCloud {
         var storage: (any Storage)?
         #if PostgreSQL
         if ProcessInfo.processInfo.environment["CLOUDKIT_TEST_STORAGE"] == "postgres" {
-            storage = try await PostgresServer.openCopy()
+            storage = try await PostgresServer.open()
         }
         #endif
         return try await TestCloud(

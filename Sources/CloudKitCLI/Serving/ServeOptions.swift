@@ -283,6 +283,16 @@ struct ServeOptions: ParsableArguments {
         _ database: Database?
     ) throws -> String? {
         guard database != nil else {
+            let named = try settings.text("data", data)
+            let variable = ServerDatabase.variable
+            // Other commands would work on that database, and this one on a new folder.
+            if named == nil, ProcessInfo.processInfo.environment[variable] != nil {
+                throw CommandFailure(
+                    unusable:
+                        "\(variable) names a database for other commands; give serve --database "
+                        + "$\(variable), or name a folder with --data"
+                )
+            }
             return try settings.text("data", data, default: ServerData.usualFolder)
         }
         guard try settings.text("data", data) == nil else {

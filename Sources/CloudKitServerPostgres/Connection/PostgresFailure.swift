@@ -163,7 +163,8 @@ extension PostgresFailure {
         Explanation(
             words: ["session is read-only"],
             remedy:
-                "it is a standby; name the hosts of all servers, and it goes on when one takes writes",
+                "it is a standby, or its role may only read (default_transaction_read_only); name the hosts "
+                + "of all servers, and it goes on when one takes writes",
             isFinal: false
         ),
     ]

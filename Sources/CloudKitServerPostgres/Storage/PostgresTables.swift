@@ -54,9 +54,18 @@ struct PostgresTables {
         } catch {
             // The error above is the one to report; a connection that is lost has no transaction.
             try? connection.run([Statement(sql: "ROLLBACK", isPrepared: false)])
-            throw error
+            guard let failure = error as? PostgresFailure, Self.foreign.contains(failure.code)
+            else { throw error }
+            throw StorageError(
+                .other,
+                "It has tables of something else, and nothing was changed; name a database that is empty "
+                    + "(PostgreSQL: \(failure.message))"
+            )
         }
     }
+
+    /// The codes of failures where a table or a function exists already, or has other columns.
+    private static let foreign: Set<String> = ["42P07", "42723", "42703", "42P01"]
 
     private func migrateInTransaction(_ connection: PostgresConnection) throws {
         var applied: Int64 = 0

@@ -28,24 +28,11 @@ extension NeedReads {
     /// Adds the read of a collection whose name ends with the number of a zone.
     private mutating func add(collection beginning: String, of place: Place) {
         if let zone = place.zone { return add(collections: [beginning + String(zone.rawValue)]) }
-        append(
-            Statement(
-                sql: """
-                    SELECT name, body FROM document WHERE collection = $3::bytea || convert_to(
-                        (SELECT id FROM zone WHERE database = $1 AND name = $2)::text, 'UTF8')
-                    ORDER BY name
-                    """,
-                parameters: place.parameters + [.text(beginning)]
-            ) { [transaction] rows in
-                guard let zone = Self.zone(of: place, transaction) else { return }
-                transaction.cache.collections[ByteText(beginning + String(zone.rawValue))] =
-                    rows.map { StoredDocument(name: $0.text(0), body: $0.bytes(1)) }
-            }
-        )
+        named.add(collection: beginning, of: place)
     }
 
     /// Returns the zone of a place whose name was looked up before; nil if there is none.
-    private static func zone(
+    static func zone(
         of place: Place,
         _ transaction: PostgresTransaction
     ) -> RowID<StoredZone>? {
@@ -80,6 +67,9 @@ extension NeedReads {
             return transaction.cache.records[RowCache.RecordName(zone: zone, name: name)] == nil
         }
         guard !missing.isEmpty else { return }
+        if place.zone == nil, missing.count <= NamedReads.fewRecords {
+            return named.add(records: missing, of: place)
+        }
         append(
             Statement(
                 sql: Self.each(
@@ -157,6 +147,7 @@ extension NeedReads {
     }
 
     private mutating func addShares(of place: Place) {
+        guard place.zone != nil else { return named.add(sharesOf: place) }
         append(
             Statement(
                 sql: """
@@ -266,7 +257,10 @@ extension NeedReads {
             ) { [transaction] rows in
                 guard let zone = Self.zone(of: place, transaction) else { return }
                 let records = rows.map(PostgresTransaction.record)
-                for record in records { transaction.cache.store(record) }
+                // Those who only read a feed do not look for its records again.
+                if transaction.reach != .nothing {
+                    for record in records { transaction.cache.store(record) }
+                }
                 transaction.cache.feeds[RowCache.Feed(zone: zone, page: feed)] = records
             }
         )

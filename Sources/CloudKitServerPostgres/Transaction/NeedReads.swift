@@ -33,6 +33,7 @@ struct NeedReads {
     let transaction: PostgresTransaction
     /// The statements that needs do not share.
     private var statements: [Statement] = []
+    var named = NamedReads()
     private var users: Set<RowID<StoredUser>> = []
     private var collections: [String] = []
     private var databases: [RowID<StoredEnvironment>: [DatabaseKey]] = [:]
@@ -68,7 +69,7 @@ struct NeedReads {
         var shared = databases.map(databases)
         if !users.isEmpty { shared.append(rows(of: users)) }
         if !collections.isEmpty { shared.append(documents(of: collections)) }
-        return shared + statements
+        return shared + named.statements(transaction) + statements
     }
 
     /// Adds the reads of needs.
@@ -243,11 +244,10 @@ struct NeedReads {
         {
             statements.append(zones(of: database))
         }
-        let names = needs.zones.keys.filter {
-            let name = RowCache.ZoneName(database: database, name: $0)
-            return transaction.cache.zones[name] == nil && isNew("n", name)
+        for name in needs.zones.keys
+        where transaction.cache.zones[RowCache.ZoneName(database: database, name: name)] == nil {
+            named.add(zone: Place(database: database, name: name))
         }
-        if !names.isEmpty { statements.append(zones(names, of: database)) }
         for (name, contents) in needs.zones where !contents.isEmpty {
             var place = Place(database: database, name: name)
             if let known = transaction.cache.zones[
@@ -270,20 +270,6 @@ struct NeedReads {
             let zones = rows.map(PostgresTransaction.zone)
             for zone in zones { transaction.cache.store(zone) }
             transaction.cache.zoneLists[database] = zones
-        }
-    }
-
-    /// Returns the read of some zones, including deleted ones.
-    func zones(_ names: [String], of database: RowID<StoredDatabase>) -> Statement {
-        Statement(
-            sql: PostgresTransaction.selectZone + " WHERE database = $1 AND name = ANY($2)",
-            parameters: [.int(database.rawValue), .texts(names)]
-        ) { [transaction] rows in
-            for name in names {
-                transaction.cache.zones[RowCache.ZoneName(database: database, name: name)] =
-                    .some(nil)
-            }
-            for row in rows { transaction.cache.store(PostgresTransaction.zone(row)) }
         }
     }
 }

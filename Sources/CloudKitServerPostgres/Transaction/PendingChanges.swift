@@ -70,10 +70,9 @@ struct PendingChanges {
                 )
             )
         }
-        for zone in zones.values.sorted(by: { $0.id < $1.id }) {
-            statements.append(
-                Statement(sql: Self.updateZone, parameters: Self.values(of: zone))
-            )
+        if !zones.isEmpty {
+            let rows = zones.values.sorted { $0.id < $1.id }
+            statements.append(Statement(sql: Self.updateZones, parameters: Self.columns(of: rows)))
         }
         statements += ContentChanges.statements(
             of: contents.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -86,12 +85,29 @@ struct PendingChanges {
         WHERE id = ANY($1)
         """
 
-    private static let updateZone = """
-        UPDATE zone SET name = $3, incarnation = $4, head_sequence = $5, change_sequence = $6,
-            is_deleted = $7, birth_sequence = $8, bytes = $9, horizon_sequence = $10,
-            deletion_reason = $11
-        WHERE database = $1 AND id = $2
+    // The rows are there. A join with them could become a read of all zones.
+    private static let updateZones = """
+        INSERT INTO zone (\(PostgresTables.zoneColumns))
+        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[],
+            $6::bigint[], $7::boolean[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bytea[])
+        ON CONFLICT (database, id) DO UPDATE SET name = excluded.name,
+            incarnation = excluded.incarnation, head_sequence = excluded.head_sequence,
+            change_sequence = excluded.change_sequence, is_deleted = excluded.is_deleted,
+            birth_sequence = excluded.birth_sequence, bytes = excluded.bytes,
+            horizon_sequence = excluded.horizon_sequence,
+            deletion_reason = excluded.deletion_reason
         """
+
+    private static func columns(of zones: [StoredZone]) -> [Parameter] {
+        [
+            .ints(zones.map(\.database.rawValue)), .ints(zones.map(\.id.rawValue)),
+            .texts(zones.map(\.name)), .ints(zones.map(\.incarnation)),
+            .ints(zones.map(\.headSequence)), .ints(zones.map(\.changeSequence)),
+            .bools(zones.map(\.isDeleted)), .ints(zones.map(\.birthSequence)),
+            .ints(zones.map(\.bytes)), .ints(zones.map(\.horizonSequence)),
+            .texts(zones.map { $0.deletionReason?.rawValue }),
+        ]
+    }
 
     /// Returns the values of a zone's row, in the order of its columns.
     static func values(of zone: StoredZone) -> [Parameter] {

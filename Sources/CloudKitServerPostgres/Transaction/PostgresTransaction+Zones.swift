@@ -90,7 +90,9 @@ extension PostgresTransaction {
     func zone(_ database: RowID<StoredDatabase>, name: String) throws -> StoredZone? {
         let key = RowCache.ZoneName(database: database, name: name)
         if let known = cache.zones[key] { return known }
-        try read(NeedReads(self).zones([name], of: database))
+        var reads = NamedReads()
+        reads.add(zone: NeedReads.Place(database: database, name: name))
+        for statement in reads.statements(self) { try read(statement) }
         return cache.zones[key] ?? nil
     }
 
