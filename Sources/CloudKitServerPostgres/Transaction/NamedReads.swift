@@ -12,8 +12,9 @@ import Foundation
 /// Requests that share a transaction come from different users, and each kind of read is one statement for
 /// all of them: most of a statement's cost does not depend on its rows.
 struct NamedReads {
-    /// The number of records of one request that are looked up with those of other requests. More look
-    /// up their zone once by a statement of their own.
+    /// The number of records of one request that are looked up with those of other requests.
+    ///
+    /// More have a statement of their own, which looks up their zone once.
     static let fewRecords = 4
 
     private var zones: [NeedReads.Place] = []
