@@ -34,6 +34,7 @@ extension ServerBench {
     ///   - body: The body of the request, which the service and the handler receive.
     ///   - url: The address of the service that answers it.
     /// - Returns: The work with a request and a response.
+    /// - Throws: An error of the service, or of the handler's start.
     func served(_ work: Work, _ body: Data, to url: String) async throws -> Work {
         let response = ByteBuffer(bytes: try await post(body, to: url))
         let router = Router()
