@@ -257,10 +257,8 @@ extension NeedReads {
             ) { [transaction] rows in
                 guard let zone = Self.zone(of: place, transaction) else { return }
                 let records = rows.map(PostgresTransaction.record)
-                // Those who only read a feed do not look for its records again.
-                if transaction.reach != .nothing {
-                    for record in records { transaction.cache.store(record) }
-                }
+                // By their number a check, which reads whole zones, knows when to forget what it read.
+                for record in records { transaction.cache.store(record) }
                 transaction.cache.feeds[RowCache.Feed(zone: zone, page: feed)] = records
             }
         )
