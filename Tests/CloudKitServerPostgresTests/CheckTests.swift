@@ -100,7 +100,7 @@ struct CheckTests {
         ),
         ("DELETE FROM asset", "a: its assets are not noted as they are"),
         (
-            "INSERT INTO asset SELECT asset.database, record.id, checksum FROM asset, record "
+            "INSERT INTO asset SELECT asset.database, record.id, asset.checksum FROM asset, record "
                 + "WHERE name = 'c'",
             "c: its assets are not noted as they are"
         ),
@@ -169,7 +169,12 @@ struct CheckTests {
         ("UPDATE credential SET account = 666 WHERE account IS NOT NULL", "account 666 in table"),
         ("UPDATE environment SET kind = 'test' WHERE kind = 'development'", "kind 'test'"),
         ("UPDATE environment SET schema = '{'", "the schema cannot be read"),
-        ("UPDATE record SET fields = '{' WHERE name = 'c'", "c: its fields cannot be read"),
+        ("UPDATE record SET fields = '{' WHERE name = 'c'", "c: the row does not match its"),
+        ("UPDATE record SET type = 'x' WHERE name = 'c'", "c: the row does not match its"),
+        (
+            "UPDATE record SET fields = '{', checksum = NULL WHERE name = 'c'",
+            "c: its fields cannot be read"
+        ),
         ("INSERT INTO document VALUES ('passwords', 'x', '?')", "table document, row 'passwords'"),
         ("DELETE FROM zone WHERE name = 'Notes'", "zone"),
         ("DELETE FROM asset_file", "a: The file of the asset"),

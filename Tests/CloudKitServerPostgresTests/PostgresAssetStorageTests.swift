@@ -246,6 +246,8 @@ struct PostgresAssetStorageTests {
         try server.run(
             """
             DROP TABLE asset_file, asset_upload, asset_chunk;
+            ALTER TABLE record DROP COLUMN checksum;
+            ALTER TABLE kept_record DROP COLUMN checksum;
             DELETE FROM migration WHERE number > 1
             """,
             in: address

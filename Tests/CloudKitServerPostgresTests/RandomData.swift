@@ -186,12 +186,14 @@ struct RandomData {
         if random(2) == 0, let known = rows["record"]?.first(where: { $0[3] == .integer(record) }) {
             return known
         }
-        return [
+        let row: [DataValue] = [
             .integer(zone.database), .integer(zone.id), .integer(number()), .integer(record),
             unique("record"), text(), integer(), text(), integer(), text(), flag(),
             optional { $0.text() }, optional { $0.text() }, flag(), bytes(),
             optional { $0.bytes() },
         ]
+        let table = DataTable.all.first { $0.name == "record" }
+        return row + [.integer(table?.checksum(of: row) ?? 0)]
     }
 
     private mutating func addKept(_ snapshot: Int64, _ databases: [Int64], _ zones: [Zone]) {

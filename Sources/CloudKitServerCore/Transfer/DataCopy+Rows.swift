@@ -118,7 +118,9 @@ extension DataCopy {
             try cancelled.check()
             var page: [[DataValue]] = []
             var bytes = 0
-            while page.count < pageRows, bytes < Self.pageBytes, let row = try rows.next() {
+            while page.count < pageRows, bytes < Self.pageBytes,
+                let row = try Self.next(rows, table)
+            {
                 bytes += row.reduce(0) { $0 + $1.size }
                 page.append(row)
             }
@@ -132,6 +134,19 @@ extension DataCopy {
             report.addedRows += page.count
             steps.add(page.count)
         }
+    }
+
+    /// Returns the next row of the source, with the checksum that a record of an earlier version lacks.
+    private static func next(_ rows: any DataCursor, _ table: DataTable) throws -> [DataValue]? {
+        guard var row = try rows.next() else { return nil }
+        if row.last == .null, let checksum = table.checksum(of: row) {
+            row[row.count - 1] = .integer(checksum)
+        }
+        return row
+    }
+
+    private static func isDamaged(_ row: [DataValue], _ table: DataTable) -> Bool {
+        table.checksum(of: row).map { row.last != .integer($0) } ?? false
     }
 
     /// Changes the target and the state that it keeps together.
@@ -182,7 +197,7 @@ extension DataCopy {
         unless cancelled: Flag
     ) throws {
         let rows = (try reader.rows(of: table, after: nil), try copied.rows(of: table, after: nil))
-        var (wanted, found) = (try rows.0.next(), try rows.1.next())
+        var (wanted, found) = (try Self.next(rows.0, table), try rows.1.next())
         var count = 0
         while wanted != nil || found != nil {
             let isLater = Self.isLater(wanted, found, table)
@@ -192,7 +207,8 @@ extension DataCopy {
                 } else if let other = found, row != other {
                     report.add(difference(row, other, table))
                 }
-                wanted = try rows.0.next()
+                if Self.isDamaged(row, table) { report.damagedRecords += 1 }
+                wanted = try Self.next(rows.0, table)
                 count += 1
             } else if let row = found {
                 report.add("\(Self.name(row, table)): only \(target.name) has it")

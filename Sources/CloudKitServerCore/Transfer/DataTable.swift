@@ -131,7 +131,7 @@ package struct DataTable: Hashable, Sendable {
                 "name": .text, "type": .text, "created_at": .integer, "created_by": .text,
                 "modified_at": .integer, "modified_by": .text, "is_deleted": .flag,
                 "parent": .text, "share": .text, "has_assets": .flag, "fields": .bytes,
-                "extra": .bytes,
+                "extra": .bytes, "checksum": .integer,
             ]
         ),
         DataTable(

@@ -83,7 +83,7 @@ struct PostgresTables {
                 receive: { rows in for row in rows { applied = row.int(0) } }
             )
         ])
-        let all = [first, Self.assetFiles]
+        let all = [first, Self.assetFiles, Self.checksums]
         guard applied <= Int64(all.count) else {
             throw StorageError(
                 .corrupt,
@@ -346,7 +346,7 @@ struct PostgresTables {
     /// The columns of a record except the database's, in the order of its values.
     static let recordColumns = """
         id, zone, name, type, sequence, created_at, created_by, modified_at, modified_by,
-        is_deleted, parent, share, has_assets, fields, extra
+        is_deleted, parent, share, has_assets, fields, extra, checksum
         """
 
     /// The tables of which a snapshot has rows, and the names of their columns.
@@ -378,11 +378,17 @@ struct PostgresTables {
             [
                 """
                 CREATE TABLE kept_\(part.table) AS
-                SELECT 0::bigint AS snapshot, \(part.columns) FROM \(part.table) WHERE false
+                SELECT 0::bigint AS snapshot, \(part.table).* FROM \(part.table) WHERE false
                 """,
                 "CREATE INDEX kept_\(part.table)_by_snapshot ON kept_\(part.table) (snapshot)",
             ]
         } + ["CREATE INDEX kept_asset_by_checksum ON kept_asset (checksum)"]
+
+    // A row that is older has none until it is changed: nodes of a large database start at once.
+    private static let checksums = [
+        "ALTER TABLE record ADD COLUMN checksum bigint",
+        "ALTER TABLE kept_record ADD COLUMN checksum bigint",
+    ]
 
     // A statement that finds other rows than its transaction has read ends the transaction. Rows are
     // removed one by one, because the plan for many could be to read all rows of the database.

@@ -235,14 +235,14 @@ struct ContentChanges {
             .texts(records.map(\.modified.user)), .bools(records.map(\.isDeleted)),
             .texts(records.map(\.parent)), .texts(records.map(\.share)),
             .bools(records.map(\.hasAssets)), .manyBytes(records.map(\.fields)),
-            .manyBytes(records.map(\.extra)),
+            .manyBytes(records.map(\.extra)), .ints(records.map(\.checksum)),
         ]
     }
 
     private static let recordArrays = """
         $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[],
             $8::bytea[], $9::bigint[], $10::bytea[], $11::boolean[], $12::bytea[], $13::bytea[],
-            $14::boolean[], $15::bytea[], $16::bytea[]
+            $14::boolean[], $15::bytea[], $16::bytea[], $17::bigint[]
         """
 
     private static let addRecords = """
@@ -259,7 +259,7 @@ struct ContentChanges {
             created_by = excluded.created_by, modified_at = excluded.modified_at,
             modified_by = excluded.modified_by, is_deleted = excluded.is_deleted,
             parent = excluded.parent, share = excluded.share, has_assets = excluded.has_assets,
-            fields = excluded.fields, extra = excluded.extra
+            fields = excluded.fields, extra = excluded.extra, checksum = excluded.checksum
         """
 
     private static let entryArrays = "$2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[]"

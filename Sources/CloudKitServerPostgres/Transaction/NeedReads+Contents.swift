@@ -128,7 +128,7 @@ extension NeedReads {
                     """
                     SELECT zone, id, name, type, sequence, created_at, created_by, modified_at,
                         modified_by, is_deleted, parent, share, has_assets, ''::bytea, NULL::bytea,
-                        length(fields)
+                        NULL::bigint, length(fields)
                     FROM record WHERE database = $1
                     """
                 ) + " WHERE found.zone = $2",
@@ -140,7 +140,7 @@ extension NeedReads {
                 for row in rows {
                     let record = PostgresTransaction.record(row)
                     transaction.cache.heads[RowCache.RecordRow(zone: zone, id: record.id)] =
-                        StoredRecordHead(record, fieldBytes: Int(row.int(15)))
+                        StoredRecordHead(record, fieldBytes: Int(row.int(16)))
                 }
             }
         )
@@ -285,8 +285,8 @@ extension NeedReads {
                 guard let zone = Self.zone(of: place, transaction) else { return }
                 var found: [IndexEntry] = []
                 for row in rows {
-                    let id = RowID<StoredRecord>(rawValue: row.int(16))
-                    found.append(IndexEntry(index: scan.index, key: row.bytes(15), record: id))
+                    let id = RowID<StoredRecord>(rawValue: row.int(17))
+                    found.append(IndexEntry(index: scan.index, key: row.bytes(16), record: id))
                     guard !row.isNull(0) else { continue }
                     let record = PostgresTransaction.record(row)
                     if record.zone == zone { transaction.cache.store(record) }

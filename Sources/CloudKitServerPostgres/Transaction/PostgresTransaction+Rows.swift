@@ -142,13 +142,14 @@ extension PostgresTransaction {
         [
             "zone", "id", "name", "type", "sequence", "created_at", "created_by", "modified_at",
             "modified_by", "is_deleted", "parent", "share", "has_assets", "fields", "extra",
+            "checksum",
         ].map { table + $0 }.joined(separator: ", ")
     }
 
     static let selectRecord = "SELECT \(recordColumns()) FROM record"
 
     static func record(_ row: ResultRow) -> StoredRecord {
-        StoredRecord(
+        var record = StoredRecord(
             id: RowID(rawValue: row.int(1)),
             zone: RowID(rawValue: row.int(0)),
             name: row.text(2),
@@ -163,6 +164,9 @@ extension PostgresTransaction {
             fields: row.bytes(13),
             extra: row.optionalBytes(14)
         )
+        // A head is read without its checksum, and rows of earlier versions have none.
+        if let checksum = row.optionalInt(15) { record.isDamaged = record.checksum != checksum }
+        return record
     }
 }
 #endif

@@ -125,8 +125,6 @@ struct SQLiteDataTable {
         ["record", "index_entry", "reference", "asset", "sighting"].contains(original)
     }
 
-    var isRecord: Bool { original == "record" }
-
     var isZone: Bool { original == "zone" }
 
     /// Returns the name of the column with a column's values.
@@ -139,36 +137,6 @@ struct SQLiteDataTable {
         return words.dropFirst().reduce(String(words[0])) {
             $0 + $1.prefix(1).uppercased() + $1.dropFirst()
         }
-    }
-
-    /// Returns the record of a row.
-    func record(_ row: [DataValue]) -> StoredRecord {
-        var row = row[...]
-        if table.original != nil { row = row.dropFirst() }
-        var places = row.makeIterator()
-        func next() -> DataValue { places.next() ?? .null }
-        func integer() -> Int64 { if case .integer(let number) = next() { number } else { 0 } }
-        func bytes() -> Data? { if case .bytes(let bytes) = next() { bytes } else { nil } }
-        func text() -> String? { bytes().map { String(decoding: $0, as: UTF8.self) } }
-        // In the order of the table's columns.
-        _ = next()
-        let (zone, sequence, id) = (integer(), integer(), integer())
-        let (name, type) = (text() ?? "", text() ?? "")
-        return StoredRecord(
-            id: RowID(rawValue: id),
-            zone: RowID(rawValue: zone),
-            name: name,
-            type: type,
-            sequence: sequence,
-            created: StoredRecord.Stamp(milliseconds: integer(), user: text() ?? ""),
-            modified: StoredRecord.Stamp(milliseconds: integer(), user: text() ?? ""),
-            isDeleted: integer() == 1,
-            parent: text(),
-            share: text(),
-            hasAssets: integer() == 1,
-            fields: bytes() ?? Data(),
-            extra: bytes()
-        )
     }
 }
 

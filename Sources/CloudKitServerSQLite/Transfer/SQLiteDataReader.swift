@@ -121,7 +121,7 @@ struct SQLiteDataReader: DataReader {
             let value = part.0.kind == .text ? "CAST(\(part.1) AS BLOB)" : part.1
             return "\(value) AS c\(place)"
         }
-        let columns = (selected + (form.isRecord ? ["t.checksum"] : [])).joined(separator: ", ")
+        let columns = selected.joined(separator: ", ")
         var parts = sources.map { "SELECT \(columns) FROM \($0)" }
         let order = table.order.map { isUnion ? "c\($0)" : values[$0] }
         let marks = table.order.map { place in
@@ -251,17 +251,6 @@ private final class SQLiteDataCursor: DataCursor {
                 throw StorageError(
                     .corrupt,
                     "Table \(table.name): a row has a \(column.name) of another kind; run cloudkit check"
-                )
-            }
-        }
-        let form = SQLiteDataTable(table: table)
-        if form.isRecord, let checksum = row[table.columns.count] as Int64? {
-            let record = form.record(values)
-            guard record.checksum == checksum else {
-                throw StorageError(
-                    .corrupt,
-                    "The row of the record \(record.name) (\(record.id.rawValue)) is damaged; restore the "
-                        + "data from a backup"
                 )
             }
         }

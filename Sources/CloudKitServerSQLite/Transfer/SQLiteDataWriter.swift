@@ -52,7 +52,6 @@ struct SQLiteDataWriter: DataWriter {
         var names = places.map { SQLiteDataTable.name(of: table.columns[$0]) }
         var marks = places.map { table.columns[$0].mark }
         if form.isZone { names.append("content") }
-        if form.isRecord { names.append("checksum") }
         if form.isContent, start > 0 { names.append("wasThere") }
         marks += Array(repeating: "?", count: names.count - marks.count)
         let statement = try database.cachedStatement(
@@ -69,7 +68,6 @@ struct SQLiteDataWriter: DataWriter {
                 try connection.run("INSERT OR IGNORE INTO content (id) VALUES (?)", [id])
                 values.append(id)
             }
-            if form.isRecord { values.append(form.record(row).checksum) }
             if form.isContent, start > 0 { values.append(1) }
             statement.setUncheckedArguments(StatementArguments(values))
             try statement.execute()

@@ -42,6 +42,7 @@ struct DataCopyCommand: AsyncParsableCommand {
         var addedRows: Int
         var assets: Int
         var damagedAssets: [String]
+        var damagedRecords: Int
         var differences: [String]
         var rowsPerSecond: Int
     }
@@ -84,6 +85,12 @@ struct DataCopyCommand: AsyncParsableCommand {
                     + report.damagedAssets.joined(separator: ", ") + "; the copy has all the rest"
             )
         }
+        guard report.damagedRecords == 0 else {
+            throw CommandFailure(
+                Amount.text(report.damagedRecords, "record is", "records are")
+                    + " damaged in \(source.name), and in the copy; cloudkit check names them"
+            )
+        }
     }
 
     /// Runs a copy; says that it can be continued where it failed for a reason that may pass.
@@ -103,6 +110,7 @@ struct DataCopyCommand: AsyncParsableCommand {
                     addedRows: report.addedRows,
                     assets: report.assets,
                     damagedAssets: report.damagedAssets,
+                    damagedRecords: report.damagedRecords,
                     differences: report.differences,
                     rowsPerSecond: Int(Double(report.rows) / max(seconds, 0.001))
                 )

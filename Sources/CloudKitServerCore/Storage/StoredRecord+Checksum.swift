@@ -1,5 +1,3 @@
-import CloudKitServerCore
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -10,7 +8,7 @@ extension StoredRecord {
     /// A checksum that detects accidental changes of the row's bytes, but not deliberate ones.
     ///
     /// It does not cover the row's own numbers, which a restored snapshot may change.
-    var checksum: Int64 {
+    package var checksum: Int64 {
         var sum = RowChecksum()
         sum.add(name)
         sum.add(type)
