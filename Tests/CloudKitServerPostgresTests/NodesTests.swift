@@ -212,6 +212,19 @@ struct NodesTests {
         #expect(try server.run("SELECT count(*) FROM setting", in: address) == "0")
     }
 
+    @Test("Another number of partitions than the tables have is refused", arguments: [0, 4])
+    func otherPartitions(partitions: Int) async throws {
+        let address = try PostgresServer.shared.get().newDatabase()
+        try await PostgresServer.open(address, partitions: partitions).close()
+        try await PostgresServer.open(address, partitions: partitions).close()
+        try await PostgresServer.open(address).close()
+        let error = await #expect(throws: StorageError.self) {
+            try await PostgresServer.open(address, partitions: 16)
+        }
+        let words = partitions == 0 ? "with no partitions, not 16" : "with 4 partitions, not 16"
+        #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
     @Test("Nodes that open an empty database at once create its tables once")
     func opening() async throws {
         let address = try PostgresServer.shared.get().newDatabase()

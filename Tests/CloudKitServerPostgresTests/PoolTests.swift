@@ -45,16 +45,22 @@ struct PoolTests {
 
     /// Runs reads that are all open at the same time, so that each has a connection.
     private static func occupy(_ storage: PostgresStorage, _ count: Int) async throws {
-        let barrier = Barrier(count)
+        let opening = DispatchSemaphore(value: 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
+                // Reads that wait at the same time may share a connection.
+                let (beginnings, begins) = AsyncStream.makeStream(of: Void.self)
                 group.addTask {
+                    defer { begins.finish() }
                     try await storage.read {
                         _ = try $0.setting("a")
-                        barrier.arrive()
+                        begins.yield()
+                        _ = opening.wait(timeout: .now() + 60)
                     }
                 }
+                for await _ in beginnings { break }
             }
+            for _ in 0..<count { opening.signal() }
             try await group.waitForAll()
         }
     }
@@ -103,6 +109,37 @@ struct PoolTests {
         }
         #expect(error?.code == .busy)
         #expect(error?.message.contains("max_connections") == true, "\(String(describing: error))")
+    }
+
+    @Test("An operator is told once that PostgreSQL cannot be reached, and once that it can again")
+    func reach() async throws {
+        let server = try PostgresServer.shared.get()
+        let address = try server.newDatabase()
+        let role = "gone" + (address.split(separator: "=").last ?? "")
+        try server.run("CREATE ROLE \(role) LOGIN", in: address)
+        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
+        let notes = Mutex<[String]>([])
+        let storage = try await PostgresStorage.open(
+            PostgresAddress(address.replacing("user=cloud", with: "user=\(role)")),
+            connections: 4,
+            patience: .milliseconds(200),
+            reach: .seconds(20)
+        ) { isReached, words in
+            notes.withLock { $0.append("\(isReached) \(words)") }
+        }
+        try await Self.put("before", storage)
+        #expect(notes.withLock { $0 } == [])
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT 0", in: address)
+        try Self.endConnections(address)
+        for _ in 0..<3 {
+            await #expect(throws: StorageError.self) { try await Self.put("during", storage) }
+        }
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT -1", in: address)
+        try await Self.put("after", storage)
+        let found = notes.withLock { $0 }
+        try #require(found.count == 2, "\(found)")
+        #expect(found[0].hasPrefix("false There is no connection to PostgreSQL"), "\(found)")
+        #expect(found[1].hasPrefix("true PostgreSQL can be reached again"), "\(found)")
     }
 
     @Test("A server that does not respond is left, and the next request has another connection")
@@ -232,30 +269,6 @@ struct PoolTests {
             try server.run("TRUNCATE seen", in: address)
             try await Self.put("a", storage)
             #expect(try server.run("SELECT DISTINCT value FROM seen", in: address) == setting)
-        }
-    }
-}
-
-/// A place at which threads wait until a number of them has arrived.
-private final class Barrier: Sendable {
-    private let missing: Mutex<Int>
-    private let opening = DispatchSemaphore(value: 0)
-    private let count: Int
-
-    init(_ count: Int) {
-        self.count = count
-        missing = Mutex(count)
-    }
-
-    func arrive() {
-        let isLast = missing.withLock { missing in
-            missing -= 1
-            return missing == 0
-        }
-        if isLast {
-            for _ in 1..<count { opening.signal() }
-        } else {
-            _ = opening.wait(timeout: .now() + 60)
         }
     }
 }

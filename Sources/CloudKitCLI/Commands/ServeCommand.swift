@@ -3,6 +3,7 @@ import CloudKitServer
 import CloudKitServerCore
 import CloudKitWebClient
 import Foundation
+import Logging
 import ServiceLifecycle
 import UnixSignals
 
@@ -79,7 +80,11 @@ struct ServeCommand: AsyncParsableCommand {
         _ configuration: inout CloudServer.Configuration
     ) async throws {
         if let database = own.database {
-            let storages = try await database.place.open(makes: true, database.settings)
+            var settings = database.settings
+            settings.noteReach = { [logger = own.logger] isReached, words in
+                logger.log(level: isReached ? .notice : .error, "\(words)")
+            }
+            let storages = try await database.place.open(makes: true, settings)
             configuration.storage = storages.data
             if let assets = configuration.assets {
                 let isNew = try await AssetsNote(storage: storages.data).location() == nil

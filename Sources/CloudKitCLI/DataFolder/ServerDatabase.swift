@@ -45,7 +45,8 @@ struct ServerDatabase {
                 partitions: settings.partitions,
                 makesTables: makes,
                 mayBeUnfinished: settings.mayBeUnfinished,
-                reach: settings.patience
+                reach: settings.patience,
+                note: settings.noteReach
             )
             return Storages(data: storage, ownAssets: storage.assetStorage())
         } catch let error as StorageError {
@@ -109,6 +110,8 @@ extension ServerDatabase {
         var mayBeUnfinished = false
         /// The time for attempts to reach the database.
         var patience = Duration.seconds(5)
+        /// A closure that is told whether the database can be reached, in words for an operator.
+        var noteReach: @Sendable (_ isReached: Bool, _ words: String) -> Void = { _, _ in }
     }
 
     /// The storages in an open database.

@@ -75,7 +75,7 @@ struct ResponseBuilder: Sendable {
         case let error as StorageError where error.code == .busy:
             RequestError(
                 .tryAgainLater,
-                reason: "The storage is busy; nothing was changed",
+                reason: "The storage is busy or cannot be reached; nothing was changed",
                 retryAfter: 1
             )
         case let error as StorageError where error.code == .full:

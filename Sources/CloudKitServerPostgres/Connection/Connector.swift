@@ -44,11 +44,21 @@ final class Connector: Sendable {
     }
 
     /// Connects; tries again until a time.
-    func connect(until end: ContinuousClock.Instant) throws -> PostgresConnection {
+    ///
+    /// - Parameters:
+    ///   - end: The time.
+    ///   - noteFailure: A closure that receives the failure of each attempt.
+    /// - Returns: The connection.
+    /// - Throws: The last failure.
+    func connect(
+        until end: ContinuousClock.Instant,
+        _ noteFailure: (PostgresFailure) -> Void = { _ in }
+    ) throws -> PostgresConnection {
         while true {
             do {
                 return try connectOnce(until: end)
             } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
+                noteFailure(failure)
                 guard ContinuousClock.now < end else { throw failure }
                 usleep(Self.pause)
             }

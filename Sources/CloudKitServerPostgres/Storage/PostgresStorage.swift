@@ -58,6 +58,9 @@ public final class PostgresStorage: Storage {
         )
     }
 
+    /// A closure that is told whether the database can be reached, in words for an operator.
+    package typealias ReachNote = @Sendable (_ isReached: Bool, _ words: String) -> Void
+
     /// Connects to a database, and creates or updates its tables.
     ///
     /// - Parameters:
@@ -69,6 +72,7 @@ public final class PostgresStorage: Storage {
     ///   - mayBeUnfinished: `true` for a database with a copy of other data that has not ended.
     ///   - patience: The time for which requests wait.
     ///   - reach: The time for attempts to reach the database; nil for the same.
+    ///   - note: A closure that is called when the database cannot be reached any more, and when it can again.
     /// - Returns: The storage.
     /// - Throws: `StorageError`.
     package static func open(
@@ -79,7 +83,8 @@ public final class PostgresStorage: Storage {
         makesTables: Bool = true,
         mayBeUnfinished: Bool = false,
         patience: Duration = .seconds(20),
-        reach: Duration? = nil
+        reach: Duration? = nil,
+        note: @escaping ReachNote = { _, _ in }
     ) async throws -> PostgresStorage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.
@@ -96,7 +101,8 @@ public final class PostgresStorage: Storage {
                 settings: settings + (durability == .full ? [] : relaxed),
                 patience: patience
             ),
-            connections: max(1, connections)
+            connections: max(1, connections),
+            Reachability(note)
         )
         do {
             let tables = PostgresTables(
@@ -112,14 +118,20 @@ public final class PostgresStorage: Storage {
         return storage
     }
 
-    private init(_ connector: Connector, connections: Int) {
+    private init(_ connector: Connector, connections: Int, _ reachability: Reachability) {
         let memory = NodeMemory()
         let counters = Counters()
         self.counters = counters
         patience = connector.patience
         listener = Listener(connector, node: memory.node)
         workers = Workers(limit: connections) { workers in
-            Worker(connector: connector, memory: memory, counters: counters).work(for: workers)
+            let worker = Worker(
+                connector: connector,
+                memory: memory,
+                counters: counters,
+                reachability: reachability
+            )
+            worker.work(for: workers)
         }
     }
 
@@ -203,7 +215,7 @@ public final class PostgresStorage: Storage {
     /// Returns the time for which a round trip of a transaction may take.
     ///
     /// One of a write to a database may delete a large zone, and an operator's may copy all rows.
-    private func silence(of kind: Job.Kind) -> Duration? {
+    private func silence(of kind: JobKind) -> Duration? {
         switch kind {
         case .read, .assets: patience
         case .write(let scope): scope.parts.contains(.everything) ? nil : patience * 3
@@ -211,7 +223,7 @@ public final class PostgresStorage: Storage {
     }
 
     func run<Value: Sendable>(
-        _ kind: Job.Kind,
+        _ kind: JobKind,
         patience limit: Duration? = nil,
         isSingle: Bool = false,
         needing needs: @escaping @Sendable () -> StorageNeeds,

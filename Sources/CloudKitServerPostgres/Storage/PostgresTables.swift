@@ -97,6 +97,7 @@ struct PostgresTables {
                 "It has no tables of cloudkit yet; cloudkit serve creates them, and so does --new"
             )
         }
+        if applied > 0, partitions > 0 { try checkPartitions(connection) }
         var statements: [Statement] = []
         for (place, migration) in all.enumerated() where Int64(place) >= applied {
             statements += migration.map(once)
@@ -113,6 +114,24 @@ struct PostgresTables {
         )
         statements.append(once("COMMIT"))
         try connection.run(statements)
+    }
+
+    /// Refuses another number of partitions than the tables have.
+    private func checkPartitions(_ connection: PostgresConnection) throws {
+        var found: Int64 = 0
+        try connection.run([
+            Statement(
+                sql: "SELECT count(*) FROM pg_inherits WHERE inhparent = 'record'::regclass",
+                isPrepared: false,
+                receive: { rows in for row in rows { found = row.int(0) } }
+            )
+        ])
+        guard found != partitions else { return }
+        throw StorageError(
+            .other,
+            "Its tables exist already, with \(found == 0 ? "no" : String(found)) partitions, not "
+                + "\(partitions); copy the data to an empty database with cloudkit data copy to change that"
+        )
     }
 
     private func once(_ sql: String) -> Statement { Statement(sql: sql, isPrepared: false) }

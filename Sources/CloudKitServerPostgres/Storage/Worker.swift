@@ -30,6 +30,7 @@ final class Worker {
     private let connector: Connector
     private let memory: NodeMemory
     private let counters: Counters
+    private let reachability: Reachability
     private var connection: PostgresConnection? {
         didSet {
             let change = (connection == nil ? 0 : 1) - (oldValue == nil ? 0 : 1)
@@ -39,10 +40,16 @@ final class Worker {
     /// `true` when others have to run the jobs, because only they have connections.
     private var isWithout = false
 
-    init(connector: Connector, memory: NodeMemory, counters: Counters) {
+    init(
+        connector: Connector,
+        memory: NodeMemory,
+        counters: Counters,
+        reachability: Reachability
+    ) {
         self.connector = connector
         self.memory = memory
         self.counters = counters
+        self.reachability = reachability
     }
 
     /// Runs jobs until there will be none.
@@ -95,10 +102,13 @@ final class Worker {
             do {
                 connection = try connector.connectOnce(until: job.end)
                 counters.add { $0.connects += 1 }
+                reachability.regained()
                 return true
             } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
+                let isAlone = counters.counts.connections == 0
+                if isAlone { reachability.lost(failure) }
                 guard ContinuousClock.now < job.end else { throw failure }
-                guard counters.counts.connections == 0 else { return false }
+                guard isAlone else { return false }
                 usleep(Connector.pause)
             }
         }
@@ -110,10 +120,13 @@ final class Worker {
         _ patience: Duration?
     ) throws -> PostgresConnection {
         connection = nil
-        let fresh = try connector.connect(until: end)
+        let fresh = try connector.connect(until: end) { failure in
+            if counters.counts.connections == 0 { reachability.lost(failure) }
+        }
         fresh.patience = patience
         connection = fresh
         counters.add { $0.connects += 1 }
+        reachability.regained()
         return fresh
     }
 

@@ -79,25 +79,27 @@ final class PostgresTransaction {
     // MARK: Beginning and end
 
     private var beginning: [Statement] {
-        func once(_ sql: String) -> Statement { Statement(sql: sql, isPrepared: false) }
+        func begin(_ mode: String) -> Statement {
+            Statement(sql: "BEGIN ISOLATION LEVEL \(mode)")
+        }
         func lock(_ function: String, _ numbers: [Parameter]) -> Statement {
             let places = numbers.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
             return Statement(sql: "SELECT \(function)(\(places))", parameters: numbers)
         }
         var statements: [Statement]
         switch reach {
-        case .nothing: statements = [once("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        case .nothing: statements = [begin("REPEATABLE READ READ ONLY")]
         case .assets: return []
         case .everything:
             statements = [
-                once("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+                begin("READ COMMITTED READ WRITE"),
                 lock("pg_advisory_xact_lock", [.int(PostgresTables.Lock.everything)]),
             ]
         case .some(let databases, let locks):
             // Every statement sees what was committed before it, and nothing that this transaction may
             // read and change is changed by another one after its locks.
             statements = [
-                once("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+                begin("READ COMMITTED READ WRITE"),
                 lock("pg_advisory_xact_lock_shared", [.int(PostgresTables.Lock.everything)]),
             ]
             // In order, so that no two transactions wait for each other.
@@ -161,7 +163,7 @@ final class PostgresTransaction {
         }
         var status = ""
         statements.append(
-            Statement(sql: "COMMIT", isPrepared: false) { status = $0.status }
+            Statement(sql: "COMMIT") { status = $0.status }
         )
         isOpen = true
         try run(statements)
