@@ -49,6 +49,60 @@ struct DamagedRowTests {
         #expect(try await world.problems() == [])
     }
 
+    @Test("A record whose type is damaged is replaced by one of the right type")
+    func type() async throws {
+        let world = try await CheckTests.World()
+        for damage in ["'No e'", "'\\x4e6f74ff'", "'Nota'"] {
+            try world.sql("UPDATE record SET type = \(damage) WHERE name = 'c'")
+            let update = try await world.cloud.modify(
+                as: world.ada,
+                [FixtureCloud.note("forceUpdate", "c", ["n": ["value": 4]])]
+            )
+            #expect(update.records[0].serverErrorCode == "INTERNAL_ERROR", "\(update.body)")
+            let replaced = try await world.cloud.modify(
+                as: world.ada,
+                [FixtureCloud.note("forceReplace", "c", ["n": ["value": 4]])]
+            )
+            #expect(replaced.records[0].serverErrorCode == .null, "\(replaced.body)")
+            let found = try await world.cloud.lookUp(["c"], as: world.ada)
+            #expect(found.records[0].recordType == "Note", "\(found.body)")
+        }
+    }
+
+    @Test("A damaged row that says it was deleted is an error, and no deletion")
+    func tombstone() async throws {
+        let world = try await CheckTests.World()
+        try world.sql("UPDATE record SET is_deleted = true, modified_at = 0 WHERE name = 'c'")
+        let found = try await world.cloud.lookUp(["c"], as: world.ada)
+        #expect(found.records[0].serverErrorCode == "INTERNAL_ERROR", "\(found.body)")
+        let feed = try await world.cloud.changes(as: world.ada).records.elements
+        #expect(feed.map(\.deleted) == [false, false, .null], "\(feed)")
+        #expect(feed[2].serverErrorCode == "INTERNAL_ERROR", "\(feed)")
+        let create = try await world.cloud.modify(
+            as: world.ada,
+            [FixtureCloud.note("create", "c", ["n": ["value": 7]])]
+        )
+        #expect(create.records[0].serverErrorCode == "CONFLICT", "\(create.body)")
+        // The row is not removed with old tombstones either.
+        try await world.cloud.service.clean()
+        let replaced = try await world.cloud.modify(
+            as: world.ada,
+            [FixtureCloud.note("forceReplace", "c", ["n": ["value": 7]])]
+        )
+        #expect(replaced.records[0].serverErrorCode == .null, "\(replaced.body)")
+        let query: JSON = [
+            "query": [
+                "recordType": "Note",
+                "filterBy": [
+                    ["fieldName": "n", "comparator": "EQUALS", "fieldValue": ["value": 3]]
+                ],
+            ],
+            "zoneID": FixtureCloud.zone("Notes"),
+        ]
+        let result = try await world.cloud.call("records/query", as: world.ada, query)
+        #expect(result.records == [], "\(result.body)")
+    }
+
     @Test("A damaged record can be deleted")
     func deletion() async throws {
         let world = try await CheckTests.World()
@@ -76,17 +130,18 @@ struct DamagedRowTests {
             replaces: false,
             seconds: 0
         )
-        #expect(report.damagedRecords == 1 && !report.isGood && report.isKept)
+        #expect(report.damagedRecords.names == ["c"] && !report.isGood && report.isKept)
 
         let path = folder.path + "/restored"
-        _ = try await Restore(of: archive).run(into: path)
+        let restored = try await Restore(of: archive).run(into: path)
+        #expect(restored.damagedRecords.names == ["c"] && restored.damagedAssets == [])
         let other = try PostgresServer.shared.get().newDatabase()
         let copy = try await DataCopy(
             from: try SQLiteData.source(path),
             to: try await PostgresData.target(PostgresAddress(other)),
             assets: nil
         ).run()
-        #expect(copy.isComplete && copy.damagedRecords == 1)
+        #expect(copy.isComplete && copy.damagedRecords.count == 1)
         let copied = try await PostgresStorage.open(other)
         let cloud = try await FixtureCloud(storage: copied, assets: world.storage.assetStorage())
         let problems = try await cloud.service.check().findings.map(\.problem)
@@ -116,7 +171,7 @@ struct DamagedRowTests {
             to: try SQLiteData.target(folder.path + "/" + target),
             assets: nil
         ).run()
-        #expect(copy.isComplete && copy.damagedRecords == 0, "\(copy.differences)")
+        #expect(copy.isComplete && copy.damagedRecords.isEmpty, "\(copy.differences)")
         let sums = "SELECT count(checksum) FROM record"
         #expect(try world.server.run(sums, in: world.address) == "0")
     }

@@ -223,19 +223,19 @@ struct DataCopyServiceTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["backup.tar"])
 
         let path = folder.path + "/restored"
-        #expect(try await Restore(of: archive).run(into: path) == [])
+        #expect(try await Restore(of: archive).run(into: path).isGood)
         let files = try FileAssetStorage(directory: path + "/assets")
         let sqlite = try SQLiteStorage(path: path + "/cloud.sqlite")
         try await Self.startOver(client, Self.cloud(sqlite, files))
 
         let other = try PostgresServer.shared.get().newDatabase()
         let postgres = try await PostgresStorage.open(other)
-        let damaged = try await Restore(of: archive).run(
+        let restored = try await Restore(of: archive).run(
             into: try await PostgresData.target(PostgresAddress(other)),
             assets: postgres.assetStorage(),
             in: folder.path
         )
-        #expect(damaged == [])
+        #expect(restored.isGood)
         try await Self.startOver(client, Self.cloud(postgres, postgres.assetStorage()))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

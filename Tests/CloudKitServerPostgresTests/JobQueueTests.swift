@@ -111,7 +111,10 @@ struct JobQueueTests {
         #expect(world.next().map(\.number) == [50])
     }
 
-    @Test("Whatever comes, each job runs once, in its turn, and none is forgotten", arguments: 0..<200)
+    @Test(
+        "Whatever comes, each job runs once, in its turn, and none is forgotten",
+        arguments: 0..<200
+    )
     func random(seed: Int) {
         var generator = SplitMix(state: UInt64(seed))
         func random(_ count: Int) -> Int { Int(generator.next() % UInt64(count)) }

@@ -178,25 +178,51 @@ struct NodesTests {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
         let storage = try await PostgresServer.open(address)
-        try server.run(
-            """
-            CREATE SEQUENCE kills;
-            CREATE FUNCTION kill() RETURNS trigger LANGUAGE plpgsql AS $$
-            BEGIN
-                IF nextval('kills') = 1 THEN
-                    PERFORM pg_terminate_backend(pg_backend_pid());
-                    PERFORM pg_sleep(60);
-                END IF;
-                RETURN NULL;
-            END $$;
-            CREATE CONSTRAINT TRIGGER kill AFTER INSERT ON commit_marker
-                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION kill()
-            """,
-            in: address
-        )
+        try server.run(Self.killsFirstCommit, in: address)
         try await storage.write(Self.increment)
         #expect(try await Self.count(storage) == 1)
         #expect(storage.counts.resolutions == 1)
+    }
+
+    /// The SQL that ends the connection of the first commit from now on, before it is kept.
+    private static let killsFirstCommit = """
+        CREATE SEQUENCE kills;
+        CREATE FUNCTION kill() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN
+            IF nextval('kills') = 1 THEN
+                PERFORM pg_terminate_backend(pg_backend_pid());
+                PERFORM pg_sleep(60);
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE CONSTRAINT TRIGGER kill AFTER INSERT ON commit_marker
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION kill()
+        """
+
+    @Test("A commit whose outcome cannot be found out is neither repeated nor called refused")
+    func unknownCommit() async throws {
+        let server = try PostgresServer.shared.get()
+        let address = try server.newDatabase()
+        let role = "unknown" + (address.split(separator: "=").last ?? "")
+        try server.run("CREATE ROLE \(role) LOGIN", in: address)
+        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
+        let limited = address.replacing("user=cloud", with: "user=\(role)")
+        let storage = try await PostgresStorage.open(
+            PostgresAddress(limited),
+            connections: 1,
+            patience: .seconds(1)
+        )
+        try server.run(Self.killsFirstCommit, in: address)
+        // Whoever is connected stays so.
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT 0", in: address)
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.write(Self.increment)
+        }
+        #expect(error?.code == .unresolved, "\(String(describing: error))")
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT -1", in: address)
+        #expect(try await Self.count(storage) == nil)
+        try await storage.write(Self.increment)
+        #expect(try await Self.count(storage) == 1)
     }
 
     @Test("Tables of a newer version are refused, and left as they are")

@@ -111,21 +111,21 @@ struct PoolTests {
         #expect(error?.message.contains("max_connections") == true, "\(String(describing: error))")
     }
 
-    @Test("An operator is told once that PostgreSQL cannot be reached, and once that it can again")
+    @Test("It is reported once that PostgreSQL cannot be reached, and once that it can again")
     func reach() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
         let role = "gone" + (address.split(separator: "=").last ?? "")
         try server.run("CREATE ROLE \(role) LOGIN", in: address)
         try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
-        let notes = Mutex<[String]>([])
+        let notes = Mutex<[PostgresStorage.Reach]>([])
         let storage = try await PostgresStorage.open(
             PostgresAddress(address.replacing("user=cloud", with: "user=\(role)")),
             connections: 4,
             patience: .milliseconds(200),
             reach: .seconds(20)
-        ) { isReached, words in
-            notes.withLock { $0.append("\(isReached) \(words)") }
+        ) { reach in
+            notes.withLock { $0.append(reach) }
         }
         try await Self.put("before", storage)
         #expect(notes.withLock { $0 } == [])
@@ -138,8 +138,41 @@ struct PoolTests {
         try await Self.put("after", storage)
         let found = notes.withLock { $0 }
         try #require(found.count == 2, "\(found)")
-        #expect(found[0].hasPrefix("false There is no connection to PostgreSQL"), "\(found)")
-        #expect(found[1].hasPrefix("true PostgreSQL can be reached again"), "\(found)")
+        guard case .lost(let reason) = found[0], case .regained(let seconds) = found[1] else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(reason.hasPrefix("There is no connection to PostgreSQL"), "\(reason)")
+        #expect(seconds >= 0)
+    }
+
+    @Test("A node without requests notices too that PostgreSQL is gone, and that it is back")
+    func idleReach() async throws {
+        let server = try PostgresServer.shared.get()
+        let address = try server.newDatabase()
+        let role = "idle" + (address.split(separator: "=").last ?? "")
+        try server.run("CREATE ROLE \(role) LOGIN", in: address)
+        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
+        let (notes, note) = AsyncStream.makeStream(of: PostgresStorage.Reach.self)
+        let storage = try await PostgresStorage.open(
+            PostgresAddress(address.replacing("user=cloud", with: "user=\(role)")),
+            connections: 1
+        ) { reach in note.yield(reach) }
+        var changes = try #require(storage.foreignChanges()).makeAsyncIterator()
+        // The listener is connected.
+        _ = await changes.next()
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT 0", in: address)
+        try Self.endConnections(address)
+        var found = notes.makeAsyncIterator()
+        guard case .lost = await found.next() else {
+            Issue.record("nothing was lost")
+            return
+        }
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT -1", in: address)
+        guard case .regained = await found.next() else {
+            Issue.record("nothing came back")
+            return
+        }
     }
 
     @Test("A server that does not respond is left, and the next request has another connection")

@@ -29,7 +29,7 @@ struct S3BackupTests {
             .write(to: archive, seconds: 1)
         #expect(report.isGood && report.assets == 1)
         let restored = folder + "/again"
-        #expect(try await Restore(of: archive).run(into: restored).isEmpty)
+        #expect(try await Restore(of: archive).run(into: restored).isGood)
         let files = try FileAssetStorage(directory: restored + "/assets")
         let checksum = try await fake.store(bytes).checksum
         #expect(try await AssetStorageConformance.read(checksum, files) == bytes)

@@ -325,6 +325,49 @@ extension StorageConformance {
                 #expect(try writer.entries(scan).map { $0.key[0] } == [5])
             }
         },
+        Check(
+            testDescription:
+                "The entries of a scan come with their records, if these are in the zone"
+        ) { storage in
+            try await storage.write { writer in
+                let zone = try Self.zone(writer)
+                var neighbour = try #require(try writer.zone(zone))
+                neighbour.name = "neighbour"
+                neighbour = try writer.addZone(neighbour)
+                let strange = try writer.addRecord(Self.record("r", neighbour.id, 1))
+                var ids = [strange, RowID(rawValue: 4_000_000)]
+                for number in 0..<6 as Range<Int64> {
+                    ids.append(try writer.addRecord(Self.record("r\(number)", zone, number + 1)))
+                }
+                for (place, id) in ids.enumerated() {
+                    try writer.addEntry(Self.entry([UInt8(place % 3)], id.rawValue), in: zone)
+                }
+                for isDescending in [false, true] {
+                    var scan = IndexScan(zone: zone, index: 1, isDescending: isDescending, limit: 5)
+                    for _ in 0..<2 {
+                        var found: [IndexEntry] = []
+                        try writer.forEachRecord(in: scan) { entry, record in
+                            let wanted = try writer.record(entry.record, in: zone)
+                            #expect(record == wanted)
+                            let isElsewhere = ids.prefix(2).contains(entry.record)
+                            #expect((record == nil) == isElsewhere)
+                            found.append(entry)
+                            return true
+                        }
+                        let entries = try writer.entries(scan)
+                        #expect(found == entries)
+                        scan.after = found.last
+                    }
+                    scan.after = nil
+                    var count = 0
+                    try writer.forEachRecord(in: scan) { _, _ in
+                        count += 1
+                        return count < 2
+                    }
+                    #expect(count == 2)
+                }
+            }
+        },
         Check(testDescription: "Missing entries are added for exactly the records that lack one") {
             storage in
             try await storage.write { writer in

@@ -94,8 +94,8 @@ struct ExecCommand: AsyncParsableCommand {
     /// Runs the command against a server that keeps its data in a folder, or in memory.
     private func run(in folder: String?) async throws {
         if let importFile, let folder {
-            let damaged = try await Restore(of: importFile).run(into: folder)
-            if let problem = RestoreCommand.problem(damaged, importFile) { Console.say(problem) }
+            let report = try await Restore(of: importFile).run(into: folder)
+            if let problem = RestoreCommand.problem(report, importFile) { Console.say(problem) }
         }
         // From here on signals belong to the command.
         let signals = await UnixSignalsSequence(trapping: ForwardedSignals.all)

@@ -81,9 +81,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         if let database = own.database {
             var settings = database.settings
-            settings.noteReach = { [logger = own.logger] isReached, words in
-                logger.log(level: isReached ? .notice : .error, "\(words)")
-            }
+            settings.noteReach = { [logger = own.logger] in Self.log($0, to: logger) }
             let storages = try await database.place.open(makes: true, settings)
             configuration.storage = storages.data
             if let assets = configuration.assets {
@@ -95,6 +93,24 @@ struct ServeCommand: AsyncParsableCommand {
         } else if let data = own.data, let assets = configuration.assets {
             let isNew = try !DataFolder(path: data).hasDatabase()
             try await AssetLocation.check(assets, isNew: isNew, data)
+        }
+    }
+
+    /// Logs that the database cannot be reached, or that it can again.
+    private static func log(_ reach: ServerDatabase.Reach, to logger: Logger) {
+        switch reach {
+        case .lost(let reason):
+            logger.error(
+                "Database cannot be reached",
+                metadata: [
+                    "error": "\(reason)",
+                    "remedy":
+                        "requests wait and then fail until PostgreSQL accepts connections again",
+                ]
+            )
+        case .regained(let seconds):
+            // Whoever has read the line above has to know that it is over.
+            logger.warning("Database can be reached again", metadata: ["seconds": "\(seconds)"])
         }
     }
 

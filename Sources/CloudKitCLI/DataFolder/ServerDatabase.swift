@@ -46,7 +46,12 @@ struct ServerDatabase {
                 makesTables: makes,
                 mayBeUnfinished: settings.mayBeUnfinished,
                 reach: settings.patience,
-                note: settings.noteReach
+                note: { reach in
+                    switch reach {
+                    case .lost(let reason): settings.noteReach(.lost(reason: reason))
+                    case .regained(let seconds): settings.noteReach(.regained(seconds: seconds))
+                    }
+                }
             )
             return Storages(data: storage, ownAssets: storage.assetStorage())
         } catch let error as StorageError {
@@ -95,6 +100,12 @@ extension ServerDatabase {
         text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
     }
 
+    /// A change of whether the database can be reached.
+    enum Reach: Sendable {
+        case lost(reason: String)
+        case regained(seconds: Int64)
+    }
+
     /// The settings of a storage; without others, those of a command for which somebody waits.
     struct Settings {
         /// The numbers of partitions that tables may have.
@@ -110,8 +121,8 @@ extension ServerDatabase {
         var mayBeUnfinished = false
         /// The time for attempts to reach the database.
         var patience = Duration.seconds(5)
-        /// A closure that is told whether the database can be reached, in words for an operator.
-        var noteReach: @Sendable (_ isReached: Bool, _ words: String) -> Void = { _, _ in }
+        /// A closure that is called when the database cannot be reached any more, and when it can again.
+        var noteReach: @Sendable (Reach) -> Void = { _ in }
     }
 
     /// The storages in an open database.

@@ -16,13 +16,6 @@ extension RecordCommit {
         let wire = item.operation.record
         redeemed = []
         released = 0
-        let type = try recordType(of: wire, item.name, existing)
-        let typeSchema = try rules.type(type)
-        if let existing {
-            try permissions.checkWrite(typeSchema, existing)
-        } else {
-            try permissions.checkCreate(typeSchema, item.name)
-        }
         if let existing, existing.isDamaged {
             call.work.noteDamage(of: existing)
             // Nothing of a damaged record can be kept, so only a save that replaces all fields is
@@ -30,6 +23,13 @@ extension RecordCommit {
             guard item.operation.operationType.clearsOtherFields else {
                 throw RecordFailure.damaged(item.name)
             }
+        }
+        let type = try recordType(of: wire, item.name, existing)
+        let typeSchema = try rules.type(type)
+        if let existing {
+            try permissions.checkWrite(typeSchema, existing)
+        } else {
+            try permissions.checkCreate(typeSchema, item.name)
         }
         let before = try existing.map { try RecordFields(of: $0) }
         let kept = item.operation.operationType.clearsOtherFields ? nil : before
@@ -89,7 +89,7 @@ extension RecordCommit {
         _ name: String,
         _ existing: StoredRecord?
     ) throws -> String {
-        if let existing {
+        if let existing, !existing.isDamaged {
             if let type = wire.recordType, type != existing.type {
                 throw RecordFailure(
                     .badRequest,
@@ -98,10 +98,14 @@ extension RecordCommit {
             }
             return existing.type
         }
-        guard let type = wire.recordType else {
+        // The type of a damaged record may be what is damaged.
+        let known = existing.flatMap { rules.schema.types[$0.type] == nil ? nil : $0.type }
+        guard let type = wire.recordType ?? known else {
             throw RecordFailure(
                 .badRequest,
-                "recordType is missing for '\(name)', which does not exist yet"
+                existing == nil
+                    ? "recordType is missing for '\(name)', which does not exist yet"
+                    : "recordType is missing for '\(name)', whose stored type is damaged"
             )
         }
         guard type != "Users" else {

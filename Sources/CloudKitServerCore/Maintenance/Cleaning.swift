@@ -41,7 +41,7 @@ struct Cleaning: Sendable {
                 let old = try writer.tombstones(
                     modifiedBefore: milliseconds,
                     limit: Self.tombstoneBatch
-                )
+                ).filter { !$0.isDamaged }
                 var horizons: [RowID<StoredZone>: Int64] = [:]
                 for record in old {
                     horizons[record.zone] = max(horizons[record.zone] ?? 0, record.sequence)

@@ -97,19 +97,47 @@ struct QueryRun {
             )
             skipToStart(&scan)
             while true {
-                // An entry is of little use without its record.
-                try reader.prepare { _ in .scan(scan) }
-                let entries = try reader.entries(scan)
-                for entry in entries {
-                    guard try visit(entry, in: zone) else { return }
-                }
-                guard entries.count == scan.limit, let last = entries.last else { break }
+                guard let (count, last) = try visit(scan, in: zone) else { return }
+                guard count == scan.limit, let last else { break }
                 if isBeyondPage(last) { return }
                 // The first portion fills most pages; where it does not, larger ones follow.
                 scan.after = last
                 scan.limit = Self.portion
             }
         }
+    }
+
+    /// Visits the entries of a scan.
+    ///
+    /// - Parameters:
+    ///   - scan: The scan.
+    ///   - zone: The zone.
+    /// - Returns: The number of entries, and the last one; nil if the walk through the zone is over.
+    /// - Throws: `RequestError` or `StorageError`.
+    private mutating func visit(
+        _ scan: IndexScan,
+        in zone: ZoneView
+    ) throws -> (count: Int, last: IndexEntry?)? {
+        let reader = reader
+        guard plan.isOrdered else {
+            // Most records of a walk without an order are on other pages.
+            try reader.prepare { _ in .scan(scan) }
+            let entries = try reader.entries(scan)
+            for entry in entries {
+                let goesOn = try visit(entry, in: zone) {
+                    try reader.record(entry.record, in: zone.zone.id)
+                }
+                guard goesOn else { return nil }
+            }
+            return (entries.count, entries.last)
+        }
+        var (count, last, goesOn) = (0, nil as IndexEntry?, true)
+        try reader.forEachRecord(in: scan) { entry, record in
+            (count, last) = (count + 1, entry)
+            goesOn = try visit(entry, in: zone) { record }
+            return goesOn
+        }
+        return goesOn ? (count, last) : nil
     }
 
     /// Starts a scan where the previous page ended, as far as the walk is ordered.
@@ -134,13 +162,17 @@ struct QueryRun {
     }
 
     /// Visits an entry; returns whether the walk through the zone continues.
-    private mutating func visit(_ entry: IndexEntry, in zone: ZoneView) throws -> Bool {
+    private mutating func visit(
+        _ entry: IndexEntry,
+        in zone: ZoneView,
+        _ record: () throws -> StoredRecord?
+    ) throws -> Bool {
         if isBeyondPage(entry) { return false }
         let isSpent = try work.look()
         if isOutsidePage(entry.record) { return true }
         if isSpent, results.count <= limit, breakOff(before: entry) { return false }
         previous = entry
-        guard let record = try reader.record(entry.record, in: zone.zone.id), !record.isDeleted,
+        guard let record = try record(), !record.isDeleted,
             let result = try result(record, entry, zone)
         else { return true }
         insert(result)
@@ -265,6 +297,12 @@ struct QueryRun {
     private mutating func insert(_ result: Result) {
         var low = 0
         var high = results.count
+        // Most walks yield the results in their order.
+        if let last = results.last,
+            precedes(last.keys, last.record.id.rawValue, result.keys, result.record.id.rawValue)
+        {
+            low = high
+        }
         while low < high {
             let middle = (low + high) / 2
             let other = results[middle]

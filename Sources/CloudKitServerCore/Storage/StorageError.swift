@@ -32,3 +32,8 @@ public struct StorageError: Error, Hashable, Sendable {
         self.message = message
     }
 }
+
+extension StorageError: CustomStringConvertible {
+    /// The message.
+    public var description: String { message }
+}

@@ -156,6 +156,17 @@ public protocol StorageReader {
 
     /// Returns entries of one index in the order of their keys, then of their records.
     func entries(_ scan: IndexScan) throws -> [IndexEntry]
+    /// Calls a closure for the entries of a scan, in the order of ``entries(_:)``, and their records.
+    ///
+    /// - Parameters:
+    ///   - scan: The part of an index.
+    ///   - body: A closure that receives an entry and its record, which is nil if it is not in the zone; it returns
+    ///     `false` to end.
+    /// - Throws: `StorageError`, or the closure's error.
+    func forEachRecord(
+        in scan: IndexScan,
+        _ body: (_ entry: IndexEntry, _ record: StoredRecord?) throws -> Bool
+    ) throws
     /// Returns the number of entries that a scan would return, counted up to its limit.
     func entryCount(_ scan: IndexScan) throws -> Int
 
@@ -180,6 +191,17 @@ extension StorageReader {
     public func prepare(
         _ needs: (_ reader: any StorageReader) throws -> StorageNeeds
     ) throws {}
+
+    /// Reads the entries, and then one record after the other.
+    public func forEachRecord(
+        in scan: IndexScan,
+        _ body: (_ entry: IndexEntry, _ record: StoredRecord?) throws -> Bool
+    ) throws {
+        try prepare { _ in .scan(scan) }
+        for entry in try entries(scan) {
+            guard try body(entry, record(entry.record, in: scan.zone)) else { return }
+        }
+    }
 
     /// Looks at one queue after the other, because every read is answered without waiting.
     public func filledQueues(_ queues: Set<Data>) throws -> Set<Data> {

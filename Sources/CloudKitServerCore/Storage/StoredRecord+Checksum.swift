@@ -26,6 +26,17 @@ extension StoredRecord {
     }
 }
 
+extension StoredRecord {
+    /// Marks the record as damaged if its row does not match a checksum.
+    ///
+    /// Such a row may say wrongly that it is a tombstone, and clients that believed it would delete the record.
+    package mutating func check(against checksum: Int64?) {
+        guard let checksum, checksum != self.checksum else { return }
+        isDamaged = true
+        isDeleted = false
+    }
+}
+
 /// Sums up bytes, eight at a time.
 private struct RowChecksum {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15

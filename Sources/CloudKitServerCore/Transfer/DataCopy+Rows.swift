@@ -145,10 +145,6 @@ extension DataCopy {
         return row
     }
 
-    private static func isDamaged(_ row: [DataValue], _ table: DataTable) -> Bool {
-        table.checksum(of: row).map { row.last != .integer($0) } ?? false
-    }
-
     /// Changes the target and the state that it keeps together.
     func advance(
         _ state: inout CopyState,
@@ -207,7 +203,7 @@ extension DataCopy {
                 } else if let other = found, row != other {
                     report.add(difference(row, other, table))
                 }
-                if Self.isDamaged(row, table) { report.damagedRecords += 1 }
+                if let name = table.nameOfDamaged(row) { report.damagedRecords.add(name) }
                 wanted = try Self.next(rows.0, table)
                 count += 1
             } else if let row = found {

@@ -22,9 +22,8 @@ package struct DataCopy: Sendable {
         package var assets = 0
         /// The checksums of assets that are missing or damaged in the source, and not copied.
         package var damagedAssets: [String] = []
-        /// The number of records, also of snapshots, whose rows do not match their checksums, and are
-        /// copied as they are.
-        package var damagedRecords = 0
+        /// The damaged records, which are copied as they are.
+        package var damagedRecords = DamagedRecords()
         /// The number of differences between the source and the target.
         package var differenceCount = 0
         /// Descriptions of the first differences.

@@ -16,6 +16,13 @@ extension DataTable {
         hasRecords ? record(row).checksum : nil
     }
 
+    /// Returns the name of a row's record if the row does not match its checksum.
+    func nameOfDamaged(_ row: [DataValue]) -> String? {
+        guard hasRecords else { return nil }
+        let record = record(row)
+        return row.last == .integer(record.checksum) ? nil : record.name
+    }
+
     private func record(_ row: [DataValue]) -> StoredRecord {
         var values = row.dropFirst(original == nil ? 0 : 1).makeIterator()
         func next() -> DataValue { values.next() ?? .null }

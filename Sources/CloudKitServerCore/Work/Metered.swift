@@ -273,6 +273,16 @@ extension Metered {
         return found
     }
 
+    func forEachRecord(
+        in scan: IndexScan,
+        _ body: (_ entry: IndexEntry, _ record: StoredRecord?) throws -> Bool
+    ) throws {
+        try source.forEachRecord(in: scan) { entry, record in
+            try work.spend(2)
+            return try body(entry, record)
+        }
+    }
+
     func entryCount(_ scan: IndexScan) throws -> Int {
         let found = try source.entryCount(scan)
         try work.spend(found / 64)

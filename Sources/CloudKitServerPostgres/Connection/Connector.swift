@@ -20,13 +20,20 @@ final class Connector: Sendable {
 
     /// The maximum time for which a session waits for a lock.
     let patience: Duration
+    let reachability: Reachability
     private let address: String
     private let settings: [(name: String, value: String)]
     /// `true` once it is known that a pooler keeps sessions.
     private let keepsSessions = Mutex(false)
 
-    init(address: String, settings: [(name: String, value: String)], patience: Duration) {
+    init(
+        address: String,
+        settings: [(name: String, value: String)],
+        patience: Duration,
+        _ reachability: Reachability
+    ) {
         self.address = address
+        self.reachability = reachability
         self.patience = patience
         let milliseconds = Int64(patience / .milliseconds(1))
         self.settings = settings + [("lock_timeout", String(milliseconds))]
@@ -39,6 +46,7 @@ final class Connector: Sendable {
     ///   - name: The name by which operators tell its connections from others.
     init(_ other: Connector, name: String) {
         address = other.address
+        reachability = other.reachability
         patience = other.patience
         settings = other.settings + [("application_name", name)]
     }
@@ -74,6 +82,7 @@ final class Connector: Sendable {
             timeout: max(1, min(left, ConnectionOptions.timeout))
         )
         if connection.isPooled { try requireSession(connection, until: end) }
+        reachability.regained()
         return connection
     }
 

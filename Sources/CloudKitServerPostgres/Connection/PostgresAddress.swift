@@ -25,6 +25,10 @@ package struct PostgresAddress: Sendable, CustomStringConvertible {
                 Self.refusal(of: text, "it is empty; postgres:// takes all from the environment")
             )
         }
+        // libpq would take what is behind the first one, which may be a part of a password, for a host.
+        guard !Self.hasSecondAt(text) else {
+            throw StorageError(.other, Self.refusal(of: text, "it has more than one @"))
+        }
         guard !text.utf8.contains(0), let given = PQconninfoParse(text, &reason) else {
             let cause = reason.map { String(cString: $0) } ?? "it cannot be read"
             PQfreemem(reason)
@@ -44,6 +48,12 @@ package struct PostgresAddress: Sendable, CustomStringConvertible {
         )
         let name = values["dbname"] ?? values["user"] ?? ""
         description = "\(name) on \(Self.hosts(values))"
+    }
+
+    private static func hasSecondAt(_ text: String) -> Bool {
+        guard let start = text.firstRange(of: "://") else { return false }
+        let authority = text[start.upperBound...].prefix { !"/?#".contains($0) }
+        return authority.count { $0 == "@" } > 1
     }
 
     private struct Option {

@@ -51,6 +51,13 @@ struct PostgresFailure: Error {
         return StorageError(storageCode, "PostgreSQL: \(message) (\(code))" + advice)
     }
 
+    /// The error of a storage that is being opened: nobody should try again what stays wrong.
+    ///
+    /// While a storage is in use, somebody will correct it, and clients do try again.
+    var openingError: StorageError {
+        isFinal ? StorageError(.other, storageError.message) : storageError
+    }
+
     /// The remedies for some of the server's codes.
     private static let advice = [
         "25006":

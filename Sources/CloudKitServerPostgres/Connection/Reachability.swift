@@ -1,13 +1,13 @@
 #if PostgreSQL
 import Synchronization
 
-/// Tells once when there is no connection to PostgreSQL any more, and once when there is one again.
+/// Notifies once when there is no connection to PostgreSQL any more, and once when there is one again.
 final class Reachability: Sendable {
-    private let note: PostgresStorage.ReachNote
+    private let note: @Sendable (PostgresStorage.Reach) -> Void
     /// The time since which there is no connection; nil while there is one.
     private let loss = Mutex<ContinuousClock.Instant?>(nil)
 
-    init(_ note: @escaping PostgresStorage.ReachNote) { self.note = note }
+    init(_ note: @escaping @Sendable (PostgresStorage.Reach) -> Void) { self.note = note }
 
     /// Notes that an attempt to connect has failed, and that there is no other connection.
     func lost(_ failure: PostgresFailure) {
@@ -15,8 +15,7 @@ final class Reachability: Sendable {
             defer { loss = loss ?? .now }
             return loss == nil
         }
-        guard isNew else { return }
-        note(false, failure.message + "; requests wait, and then fail, until it can be reached")
+        if isNew { note(.lost(reason: failure.message)) }
     }
 
     /// Notes that there is a connection.
@@ -26,8 +25,7 @@ final class Reachability: Sendable {
             return loss
         }
         guard let start else { return }
-        let seconds = (ContinuousClock.now - start).components.seconds
-        note(true, "PostgreSQL can be reached again after \(seconds) s")
+        note(.regained(seconds: (ContinuousClock.now - start).components.seconds))
     }
 }
 #endif

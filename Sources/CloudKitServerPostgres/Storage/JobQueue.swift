@@ -108,6 +108,7 @@ package struct JobQueue<Job: QueuedJob> {
     /// Returns whether a thread without work probably has some.
     ///
     /// - Parameter limit: The maximum number of transactions that write, or concern assets, at a time.
+    /// - Returns: `false` if nothing can run, or all that can is held back.
     package func hasWork(writers limit: Int) -> Bool {
         if reads.count > 0, !holdsReadsBack { return true }
         guard writers + assetJobs < limit else { return false }

@@ -108,7 +108,8 @@ final class Listener: Sendable {
     }
 
     private func listen() throws {
-        let connection = try connector.connect(until: .now)
+        // Requests may come seldom; this thread notices first that there is no database.
+        let connection = try connector.connect(until: .now) { connector.reachability.lost($0) }
         try connection.run([Statement(sql: "LISTEN \(Notice.channel)", isPrepared: false)])
         // A pooler between may swallow them.
         let interval = connection.isPooled ? Self.often : Self.seldom

@@ -58,8 +58,13 @@ public final class PostgresStorage: Storage {
         )
     }
 
-    /// A closure that is told whether the database can be reached, in words for an operator.
-    package typealias ReachNote = @Sendable (_ isReached: Bool, _ words: String) -> Void
+    /// A change of whether the database can be reached.
+    package enum Reach: Hashable, Sendable {
+        /// There is no connection any more, for a reason in words for an operator.
+        case lost(reason: String)
+        /// There is one again, after some time.
+        case regained(seconds: Int64)
+    }
 
     /// Connects to a database, and creates or updates its tables.
     ///
@@ -84,7 +89,7 @@ public final class PostgresStorage: Storage {
         mayBeUnfinished: Bool = false,
         patience: Duration = .seconds(20),
         reach: Duration? = nil,
-        note: @escaping ReachNote = { _, _ in }
+        note: @escaping @Sendable (Reach) -> Void = { _ in }
     ) async throws -> PostgresStorage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.
@@ -99,10 +104,10 @@ public final class PostgresStorage: Storage {
             Connector(
                 address: address.text,
                 settings: settings + (durability == .full ? [] : relaxed),
-                patience: patience
+                patience: patience,
+                Reachability(note)
             ),
-            connections: max(1, connections),
-            Reachability(note)
+            connections: max(1, connections)
         )
         do {
             let tables = PostgresTables(
@@ -118,20 +123,14 @@ public final class PostgresStorage: Storage {
         return storage
     }
 
-    private init(_ connector: Connector, connections: Int, _ reachability: Reachability) {
+    private init(_ connector: Connector, connections: Int) {
         let memory = NodeMemory()
         let counters = Counters()
         self.counters = counters
         patience = connector.patience
         listener = Listener(connector, node: memory.node)
         workers = Workers(limit: connections) { workers in
-            let worker = Worker(
-                connector: connector,
-                memory: memory,
-                counters: counters,
-                reachability: reachability
-            )
-            worker.work(for: workers)
+            Worker(connector: connector, memory: memory, counters: counters).work(for: workers)
         }
     }
 
@@ -230,7 +229,7 @@ public final class PostgresStorage: Storage {
         _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            let outcome = Outcome(continuation)
+            let outcome = Outcome(continuation, isOpening: limit != nil)
             let job = Job(
                 kind: kind,
                 isSingle: isSingle,
@@ -249,16 +248,21 @@ public final class PostgresStorage: Storage {
 private final class Outcome<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let continuation: CheckedContinuation<Value, any Error>
+    private let isOpening: Bool
 
-    init(_ continuation: CheckedContinuation<Value, any Error>) {
+    init(_ continuation: CheckedContinuation<Value, any Error>, isOpening: Bool) {
         self.continuation = continuation
+        self.isOpening = isOpening
     }
 
     func set(_ value: Value) { self.value.withLock { $0 = value } }
 
     func resume(_ error: (any Error)?) {
         if let error {
-            continuation.resume(throwing: (error as? PostgresFailure)?.storageError ?? error)
+            let failure = error as? PostgresFailure
+            continuation.resume(
+                throwing: (isOpening ? failure?.openingError : failure?.storageError) ?? error
+            )
         } else if let value = value.withLock({ $0 }) {
             continuation.resume(returning: value)
         } else {

@@ -30,7 +30,6 @@ final class Worker {
     private let connector: Connector
     private let memory: NodeMemory
     private let counters: Counters
-    private let reachability: Reachability
     private var connection: PostgresConnection? {
         didSet {
             let change = (connection == nil ? 0 : 1) - (oldValue == nil ? 0 : 1)
@@ -40,16 +39,10 @@ final class Worker {
     /// `true` when others have to run the jobs, because only they have connections.
     private var isWithout = false
 
-    init(
-        connector: Connector,
-        memory: NodeMemory,
-        counters: Counters,
-        reachability: Reachability
-    ) {
+    init(connector: Connector, memory: NodeMemory, counters: Counters) {
         self.connector = connector
         self.memory = memory
         self.counters = counters
-        self.reachability = reachability
     }
 
     /// Runs jobs until there will be none.
@@ -102,11 +95,10 @@ final class Worker {
             do {
                 connection = try connector.connectOnce(until: job.end)
                 counters.add { $0.connects += 1 }
-                reachability.regained()
                 return true
             } catch let failure as PostgresFailure where failure.isLost && !failure.isFinal {
                 let isAlone = counters.counts.connections == 0
-                if isAlone { reachability.lost(failure) }
+                if isAlone { connector.reachability.lost(failure) }
                 guard ContinuousClock.now < job.end else { throw failure }
                 guard isAlone else { return false }
                 usleep(Connector.pause)
@@ -121,12 +113,11 @@ final class Worker {
     ) throws -> PostgresConnection {
         connection = nil
         let fresh = try connector.connect(until: end) { failure in
-            if counters.counts.connections == 0 { reachability.lost(failure) }
+            if counters.counts.connections == 0 { connector.reachability.lost(failure) }
         }
         fresh.patience = patience
         connection = fresh
         counters.add { $0.connects += 1 }
-        reachability.regained()
         return fresh
     }
 

@@ -165,7 +165,7 @@ extension PostgresTransaction {
             extra: row.optionalBytes(14)
         )
         // A head is read without its checksum, and rows of earlier versions have none.
-        if let checksum = row.optionalInt(15) { record.isDamaged = record.checksum != checksum }
+        record.check(against: row.optionalInt(15))
         return record
     }
 }

@@ -23,8 +23,8 @@ package struct Backup {
         /// The checksums of assets that records hold and whose files are missing or damaged, or
         /// cannot be read to their end.
         package var damaged: [String] = []
-        /// The number of records whose rows do not match their checksums.
-        package var damagedRecords = 0
+        /// The records whose rows do not match their checksums.
+        package var damagedRecords = DamagedRecords()
         /// The problems of other rows, in the words of a check.
         package var problems: [String] = []
         /// `false` when the archive was not kept, because it would have replaced an earlier one and
@@ -32,7 +32,7 @@ package struct Backup {
         package var isKept = true
 
         /// `true` when everything in the archive is as the server stored it.
-        package var isGood: Bool { damaged.isEmpty && damagedRecords == 0 && problems.isEmpty }
+        package var isGood: Bool { damaged.isEmpty && damagedRecords.isEmpty && problems.isEmpty }
     }
 
     private static let attempts = 3
@@ -158,7 +158,7 @@ package struct Backup {
     /// The contents of the copy of a database.
     private struct Contents {
         var assets: Set<[UInt8]>
-        var damagedRecords: Int
+        var damagedRecords: DamagedRecords
         var problems: [String]
     }
 
@@ -197,7 +197,7 @@ package struct Backup {
                 let connection = SQLiteConnection(database)
                 return Contents(
                     assets: Set(try connection.heldAssets().map { Array($0) }),
-                    damagedRecords: try connection.damagedRecordCount(),
+                    damagedRecords: try connection.damagedRecords(),
                     problems: try RowCheck.findings(connection).map(\.problem)
                 )
             }

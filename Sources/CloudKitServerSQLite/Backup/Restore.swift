@@ -1,4 +1,4 @@
-import CloudKitServerCore
+package import CloudKitServerCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,6 +8,18 @@ import Foundation
 
 /// Creates a server's folder from an archive of `Backup`.
 package struct Restore {
+    /// A summary of what was restored.
+    package struct Report: Hashable, Sendable {
+        /// The checksums of assets that records hold and that are missing, and of those whose bytes do not
+        /// match them, which are restored unchanged.
+        package var damagedAssets: [String]
+        /// The records whose rows do not match their checksums, which are restored unchanged.
+        package var damagedRecords: DamagedRecords
+
+        /// `true` when everything is as the server stored it.
+        package var isGood: Bool { damagedAssets.isEmpty && damagedRecords.isEmpty }
+    }
+
     private let archive: String
 
     /// Prepares to restore an archive.
@@ -23,11 +35,10 @@ package struct Restore {
     ///
     /// - Parameter folder: The folder, which is created if it is missing; it must be empty, and
     ///   becomes private to its owner.
-    /// - Returns: The checksums of assets that records hold and that are missing, and of those whose
-    ///   bytes do not match them, which are restored unchanged.
+    /// - Returns: A summary.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
-    package func run(into folder: String) async throws -> [String] {
+    package func run(into folder: String) async throws -> Report {
         let isNew = !FileManager.default.fileExists(atPath: folder)
         try Self.make(folder)
         do {
@@ -44,7 +55,7 @@ package struct Restore {
         }
     }
 
-    private func fill(_ folder: String) async throws -> [String] {
+    private func fill(_ folder: String) async throws -> Report {
         let database = "\(folder)/\(BackupNames.database)"
         let part = database + ".part"
         var folders: Set<String> = []
@@ -57,9 +68,9 @@ package struct Restore {
             if folders.insert(own).inserted { try Self.makeFolder(own) }
             return try AssetFile(creating: path)
         }
-        let held: Set<[UInt8]>
+        let (held, records): (Set<[UInt8]>, DamagedRecords)
         do {
-            held = try await expireTokens(part, folder)
+            (held, records) = try await expireTokens(part, folder)
         } catch let error as StorageError where error.code == .corrupt {
             // What cannot be opened came from the archive, which people know by its name.
             throw BackupError(error.message.replacing(part, with: "The database in \(archive)"))
@@ -69,7 +80,8 @@ package struct Restore {
             try AssetFile.sync(name)
         }
         try AssetFile.publish(part, as: database)
-        return (held.subtracting(found) + damaged).map { FileAssetStorage.name(of: $0) }.sorted()
+        let assets = (held.subtracting(found) + damaged).map { FileAssetStorage.name(of: $0) }
+        return Report(damagedAssets: assets.sorted(), damagedRecords: records)
     }
 
     /// Creates a folder, or makes an empty one private to its owner.
@@ -109,8 +121,12 @@ package struct Restore {
         }
     }
 
-    /// Expires the change tokens of a database; returns the assets that its records hold.
-    private func expireTokens(_ database: String, _ folder: String) async throws -> Set<[UInt8]> {
+    /// Expires the change tokens of a database; returns the assets that its records hold, and the records
+    /// that are damaged.
+    private func expireTokens(
+        _ database: String,
+        _ folder: String
+    ) async throws -> (Set<[UInt8]>, DamagedRecords) {
         let storage = try SQLiteStorage(path: database)
         let service = CloudService(
             storage: storage,
@@ -121,12 +137,17 @@ package struct Restore {
         for container in try await service.containers() {
             try await service.expireChangeTokens(container: container)
         }
-        let held = try await storage.read { try ($0 as? any DerivedRows)?.heldAssets() ?? [] }
+        let (held, damaged) = try await storage.read { reader -> ([Data], DamagedRecords) in
+            guard let connection = reader as? SQLiteConnection else {
+                return ([], DamagedRecords())
+            }
+            return (try connection.heldAssets(), try connection.damagedRecords())
+        }
         try storage.close()
         // They are empty now, and would not be renamed with the database.
         for suffix in ["-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: database + suffix)
         }
-        return Set(held.map { Array($0) })
+        return (Set(held.map { Array($0) }), damaged)
     }
 }

@@ -109,12 +109,13 @@ extension SQLiteConnection: DerivedRows {
     /// The tables whose rows derive from the records, which have no row IDs.
     static let derivedTables = ["indexEntry", "reference", "asset"]
 
-    /// Returns the number of records whose rows do not match their checksums.
-    func damagedRecordCount() throws -> Int {
-        var count = 0
+    /// Returns the records whose rows do not match their checksums.
+    func damagedRecords() throws -> DamagedRecords {
+        var found = DamagedRecords()
         try forEach(Self.selectRecord) { row in
-            if Self.record(row, RowID(rawValue: 0)).isDamaged { count += 1 }
+            let record = Self.record(row, RowID(rawValue: 0))
+            if record.isDamaged { found.add(record.name) }
         }
-        return count
+        return found
     }
 }

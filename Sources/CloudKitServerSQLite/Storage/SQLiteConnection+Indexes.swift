@@ -22,6 +22,37 @@ extension SQLiteConnection {
         }
     }
 
+    func forEachRecord(
+        in scan: IndexScan,
+        _ body: (_ entry: IndexEntry, _ record: StoredRecord?) throws -> Bool
+    ) throws {
+        let content = try content(scan.zone)
+        let (condition, arguments) = try condition(scan, of: "entry.")
+        let direction = scan.isDescending ? "DESC" : "ASC"
+        let (key, number) = (Self.recordColumns.count, Self.recordColumns.count + 1)
+        // A left join keeps the order of the tables: from each entry to its record.
+        try visit(
+            """
+            SELECT \(Self.columnsOfFound), entry.key, entry.record
+            FROM indexEntry AS entry LEFT JOIN record AS found ON found.id = entry.record
+            WHERE \(condition)
+            ORDER BY entry.key \(direction), entry.record \(direction) LIMIT ?
+            """,
+            arguments + [scan.limit]
+        ) { row in
+            let entry = IndexEntry(
+                index: scan.index,
+                key: row[key],
+                record: RowID(rawValue: row[number])
+            )
+            let isThere = row[1] as Int64? == content
+            return try body(entry, isThere ? Self.record(row, scan.zone) : nil)
+        }
+    }
+
+    private static let columnsOfFound = recordColumns.map { "found.\($0)" }
+        .joined(separator: ", ")
+
     func entryCount(_ scan: IndexScan) throws -> Int {
         let (condition, arguments) = try condition(scan)
         // No more entries are counted than the plan of a query has to know.
@@ -103,20 +134,24 @@ extension SQLiteConnection {
         WHERE database.environment = ?
         """
 
-    private func condition(_ scan: IndexScan) throws -> (String, [Argument]) {
-        var condition = "zone = ? AND number = ?"
+    private func condition(
+        _ scan: IndexScan,
+        of table: String = ""
+    ) throws -> (String, [Argument]) {
+        var condition = "\(table)zone = ? AND \(table)number = ?"
         var arguments: [Argument] = [try content(scan.zone), scan.index]
         if !scan.lowerBound.isEmpty {
-            condition += " AND key >= ?"
+            condition += " AND \(table)key >= ?"
             arguments.append(scan.lowerBound)
         }
         if let upperBound = scan.upperBound {
-            condition += " AND key < ?"
+            condition += " AND \(table)key < ?"
             arguments.append(upperBound)
         }
         if let after = scan.after {
             // As a pair, so that none of the records with the same key is passed over.
-            condition += " AND (key, record) \(scan.isDescending ? "<" : ">") (?, ?)"
+            let place = "(\(table)key, \(table)record)"
+            condition += " AND \(place) \(scan.isDescending ? "<" : ">") (?, ?)"
             arguments += [after.key, after.record.rawValue]
         }
         return (condition, arguments)

@@ -227,11 +227,13 @@ extension SQLiteConnection {
         }
     }
 
-    static let selectRecord = """
-        SELECT id, zone, name, type, sequence, createdAt, createdBy, modifiedAt, modifiedBy,
-            isDeleted, parent, share, hasAssets, fields, extra, checksum
-        FROM record
-        """
+    /// The columns of ``record(_:_:)``.
+    static let recordColumns = [
+        "id", "zone", "name", "type", "sequence", "createdAt", "createdBy", "modifiedAt",
+        "modifiedBy", "isDeleted", "parent", "share", "hasAssets", "fields", "extra", "checksum",
+    ]
+
+    static let selectRecord = "SELECT \(recordColumns.joined(separator: ", ")) FROM record"
 
     private static func values(of record: StoredRecord) -> [Argument] {
         [
@@ -260,7 +262,7 @@ extension SQLiteConnection {
             extra: row[14]
         )
         // A head is read without its checksum.
-        if let checksum = row[15] as Int64? { record.isDamaged = record.checksum != checksum }
+        record.check(against: row[15])
         return record
     }
 }

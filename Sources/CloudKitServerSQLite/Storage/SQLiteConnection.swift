@@ -83,6 +83,16 @@ struct SQLiteConnection {
         return values
     }
 
+    /// Calls a closure for the rows of a query, until it returns `false`.
+    func visit(
+        _ sql: String,
+        _ arguments: [Argument],
+        _ body: (Row) throws -> Bool
+    ) throws {
+        let rows = try Row.fetchCursor(try statement(sql, arguments))
+        while let row = try rows.next(), try body(row) {}
+    }
+
     /// Calls a closure for each row of a query, which may have more rows than fit into memory.
     func forEach(
         _ sql: String,

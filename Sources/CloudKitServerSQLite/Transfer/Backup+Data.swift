@@ -59,7 +59,7 @@ extension Restore {
     ///   - assets: The storage of its assets.
     ///   - parent: The folder in which everything is restored before.
     ///   - meter: A closure that is called with the progress of the rows.
-    /// - Returns: The checksums of assets that are missing in the archive, or do not match.
+    /// - Returns: A summary.
     /// - Throws: `StorageError`, or `BackupError`.
     @concurrent
     package func run(
@@ -67,7 +67,7 @@ extension Restore {
         assets: any AssetStorage,
         in parent: String,
         meter: @escaping DataCopy.Meter = { _, _ in }
-    ) async throws -> [String] {
+    ) async throws -> Report {
         let work: ProcessFolder
         do {
             work = try ProcessFolder(in: URL(fileURLWithPath: parent), named: BackupNames.folders)
@@ -78,7 +78,7 @@ extension Restore {
         }
         defer { work.remove() }
         let folder = work.url.path + "/data"
-        let damaged = try await run(into: folder)
+        let restored = try await run(into: folder)
         let source = try SQLiteData.source(folder)
         // A folder whose database is open is not removed whole; nothing of it is needed any more.
         defer { try? source.close() }
@@ -93,7 +93,7 @@ extension Restore {
         )
         let report = try await copy.run()
         guard report.isComplete else { throw BackupError(differences: report) }
-        return damaged
+        return restored
     }
 }
 

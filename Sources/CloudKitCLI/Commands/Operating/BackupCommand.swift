@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudKitServerCore
 import CloudKitServerSQLite
 import Foundation
 
@@ -78,11 +79,7 @@ struct BackupCommand: AsyncParsableCommand {
     static func problem(_ report: Backup.Report, _ file: String) -> String? {
         guard !report.isGood else { return nil }
         var parts: [String] = []
-        if report.damagedRecords > 0 {
-            parts.append(
-                Amount.text(report.damagedRecords, "record is", "records are") + " damaged"
-            )
-        }
+        if !report.damagedRecords.isEmpty { parts.append(report.damagedRecords.text) }
         if !report.damaged.isEmpty {
             parts.append(
                 "these assets are missing, damaged or cannot be read: "

@@ -42,7 +42,7 @@ struct DataCopyCommand: AsyncParsableCommand {
         var addedRows: Int
         var assets: Int
         var damagedAssets: [String]
-        var damagedRecords: Int
+        var damagedRecords: DamagedRecords
         var differences: [String]
         var rowsPerSecond: Int
     }
@@ -85,10 +85,10 @@ struct DataCopyCommand: AsyncParsableCommand {
                     + report.damagedAssets.joined(separator: ", ") + "; the copy has all the rest"
             )
         }
-        guard report.damagedRecords == 0 else {
+        guard report.damagedRecords.isEmpty else {
             throw CommandFailure(
-                Amount.text(report.damagedRecords, "record is", "records are")
-                    + " damaged in \(source.name), and in the copy; cloudkit check names them"
+                "\(report.damagedRecords.text) in \(source.name), and as they are in the copy, which can be used; "
+                    + "cloudkit check says more"
             )
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudKitServerCore
 import CloudKitServerSQLite
 import Foundation
 
@@ -38,30 +39,37 @@ struct RestoreCommand: AsyncParsableCommand {
     var output: OutputOptions
 
     /// The outcome, in the output of `--json`.
-    private struct Report: Encodable {
+    private struct Outcome: Encodable {
         var data: String
         var damaged: [String]
+        var damagedRecords: DamagedRecords
     }
 
     func run() async throws {
         let data = try ServerData(folder: data, database: database)
         let (file, options) = (file, options)
-        let damaged = try await Interruptible.run {
+        let report = try await Interruptible.run {
             try await Self.restore(file, to: data.place, options)
         }
         if output.json {
-            try output.write(Report(data: data.name, damaged: damaged))
+            try output.write(
+                Outcome(
+                    data: data.name,
+                    damaged: report.damagedAssets,
+                    damagedRecords: report.damagedRecords
+                )
+            )
         } else {
             try Console.write("Restored \(file) to \(data.name)")
         }
-        if let problem = Self.problem(damaged, file) { throw CommandFailure(problem) }
+        if let problem = Self.problem(report, file) { throw CommandFailure(problem) }
     }
 
     private static func restore(
         _ file: String,
         to place: ServerData.Place,
         _ options: DataTargetOptions
-    ) async throws -> [String] {
+    ) async throws -> Restore.Report {
         if case .folder(let path) = place {
             try options.check(place)
             guard options.assets == nil else {
@@ -80,11 +88,19 @@ struct RestoreCommand: AsyncParsableCommand {
         ) { done, total in line.update(Double(done) / Double(max(total, 1))) }
     }
 
-    /// Returns which assets of a backup are missing or damaged; nil if none is.
-    static func problem(_ damaged: [String], _ file: String) -> String? {
-        guard !damaged.isEmpty else { return nil }
-        return "These assets are missing in \(file), or do not match their checksums: "
-            + damaged.joined(separator: ", ")
+    /// Returns what is damaged in a backup; nil for a good one.
+    static func problem(_ report: Restore.Report, _ file: String) -> String? {
+        guard !report.isGood else { return nil }
+        var parts: [String] = []
+        if !report.damagedRecords.isEmpty { parts.append(report.damagedRecords.text) }
+        if !report.damagedAssets.isEmpty {
+            parts.append(
+                "these assets are missing in \(file), or do not match their checksums: "
+                    + report.damagedAssets.joined(separator: ", ")
+            )
+        }
+        let text = parts.joined(separator: ", and ")
+        return text.prefix(1).uppercased() + text.dropFirst()
             + "; they were damaged before the backup, or the file was damaged later: try another one"
     }
 }
