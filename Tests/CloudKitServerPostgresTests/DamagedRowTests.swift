@@ -151,7 +151,7 @@ struct DamagedRowTests {
         #expect(try await world.problems() == [])
     }
 
-    @Test("A row without a checksum, of an earlier version, is used, copied and given one")
+    @Test("A row without a checksum, of an earlier version, is used, and has one in a copy")
     func earlierRows() async throws {
         let world = try await CheckTests.World()
         world.storage.close()

@@ -205,10 +205,7 @@ struct NodesTests {
     func unknownCommit() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
-        let role = "unknown" + (address.split(separator: "=").last ?? "")
-        try server.run("CREATE ROLE \(role) LOGIN", in: address)
-        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
-        let limited = address.replacing("user=cloud", with: "user=\(role)")
+        let (role, limited) = try server.newRole("unknown", in: address)
         let storage = try await PostgresStorage.open(
             PostgresAddress(limited),
             connections: 1,

@@ -86,10 +86,8 @@ struct PoolTests {
     func fewConnections() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
-        let role = "few" + (address.split(separator: "=").last ?? "")
-        try server.run("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 2", in: address)
-        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
-        let limited = address.replacing("user=cloud", with: "user=\(role)")
+        let (role, limited) = try server.newRole("few", in: address)
+        try server.run("ALTER ROLE \(role) CONNECTION LIMIT 2", in: address)
         let storage = try await PostgresServer.open(limited, connections: 8)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 {
@@ -115,12 +113,10 @@ struct PoolTests {
     func reach() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
-        let role = "gone" + (address.split(separator: "=").last ?? "")
-        try server.run("CREATE ROLE \(role) LOGIN", in: address)
-        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
-        let notes = Mutex<[PostgresStorage.Reach]>([])
+        let (role, limited) = try server.newRole("gone", in: address)
+        let notes = Mutex<[DatabaseReach]>([])
         let storage = try await PostgresStorage.open(
-            PostgresAddress(address.replacing("user=cloud", with: "user=\(role)")),
+            PostgresAddress(limited),
             connections: 4,
             patience: .milliseconds(200),
             reach: .seconds(20)
@@ -150,12 +146,10 @@ struct PoolTests {
     func idleReach() async throws {
         let server = try PostgresServer.shared.get()
         let address = try server.newDatabase()
-        let role = "idle" + (address.split(separator: "=").last ?? "")
-        try server.run("CREATE ROLE \(role) LOGIN", in: address)
-        try server.run("GRANT ALL ON SCHEMA public TO \(role)", in: address)
-        let (notes, note) = AsyncStream.makeStream(of: PostgresStorage.Reach.self)
+        let (role, limited) = try server.newRole("idle", in: address)
+        let (notes, note) = AsyncStream.makeStream(of: DatabaseReach.self)
         let storage = try await PostgresStorage.open(
-            PostgresAddress(address.replacing("user=cloud", with: "user=\(role)")),
+            PostgresAddress(limited),
             connections: 1
         ) { reach in note.yield(reach) }
         var changes = try #require(storage.foreignChanges()).makeAsyncIterator()

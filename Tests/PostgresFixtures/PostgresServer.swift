@@ -230,6 +230,21 @@ package final class PostgresServer: Sendable {
     }
 }
 
+// MARK: Roles
+
+extension PostgresServer {
+    /// Creates a role that may create tables in a database; returns its name, and the address with it.
+    package func newRole(
+        _ prefix: String,
+        in address: String
+    ) throws -> (name: String, address: String) {
+        let name = prefix + (address.split(separator: "=").last ?? "")
+        try run("CREATE ROLE \(name) LOGIN", in: address)
+        try run("GRANT ALL ON SCHEMA public TO \(name)", in: address)
+        return (name, address.replacing("user=cloud", with: "user=\(name)"))
+    }
+}
+
 // MARK: Databases for many short tests
 
 extension PostgresServer {

@@ -97,7 +97,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Logs that the database cannot be reached, or that it can again.
-    private static func log(_ reach: ServerDatabase.Reach, to logger: Logger) {
+    private static func log(_ reach: DatabaseReach, to logger: Logger) {
         switch reach {
         case .lost(let reason):
             logger.error(

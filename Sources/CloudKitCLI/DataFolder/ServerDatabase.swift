@@ -46,12 +46,7 @@ struct ServerDatabase {
                 makesTables: makes,
                 mayBeUnfinished: settings.mayBeUnfinished,
                 reach: settings.patience,
-                note: { reach in
-                    switch reach {
-                    case .lost(let reason): settings.noteReach(.lost(reason: reason))
-                    case .regained(let seconds): settings.noteReach(.regained(seconds: seconds))
-                    }
-                }
+                note: settings.noteReach
             )
             return Storages(data: storage, ownAssets: storage.assetStorage())
         } catch let error as StorageError {
@@ -100,12 +95,6 @@ extension ServerDatabase {
         text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
     }
 
-    /// A change of whether the database can be reached.
-    enum Reach: Sendable {
-        case lost(reason: String)
-        case regained(seconds: Int64)
-    }
-
     /// The settings of a storage; without others, those of a command for which somebody waits.
     struct Settings {
         /// The numbers of partitions that tables may have.
@@ -122,7 +111,7 @@ extension ServerDatabase {
         /// The time for attempts to reach the database.
         var patience = Duration.seconds(5)
         /// A closure that is called when the database cannot be reached any more, and when it can again.
-        var noteReach: @Sendable (Reach) -> Void = { _ in }
+        var noteReach: @Sendable (DatabaseReach) -> Void = { _ in }
     }
 
     /// The storages in an open database.

@@ -16,6 +16,13 @@ extension RecordCommit {
         let wire = item.operation.record
         redeemed = []
         released = 0
+        let type = try recordType(of: wire, item.name, existing)
+        let typeSchema = try rules.type(type)
+        if let existing {
+            try permissions.checkWrite(typeSchema, existing)
+        } else {
+            try permissions.checkCreate(typeSchema, item.name)
+        }
         if let existing, existing.isDamaged {
             call.work.noteDamage(of: existing)
             // Nothing of a damaged record can be kept, so only a save that replaces all fields is
@@ -23,13 +30,6 @@ extension RecordCommit {
             guard item.operation.operationType.clearsOtherFields else {
                 throw RecordFailure.damaged(item.name)
             }
-        }
-        let type = try recordType(of: wire, item.name, existing)
-        let typeSchema = try rules.type(type)
-        if let existing {
-            try permissions.checkWrite(typeSchema, existing)
-        } else {
-            try permissions.checkCreate(typeSchema, item.name)
         }
         let before = try existing.map { try RecordFields(of: $0) }
         let kept = item.operation.operationType.clearsOtherFields ? nil : before

@@ -58,14 +58,6 @@ public final class PostgresStorage: Storage {
         )
     }
 
-    /// A change of whether the database can be reached.
-    package enum Reach: Hashable, Sendable {
-        /// There is no connection any more, for a reason in words for an operator.
-        case lost(reason: String)
-        /// There is one again, after some time.
-        case regained(seconds: Int64)
-    }
-
     /// Connects to a database, and creates or updates its tables.
     ///
     /// - Parameters:
@@ -89,7 +81,7 @@ public final class PostgresStorage: Storage {
         mayBeUnfinished: Bool = false,
         patience: Duration = .seconds(20),
         reach: Duration? = nil,
-        note: @escaping @Sendable (Reach) -> Void = { _ in }
+        note: @escaping @Sendable (DatabaseReach) -> Void = { _ in }
     ) async throws -> PostgresStorage {
         let settings = [
             // Statements are prepared once, and each has an index for its one way to go.

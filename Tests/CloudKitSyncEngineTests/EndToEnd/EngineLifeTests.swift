@@ -196,7 +196,7 @@ struct EngineLifeTests {
 
     // A cancellation holds the lock of its task while it tells the engine, and the engine needs that lock to resume
     // the task.
-    @Test("Tasks that wait for calls can be cancelled at every moment", .timeLimit(.minutes(15)))
+    @Test("Tasks that wait for calls can be cancelled at every moment", .timeLimit(.minutes(5)))
     func cancellations() async throws {
         try await CloudFixture.inProcess.run { cloud in
             let database = try await cloud.database(of: try await cloud.addUser())

@@ -79,7 +79,6 @@ struct BackupCommand: AsyncParsableCommand {
     static func problem(_ report: Backup.Report, _ file: String) -> String? {
         guard !report.isGood else { return nil }
         var parts: [String] = []
-        if !report.damagedRecords.isEmpty { parts.append(report.damagedRecords.text) }
         if !report.damaged.isEmpty {
             parts.append(
                 "these assets are missing, damaged or cannot be read: "
@@ -96,8 +95,7 @@ struct BackupCommand: AsyncParsableCommand {
             report.isKept
             ? "the backup has all the rest"
             : "\(file) is left as it was; give another name to keep a backup of all the rest"
-        let text = parts.joined(separator: ", and ")
-        return text.prefix(1).uppercased() + text.dropFirst()
+        return report.damagedRecords.sentence(parts)
             + "; \(fate); cloudkit check reports details"
     }
 }

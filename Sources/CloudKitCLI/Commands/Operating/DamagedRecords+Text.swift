@@ -7,4 +7,10 @@ extension DamagedRecords {
         let more = count > self.names.count ? ", …" : ""
         return Amount.text(count, "record is", "records are") + " damaged (\(names)\(more))"
     }
+
+    /// Returns the beginning of a sentence about these records and what else is damaged.
+    func sentence(_ others: [String]) -> String {
+        let text = ((isEmpty ? [] : [text]) + others).joined(separator: ", and ")
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
 }

@@ -92,15 +92,13 @@ struct RestoreCommand: AsyncParsableCommand {
     static func problem(_ report: Restore.Report, _ file: String) -> String? {
         guard !report.isGood else { return nil }
         var parts: [String] = []
-        if !report.damagedRecords.isEmpty { parts.append(report.damagedRecords.text) }
         if !report.damagedAssets.isEmpty {
             parts.append(
                 "these assets are missing in \(file), or do not match their checksums: "
                     + report.damagedAssets.joined(separator: ", ")
             )
         }
-        let text = parts.joined(separator: ", and ")
-        return text.prefix(1).uppercased() + text.dropFirst()
+        return report.damagedRecords.sentence(parts)
             + "; they were damaged before the backup, or the file was damaged later: try another one"
     }
 }
